@@ -14,13 +14,13 @@ pub struct AdapterPort {
     pub port: u8,
     /// Whether the port is active.
     pub up: bool,
-    /// Megabits per second, if the kernel knows.
+    /// Speed in megabits per second, if the kernel reports it.
     pub speed: Option<u32>,
     /// The network interfaces of this port, such as `ib0`.
     pub interfaces: Vec<String>,
 }
 
-/// All ports of all adapters, sorted by name and number. Empty where the kernel lists none.
+/// Lists all ports of all adapters, sorted by name and number. Empty if the kernel lists none.
 #[must_use]
 pub fn list() -> Vec<AdapterPort> {
     within(Path::new("/sys/class/infiniband"))
@@ -56,7 +56,7 @@ fn within(root: &Path) -> Vec<AdapterPort> {
     ports
 }
 
-/// The number of `100 Gb/sec (4X EDR)`.
+/// The leading number of a rate such as `100 Gb/sec (4X EDR)`.
 fn gigabits(rate: &str) -> Option<f64> {
     rate.split_whitespace().next()?.parse().ok()
 }

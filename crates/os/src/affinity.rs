@@ -1,7 +1,7 @@
 //! The affinity mask of a thread, without the 1,024-processor limit of `cpu_set_t`.
 //!
-//! A mask is a slice of 64-bit words: processor `i` is bit `i % 64` of word `i / 64`.
-//! Source: `sched_setaffinity(2)`, whose length argument is free.
+//! A mask is a slice of 64-bit words: processor `i` is bit `i % 64` of word `i / 64`. Source:
+//! `sched_setaffinity(2)`, which takes masks of any length.
 
 use std::io;
 
@@ -11,7 +11,7 @@ const WORD: usize = u64::BITS as usize;
 const WORDS_FIRST: usize = 16;
 const WORDS_LAST: usize = 1 << 14;
 
-/// The mask of the calling thread, as many words as the kernel fills.
+/// The mask of the calling thread, with as many words as the kernel fills.
 ///
 /// # Errors
 /// The error of sched_getaffinity(2).
@@ -22,7 +22,7 @@ pub fn current() -> io::Result<Vec<u64>> {
 /// The mask of the thread `tid`; 0 is the calling one.
 ///
 /// # Errors
-/// If there is no such thread, or its mask may not be read.
+/// The error of sched_getaffinity(2): `ESRCH` if the thread does not exist.
 pub fn of_thread(tid: i32) -> io::Result<Vec<u64>> {
     let mut words = WORDS_FIRST;
     loop {
@@ -46,10 +46,10 @@ pub fn of_thread(tid: i32) -> io::Result<Vec<u64>> {
 
 /// Binds the calling thread to the processors of `mask`.
 ///
-/// Safe between fork and exec: it is one system call.
+/// Safe between fork and exec: it makes one system call.
 ///
 /// # Errors
-/// `EINVAL` when none of the processors exists and is allowed.
+/// `EINVAL` if this thread is allowed to use none of the processors.
 pub fn set_current(mask: &[u64]) -> io::Result<()> {
     // SAFETY: the kernel reads `size_of_val(mask)` bytes from the pointer, which is the slice's memory.
     let done = unsafe {

@@ -7,8 +7,8 @@ use oxmpi_wire::{Bytes, Layout, Put, Take};
 
 /// Bytes of the user's memory, with their layout.
 ///
-/// It is a plain address and borrows nothing. Its maker promises that the memory outlives every use; all
-/// further code is safe.
+/// It is a plain address and borrows nothing. The caller of [`RawBytes::new`] guarantees that the memory
+/// outlives every use; all further code is safe.
 #[derive(Clone, Copy, Debug)]
 pub struct RawBytes {
     start: *mut u8,
@@ -110,7 +110,7 @@ impl RawBytes {
         unsafe { ptr::copy(from.start, self.start, len as usize) };
     }
 
-    /// Copies `len` bytes of `from` to these bytes, run by run. Both have as many.
+    /// Copies `len` bytes of `from` to these bytes, run by run. Both have at least `len`.
     fn copy_runs(&self, from: &Self, len: u64) {
         let mut source = from.layout.runs(0, len);
         let mut ahead = ByteRun { offset: 0, len: 0 };
@@ -192,7 +192,7 @@ impl RawBytes {
     #[cold]
     #[inline(never)]
     fn take_runs(self, at: usize, len: usize, from: &mut impl Take) {
-        // Without bytes to take, `at` may lie beyond the end.
+        // If `len` is 0, `at` may be beyond the end.
         if len == 0 {
             return;
         }
@@ -246,7 +246,7 @@ impl Bytes for RawBytes {
     }
 
     /// # Cost
-    /// The multiples of 8 up to 48 bytes are plain moves inline, 8 first; the rest is one call.
+    /// Multiples of 8 up to 48 bytes are inline moves, 8 is tested first; other lengths take one call.
     #[inline(always)]
     fn fill(&self, at: u64, from: &mut impl Take) {
         let room = self.layout.len().saturating_sub(at);
@@ -270,7 +270,7 @@ impl Bytes for RawBytes {
     }
 
     /// # Cost
-    /// The multiples of 8 up to 48 bytes are plain moves inline, 8 first; the rest is one call.
+    /// Multiples of 8 up to 48 bytes are inline moves, 8 is tested first; other lengths take one call.
     #[inline(always)]
     fn drain(&self, at: u64, len: usize, to: &mut impl Put) {
         assert!(

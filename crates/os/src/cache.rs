@@ -17,8 +17,9 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// How many of the machine's `threads` threads share this cache: the greater of an even spread over all
-    /// processors, and of the processors in `known` that share it. `known` has those of some or all threads.
+    /// Estimates how many of the machine's `threads` threads share this cache: the larger of an even spread
+    /// over all processors and the number of `known` processors that share it. `known` has the processors of
+    /// some or all threads.
     pub fn sharers(&self, threads: u32, known: impl Iterator<Item = u32>) -> u32 {
         let (all, served) = (u64::from(threads), u64::from(count(&self.served)));
         let even = (all * served).div_ceil(u64::from(self.online).max(1));
@@ -28,7 +29,7 @@ impl Cache {
     }
 }
 
-/// The last-level cache of processor `cpu`; `None` where sysfs has none, as in some virtual machines.
+/// Reads the last-level cache of processor `cpu`; `None` if sysfs has none, as in some virtual machines.
 ///
 /// # Cost
 /// About forty system calls.
@@ -79,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_cache_and_who_shares_it() {
+    fn the_last_cache_and_its_sharers() {
         let root = Folder::fresh();
         let write = |file: &str, text: &str| drop(root.write(file, text));
         write("online", "0-15,32-47\n");
@@ -104,7 +105,7 @@ mod tests {
         };
         assert_eq!(within(root.path(), 4), Some(found));
         assert_eq!(within(root.path(), 5), None);
-        // Another cache is none for it.
+        // A size in another unit is no cache.
         write("cpu4/cache/index1/size", "32 MiB\n");
         assert_eq!(within(root.path(), 4), None);
     }

@@ -1,10 +1,10 @@
 //! Cross-memory attach (CMA): reads and writes another process's memory in a single copy.
 //!
 //! The kernel copies page by page between the two address spaces. It may refuse (`EPERM`: ptrace scope,
-//! containers, other users; `ENOSYS`), so callers ask once and have another protocol. A pid does not
-//! identify a process: it may mean another one in this PID namespace, a later process, or a later program
-//! of the same process. So each process has a [`Badge`] of random bytes and publishes its address; each
-//! [`read`] reads the badge in the same call, which sees one address space.
+//! containers, other users; `ENOSYS`), so callers test it once and have another protocol. A pid does not
+//! identify a process: it may name another one in this PID namespace, a later process, or a later program of
+//! the same process. So each process publishes the address of a [`Badge`] of random bytes; each [`read`]
+//! reads the badge in the same system call, which accesses one address space.
 //!
 //! Source: process_vm_readv(2).
 
@@ -36,7 +36,7 @@ impl Badge {
     }
 }
 
-/// The badge that a read must find in the other process.
+/// The badge that a [`read`] must find in the other process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpectedBadge {
     /// Address in the other process.
@@ -52,9 +52,9 @@ pub enum CmaError {
     Gone,
     /// The process with this pid does not have the badge.
     Stranger,
-    /// The system refuses or lacks the call, for good.
+    /// The system lacks the call or refuses it permanently.
     Forbidden,
-    /// The memory is not mapped there, or the copy ended early.
+    /// The range is not fully mapped there, or the copy ended early.
     Partly,
 }
 
@@ -72,7 +72,7 @@ impl CmaError {
 /// an empty `to` it checks whether the process may be read at all.
 ///
 /// # Errors
-/// [`CmaError`]; then `to` holds anything.
+/// [`CmaError`]; the contents of `to` are then unspecified.
 ///
 /// # Cost
 /// About a microsecond, and a page-table walk for each page of 4 KiB.
@@ -85,7 +85,7 @@ pub fn read(pid: u32, proof: &ExpectedBadge, from: u64, to: &mut [u8]) -> Result
     // kernel in the other process.
     let done = unsafe { libc::process_vm_readv(pid, local.as_ptr(), 2, remote.as_ptr(), 2, 0) };
     if done < 0 {
-        // Nothing was read, so the badge's address is not mapped.
+        // The kernel read nothing, so the badge's address is not mapped.
         return Err(match CmaError::of(&io::Error::last_os_error()) {
             CmaError::Partly => CmaError::Stranger,
             denied => denied,
@@ -101,8 +101,8 @@ pub fn read(pid: u32, proof: &ExpectedBadge, from: u64, to: &mut [u8]) -> Result
     }
 }
 
-/// Whether this process may call [`write()`]: a seccomp filter may deny it alone. A process that may be read may
-/// be written.
+/// Whether this process may call [`write()`]: a seccomp filter may deny it alone. Permission to read a
+/// process includes permission to write it.
 #[must_use]
 pub fn may_write() -> bool {
     let (none, me) = (at(0, 0), std::process::id().cast_signed());
@@ -117,9 +117,8 @@ pub fn may_write() -> bool {
 /// A [`read`] with no bytes has just found the right process, and that process lets this one write the
 /// bytes: it does not use them meanwhile.
 ///
-/// No call writes and checks the badge at once. If the process ends, is reaped, and its pid is given to
-/// another process of this user between the two calls, that process's memory is written. A `read` afterwards
-/// shows that this may have happened.
+/// No system call both checks the badge and writes. If another process of this user gets the pid between the
+/// two calls, this call writes that process's memory. A `read` afterwards shows that this may have happened.
 ///
 /// # Errors
 /// [`CmaError`]; then some of the bytes may have been written.
@@ -163,7 +162,7 @@ mod tests {
         bytes.as_ptr().expose_provenance() as u64
     }
 
-    /// Some sandboxes forbid the calls; then there is nothing more to see.
+    /// Whether this sandbox allows the calls; the tests end where it does not.
     fn allowed(badge: &Badge) -> bool {
         let answer = read(std::process::id(), &badge.proof(), 0, &mut []);
         assert!(
@@ -187,13 +186,13 @@ mod tests {
         assert_eq!(copy, source);
         copy.reverse();
         let to = source.as_mut_ptr().expose_provenance() as u64;
-        // SAFETY: this process, which keeps its hands off meanwhile.
+        // SAFETY: the range is this process's own, and nothing else uses it meanwhile.
         unsafe { write(me, &copy, to) }.unwrap();
         assert_eq!(copy, source);
     }
 
     #[test]
-    fn says_what_is_wrong() {
+    fn each_failure_has_its_error() {
         let badge = Badge::new().unwrap();
         if !allowed(&badge) {
             return;

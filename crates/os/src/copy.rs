@@ -1,19 +1,19 @@
 //! Copies from and to shared memory that another process may write at the same time.
 //!
-//! Rust calls such a write a data race, so the compiler must not see the access. The copy is the C
-//! library's `memcpy`, called through a pointer that has passed an empty `asm!` block: the compiler does
-//! not know what is called, and assumes nothing about the bytes. They may be torn: callers check them.
+//! Rust calls such a write a data race, so the compiler must not see the access. The copy is the C library's
+//! `memcpy`, called through a pointer that has passed an empty `asm!` block: the compiler does not know what
+//! is called, and assumes nothing about the bytes. The bytes may be torn: callers check them.
 //!
-//! If the destination begins up to a cache line behind the source within a page, vector moves are used:
-//! `rep movsb` is slow there on Zen processors (64 KiB: 19.8 us, not 1.2; vector moves 1.4 to 1.8; Zen 4).
+//! If the destination begins less than a cache line after the source, modulo 4 KiB, vector moves copy the
+//! bytes: `rep movsb` is slow there on Zen processors (64 KiB: 19.8 us, not 1.2; vector moves 1.4 to 1.8; Zen
+//! 4).
 //!
-//! [`copy_nt_to_shared`] and [`copy_nt_from_shared`] write past the caches: the one for a reader elsewhere,
-//! the other what the caches would not hold. Where two processors do not share a cache, a line that one
-//! has written costs the other a full trip, and few trips go at a time; a line that was streamed to memory
-//! is read from there as any other, with all the prefetching there is. Measured on a Zen 4 guest whose
-//! processors sit far apart: two copies through a shared ring, 1 MiB, 2.1 GB/s with plain stores and 19
-//! with streaming ones. Vectors of 16 B do as well as longer ones, since stores are combined to lines, so
-//! nothing depends on the processor's model.
+//! [`copy_nt_to_shared`] and [`copy_nt_from_shared`] store past the caches: the first for a reader that
+//! shares no cache with the writer, the second for data larger than the caches. A reader fetches a modified
+//! line from the writer's cache, few at a time; it prefetches lines that are in memory. On a Zen 4 guest with
+//! distant processors, two copies of 1 MiB through a shared ring reach 2.1 GB/s with plain stores and 19 GB/s
+//! with non-temporal stores. Vectors of 16 B are as fast as longer ones, since the processor combines stores
+//! to lines.
 
 use std::arch::asm;
 use std::ffi::c_void;
@@ -56,7 +56,7 @@ unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
 /// Least length for which the C library may use `rep movsb`.
 const MOVSB: usize = 1024;
 
-/// Whether `to` begins up to a line behind `from`, within a page.
+/// Whether `to` begins less than a line after `from`, modulo 4 KiB.
 #[inline]
 fn is_close_behind(from: *const u8, to: *mut u8) -> bool {
     (1..LINE).contains(&(to.addr().wrapping_sub(from.addr()) % 4096))
@@ -132,7 +132,7 @@ pub unsafe fn copy_to_shared(from: &[u8], to: *mut u8) {
 /// As [`copy_to_shared`].
 ///
 /// # Cost
-/// For ranges of some KiB: a store fence at the end waits for memory.
+/// A store fence at the end waits for memory: use it for ranges of some KiB.
 #[inline]
 pub unsafe fn copy_nt_to_shared(from: &[u8], to: *mut u8) {
     // SAFETY: both ranges are valid by the caller's word and by `from` being a slice.
@@ -157,7 +157,7 @@ pub unsafe fn copy_nt_from_shared(from: *const u8, to: &mut [u8]) {
 /// # Safety
 /// As [`copy`].
 unsafe fn copy_nt(from: *const u8, to: *mut u8, len: usize) {
-    // Whole lines are combined without reading them first, so the loop starts at one.
+    // The loop starts at a line: the processor combines whole lines without reading them first.
     let head = to.align_offset(LINE).min(len);
     let lines = (len - head) / LINE * LINE;
     let tail = head + lines;
@@ -222,10 +222,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streaming_changes_what_it_should_and_nothing_else() {
+    fn non_temporal_copies_change_their_range_only() {
         let memory = crate::memory::Memfd::create("oxmpi-test", 16_384).unwrap();
         let mapping = memory.map().unwrap();
-        let mut seen = vec![0; 16_384];
+        let mut copied = vec![0; 16_384];
         for (at, len) in [
             (0, 0),
             (1, 5),
@@ -241,9 +241,14 @@ mod tests {
             // SAFETY: at + len bytes fit the mapping.
             unsafe { copy_nt_to_shared(&source, mapping.base().wrapping_add(at)) };
             // SAFETY: as long as the mapping.
-            unsafe { copy_from_shared(mapping.base(), &mut seen) };
-            assert_eq!(seen[at..at + len], source);
-            assert!(seen[..at].iter().chain(&seen[at + len..]).all(|&b| b == 0));
+            unsafe { copy_from_shared(mapping.base(), &mut copied) };
+            assert_eq!(copied[at..at + len], source);
+            assert!(
+                copied[..at]
+                    .iter()
+                    .chain(&copied[at + len..])
+                    .all(|&b| b == 0)
+            );
             // Into a slice that begins anywhere in a line.
             let mut back = vec![0; 16_384];
             let place = &mut back[at / 2..][..len];
@@ -280,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn there_and_back() {
+    fn copies_to_and_from_shared_memory() {
         let memory = crate::memory::Memfd::create("oxmpi-test", 8192).unwrap();
         let mapping = memory.map().unwrap();
         for len in [0, 1, 7, 8, 48, 63, 4096, 8192 - 3] {

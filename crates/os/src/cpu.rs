@@ -8,15 +8,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Processors that this process may use at once: those of its affinity mask, cut to the tightest
-/// quota of its control groups; at least 1.
+/// The number of processors that this process may use at once: those of its affinity mask, limited by the
+/// smallest quota of its control groups; at least 1.
 #[must_use]
 pub fn granted() -> usize {
     let allowed = std::thread::available_parallelism().map_or(1, usize::from);
     quota().map_or(allowed, |quota| allowed.min(quota))
 }
 
-/// The processor that the calling thread runs on; it may have moved when this returns.
+/// The processor that the calling thread runs on; the thread may move before this returns.
 ///
 /// # Cost
 /// Some nanoseconds, no system call.
@@ -26,19 +26,20 @@ pub fn current() -> u32 {
     rustix::thread::sched_getcpu() as u32
 }
 
-/// The least CPU quota of this process's control groups, in whole processors, rounded up; `None`: no quota.
+/// The smallest CPU quota of this process's control groups, in whole processors, rounded up; `None`: no
+/// quota.
 #[must_use]
 pub fn quota() -> Option<usize> {
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     tightest(&crate::cgroup::dirs(&own, "cpu"))
 }
 
-/// The least that the groups in `dirs` grant.
+/// The smallest quota of the groups in `dirs`.
 fn tightest(dirs: &[PathBuf]) -> Option<usize> {
     dirs.iter().filter_map(|dir| quota_of(dir)).min()
 }
 
-/// Whole processors that the group in `dir` grants, rounded up; `None` if it sets no quota.
+/// The quota of the group in `dir`, in whole processors, rounded up; `None` if it sets none.
 fn quota_of(dir: &Path) -> Option<usize> {
     let read = |name: &str| fs::read_to_string(dir.join(name)).ok();
     if let Some(text) = read("cpu.max") {
@@ -70,68 +71,57 @@ mod tests {
         assert_eq!(processors("5", "0"), None);
     }
 
-    /// Groups as systems have them: the lines of `/proc/self/cgroup`, the files, the answer.
+    /// Control groups of real systems: the lines of `/proc/self/cgroup`, the files, the quota.
     #[test]
     fn recorded_groups() {
-        type Files = &'static [(&'static str, &'static str)];
-        let recorded: [(&str, &str, Files, Option<usize>); 6] = [
+        // Version 1: the quota of a group, in periods of 100 ms.
+        let v1 = |group: &str, quota: &str| {
+            let (quota, period) = (format!("{group}/cpu.cfs_quota_us {quota}"), "100000");
+            format!("{quota}\n{group}/cpu.cfs_period_us {period}\n")
+        };
+        for (what, own, files, expected) in [
             (
                 "version 2, the group above is tighter",
                 "0::/kubepods/pod7/c1\n",
-                &[
-                    ("kubepods/cpu.max", "max 100000\n"),
-                    ("kubepods/pod7/cpu.max", "200000 100000\n"),
-                    ("kubepods/pod7/c1/cpu.max", "350000 100000\n"),
-                ],
+                "kubepods/cpu.max max 100000\n\
+                 kubepods/pod7/cpu.max 200000 100000\n\
+                 kubepods/pod7/c1/cpu.max 350000 100000\n",
                 Some(2),
             ),
             (
                 "version 2, no limit",
                 "0::/user.slice\n",
-                &[("user.slice/cpu.max", "max 100000\n")],
+                "user.slice/cpu.max max 100000\n",
                 None,
             ),
             (
                 "version 2 inside a container: its own root has the file",
                 "0::/\n",
-                &[("cpu.max", "50000 100000\n")],
+                "cpu.max 50000 100000\n",
                 Some(1),
             ),
             (
                 "version 1",
                 "9:name=systemd:/x\n4:cpu,cpuacct:/job\n0::/\n",
-                &[
-                    ("cpu/cpu.cfs_quota_us", "-1\n"),
-                    ("cpu/cpu.cfs_period_us", "100000\n"),
-                    ("cpu/job/cpu.cfs_quota_us", "250000\n"),
-                    ("cpu/job/cpu.cfs_period_us", "100000\n"),
-                ],
+                &(v1("cpu", "-1") + &v1("cpu/job", "250000")),
                 Some(3),
             ),
             (
                 "version 1 inside a container: the path is the host's, the mount its own",
                 "1:cpu:/docker/4f1e\n",
-                &[
-                    ("cpu/cpu.cfs_quota_us", "400000\n"),
-                    ("cpu/cpu.cfs_period_us", "100000\n"),
-                ],
+                &v1("cpu", "400000"),
                 Some(4),
             ),
             (
                 "version 1 without a limit, another controller with one",
                 "1:cpu:/\n2:cpuset:/small\n",
-                &[
-                    ("cpu/cpu.cfs_quota_us", "-1\n"),
-                    ("cpu/cpu.cfs_period_us", "100000\n"),
-                    ("cpuset/small/cpu.max", "100000 100000\n"),
-                ],
+                &(v1("cpu", "-1") + "cpuset/small/cpu.max 100000 100000\n"),
                 None,
             ),
-        ];
-        for (what, own, files, expected) in recorded {
+        ] {
             let mount = Folder::fresh();
-            for (path, text) in files {
-                mount.write(path, text);
+            for (path, text) in files.lines().filter_map(|line| line.split_once(' ')) {
+                mount.write(path, &format!("{text}\n"));
             }
             let quota = tightest(&crate::cgroup::dirs_under(mount.path(), own, "cpu"));
             assert_eq!(quota, expected, "{what}");

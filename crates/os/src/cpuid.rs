@@ -1,4 +1,4 @@
-//! The instruction cpuid, on the current processor and on each processor in turn.
+//! Executes the instruction cpuid, on the current processor or on several in turn.
 //!
 //! cpuid describes the processor that executes it: its APIC id, its caches, its core type. [`visit`] executes
 //! it on all processors.
@@ -8,7 +8,7 @@
 //!
 //! let allowed = affinity::current()?;
 //! match cpuid::visit(affinity::cpus(&allowed), |_, here| here.ask(1, 0)) {
-//!     Ok(visit) => assert_eq!(visit.seen.len() + visit.refused.len(), affinity::cpus(&allowed).count()),
+//!     Ok(visit) => assert_eq!(visit.visited.len() + visit.refused.len(), affinity::cpus(&allowed).count()),
 //!     Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::Unsupported),
 //! }
 //! # Ok::<(), std::io::Error>(())
@@ -27,9 +27,9 @@ pub struct CurrentCpu(PhantomData<*const ()>);
 /// The results of [`visit`].
 #[derive(Debug)]
 pub struct CpuVisit<T> {
-    /// Each processor that was visited, with what was found there, in the order of the visit.
-    pub seen: Vec<(usize, T)>,
-    /// Each processor that the thread could not go to, and why: it is not there, switched off, or not allowed.
+    /// Each visited processor with the closure's result there, in the order of the visit.
+    pub visited: Vec<(usize, T)>,
+    /// Each processor that the thread could not be bound to, and why: it is absent, offline or not allowed.
     pub refused: Vec<(usize, io::Error)>,
 }
 
@@ -40,11 +40,11 @@ impl CurrentCpu {
         cfg!(target_arch = "x86_64").then_some(Self(PhantomData))
     }
 
-    /// Executes cpuid with `leaf` in eax and `subleaf` in ecx; gives eax, ebx, ecx and edx.
+    /// Executes cpuid with `leaf` in eax and `subleaf` in ecx; returns eax, ebx, ecx and edx.
     ///
     /// # Cost
     ///
-    /// About 100 ns; in a virtual machine, where each is an exit to the host, microseconds.
+    /// About 100 ns; microseconds in a virtual machine, where cpuid exits to the hypervisor.
     #[must_use]
     pub fn ask(self, leaf: u32, subleaf: u32) -> [u32; 4] {
         instruction(leaf, subleaf)
@@ -62,21 +62,21 @@ fn instruction(leaf: u32, subleaf: u32) -> [u32; 4] {
 
 #[cfg(not(target_arch = "x86_64"))]
 fn instruction(_leaf: u32, _subleaf: u32) -> [u32; 4] {
-    unreachable!("`CurrentCpu::get` gives nothing on these processors")
+    unreachable!("`CurrentCpu::get` returns none on these processors")
 }
 
-/// Binds the calling thread to each of `cpus` in turn and calls `each` there, with the processor's number. The thread
-/// has its old affinity again when this returns, also when `each` panics.
+/// Binds the calling thread to each of `cpus` in turn and calls `each` there, with the processor's number. It
+/// restores the thread's affinity, also when `each` panics.
 ///
 /// # Errors
 ///
-/// [`Unsupported`](io::ErrorKind::Unsupported) where processors have no cpuid; what the system says when the thread's
-/// affinity cannot be read, or not be restored. A processor that cannot be visited is no error but among
+/// [`Unsupported`](io::ErrorKind::Unsupported) on processors without cpuid; else the error of reading or
+/// restoring the thread's affinity. A processor that cannot be visited is no error; it is among
 /// [`refused`](CpuVisit::refused).
 ///
 /// # Cost
 ///
-/// Two system calls and a change of processors for each, some 10 µs.
+/// A system call and a migration for each processor, some 10 µs.
 pub fn visit<T>(
     cpus: impl IntoIterator<Item = usize>,
     mut each: impl FnMut(usize, CurrentCpu) -> T,
@@ -84,12 +84,12 @@ pub fn visit<T>(
     let here = CurrentCpu::get().ok_or(io::ErrorKind::Unsupported)?;
     let saved = SavedAffinity(affinity::current()?);
     let mut visit = CpuVisit {
-        seen: Vec::new(),
+        visited: Vec::new(),
         refused: Vec::new(),
     };
     for cpu in cpus {
         match affinity::set_current(&affinity::mask([cpu])) {
-            Ok(()) => visit.seen.push((cpu, each(cpu, here))),
+            Ok(()) => visit.visited.push((cpu, each(cpu, here))),
             Err(why) => visit.refused.push((cpu, why)),
         }
     }
@@ -97,7 +97,7 @@ pub fn visit<T>(
     Ok(visit)
 }
 
-/// The affinity to restore.
+/// The affinity that [`visit`] restores.
 struct SavedAffinity(Vec<u64>);
 
 impl SavedAffinity {
@@ -108,7 +108,7 @@ impl SavedAffinity {
 
 impl Drop for SavedAffinity {
     fn drop(&mut self) {
-        // Empty if it is restored already. During a panic a failure cannot be returned.
+        // Empty after `restore`. During a panic a failure cannot be returned.
         if !self.0.is_empty() {
             let _ = affinity::set_current(&self.0);
         }
@@ -121,12 +121,12 @@ mod tests {
     use std::collections::BTreeSet;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// The allowed processors; the numbers of a thread of its own, so that no test moves another.
+    /// The processors that this test's thread may use.
     fn allowed() -> Vec<usize> {
         affinity::cpus(&affinity::current().expect("every thread has a mask")).collect()
     }
 
-    /// Where there is no cpuid, says so and that nothing was tested.
+    /// Whether cpuid exists; if not, prints that the test is skipped.
     fn has_cpuid() -> bool {
         let has = CurrentCpu::get().is_some();
         if !has {
@@ -135,7 +135,7 @@ mod tests {
         has
     }
 
-    /// The APIC id: of the leaf with x2APIC ids if there is one, else of leaf 1.
+    /// The APIC id from the leaf of x2APIC ids if it exists, else from leaf 1.
     fn apic_id(here: CurrentCpu) -> u32 {
         let [highest, ..] = here.ask(0, 0);
         let [_, processors, _, x2apic] = here.ask(0xb, 0);
@@ -153,9 +153,9 @@ mod tests {
         let before = allowed();
         let visit = visit(before.iter().copied(), |_, here| apic_id(here)).expect("cpuid is there");
         assert!(visit.refused.is_empty(), "{:?}", visit.refused);
-        assert!(visit.seen.iter().map(|(cpu, _)| cpu).eq(&before));
-        let ids: BTreeSet<u32> = visit.seen.iter().map(|(_, id)| *id).collect();
-        assert_eq!(ids.len(), before.len(), "{:?}", visit.seen);
+        assert!(visit.visited.iter().map(|(cpu, _)| cpu).eq(&before));
+        let ids: BTreeSet<u32> = visit.visited.iter().map(|(_, id)| *id).collect();
+        assert_eq!(ids.len(), before.len(), "{:?}", visit.visited);
         assert_eq!(allowed(), before);
     }
 
@@ -163,16 +163,16 @@ mod tests {
     fn the_thread_is_on_the_processor_it_visits() {
         if has_cpuid() {
             let found = visit(allowed(), |_, _| allowed()).expect("cpuid is there");
-            assert!(found.seen.iter().all(|(cpu, found)| *found == [*cpu]));
+            assert!(found.visited.iter().all(|(cpu, found)| *found == [*cpu]));
         }
     }
 
     #[test]
-    fn processors_that_are_not_there_are_reported() {
+    fn absent_processors_are_reported() {
         if has_cpuid() {
             let before = allowed();
             let visit = visit([100_000, before[0]], |cpu, _| cpu).expect("cpuid is there");
-            assert_eq!(visit.seen, [(before[0], before[0])]);
+            assert_eq!(visit.visited, [(before[0], before[0])]);
             let (cpu, why) = &visit.refused[0];
             assert_eq!((*cpu, why.raw_os_error()), (100_000, Some(libc::EINVAL)));
             assert_eq!(allowed(), before);

@@ -1,8 +1,8 @@
 //! [`Doorbell`]: a datagram socket that wakes a process which waits for descriptors.
 //!
-//! A futex cannot be waited for beside sockets; a datagram socket can. A ring stays in the socket until it is
-//! read, so none is lost between the last poll and the sleep. It means only that there may be something to
-//! do, so a ring of a foreign process does no harm.
+//! epoll can wait for a datagram socket beside other sockets, but not for a futex. A ring stays in the socket
+//! until it is read, so none is lost between the last poll and the sleep. A ring only makes the receiver poll
+//! again, so a ring of a foreign process does no harm.
 //!
 //! Source: unix(7), "Abstract sockets".
 
@@ -17,7 +17,7 @@ use rustix::net::{
 /// Most rings that one call of [`Doorbell::hear`] reads.
 const RINGS: u32 = 256;
 
-/// A doorbell of this process; its descriptor is readable when it was rung.
+/// A doorbell of this process; its descriptor is readable after a ring.
 #[derive(Debug)]
 pub struct Doorbell {
     fd: OwnedFd,
@@ -38,10 +38,10 @@ impl DoorbellAddress {
 }
 
 impl Doorbell {
-    /// A doorbell at `address`.
+    /// Creates the doorbell at `address`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AddrInUse`] if there is one; else what socket and bind say.
+    /// [`io::ErrorKind::AddrInUse`] if the address is taken; else the error of socket or bind.
     pub fn new(address: &DoorbellAddress) -> io::Result<Self> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let kind = SocketType::DGRAM;
@@ -50,7 +50,8 @@ impl Doorbell {
         Ok(Self { fd })
     }
 
-    /// Rings the doorbell at `at`. Does nothing if it is gone, or its queue is full: one ring is enough.
+    /// Rings the doorbell at `at`. Does nothing if no process has it, or its queue is full: one pending ring
+    /// is enough.
     ///
     /// # Cost
     /// One system call.
@@ -58,11 +59,11 @@ impl Doorbell {
         let _ = retry_on_intr(|| sendto(&self.fd, &[1], SendFlags::NOSIGNAL, &at.0));
     }
 
-    /// Reads the rings so far, at most 256, so that endless rings cannot hold up this process. The rest leaves
-    /// the descriptor readable.
+    /// Reads pending rings, at most 256, so that a peer that keeps ringing cannot hold up this process. The
+    /// descriptor stays readable while rings are left.
     ///
     /// # Cost
-    /// A system call for each, and one more.
+    /// A system call for each ring, and one more.
     pub fn hear(&self) {
         let mut ring = [0];
         for _ in 0..RINGS {
@@ -95,7 +96,7 @@ mod tests {
         assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
         let rung = |limit| poll(&mut [PollFd::new(&two, PollFlags::IN)], Some(limit)).unwrap() > 0;
         assert!(!rung(Duration::ZERO));
-        // More than the system keeps, and at nobody's.
+        // More rings than the queue holds, and one at an address that no socket has.
         for _ in 0..10_000 {
             one.ring(&addresses[1]);
         }

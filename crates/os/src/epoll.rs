@@ -1,4 +1,4 @@
-//! [`Epoll`]: waits for many descriptors, at a cost that grows with the ready ones.
+//! [`Epoll`]: waits for many descriptors, at a cost linear in the ready ones.
 //!
 //! Source: epoll(7).
 
@@ -39,7 +39,7 @@ impl Epoll {
         self.add(fd, key, Self::EDGES)
     }
 
-    /// Reports `fd`, which is watched edge-triggered, under `key` from now on; its current state once more.
+    /// Changes the key of `fd`, which is watched edge-triggered, and reports its current state once more.
     ///
     /// # Errors
     /// The error of epoll_ctl(2).
@@ -73,7 +73,7 @@ impl Epoll {
         )?)
     }
 
-    /// Waits for events, at most `limit`. Returns their number, 0 also after a signal.
+    /// Waits for events, at most `limit`. Returns their number; 0 after a signal, too.
     ///
     /// # Errors
     /// The error of epoll_wait(2).
@@ -112,7 +112,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// Most events of one wait; the next wait has the others.
+    /// Most events of one wait; the next wait returns the others.
     pub const MAX: usize = 64;
 
     /// All events.
@@ -156,7 +156,7 @@ pub struct ReadyEvent {
     pub readable: bool,
     /// A write would not block.
     pub writable: bool,
-    /// Nothing more arrives than what can be read now. Reported once.
+    /// The peer sends nothing after what can be read now. Reported once.
     pub ended: bool,
 }
 

@@ -15,7 +15,7 @@ const PAGE: usize = 4096;
 
 /// Shows whether this process was forked since the guard was made.
 ///
-/// The page stays mapped until the process ends: make one guard a process, and copy it.
+/// The page stays mapped until the process ends: create one guard per process and copy it.
 #[derive(Clone, Copy, Debug)]
 pub struct ForkGuard {
     word: &'static AtomicU32,
@@ -36,7 +36,7 @@ impl ForkGuard {
         Ok(Self { word })
     }
 
-    /// A guard that says in every process that it was forked.
+    /// A guard that reports every process as a forked child.
     #[must_use]
     pub fn closed() -> Self {
         Self { word: &CLOSED }
@@ -53,7 +53,7 @@ impl ForkGuard {
     }
 }
 
-/// A word of one thread that is 0 in every child forked after [`WipeOnForkWord::new`].
+/// A thread's word that reads as 0 in every child forked after [`WipeOnForkWord::new`].
 #[derive(Debug)]
 pub struct WipeOnForkWord {
     word: NonNull<u32>,
@@ -63,10 +63,10 @@ pub struct WipeOnForkWord {
 unsafe impl Send for WipeOnForkWord {}
 
 impl WipeOnForkWord {
-    /// A word that is 0.
+    /// Maps a word that is 0.
     ///
     /// # Errors
-    /// As [`ForkGuard::new`]'s.
+    /// As [`ForkGuard::new`].
     ///
     /// # Cost
     /// A page.
@@ -77,8 +77,8 @@ impl WipeOnForkWord {
     /// The word.
     ///
     /// # Cost
-    /// A plain load. Nothing but this thread writes the word, save the system in a child; and a child
-    /// begins in a call that the compiler cannot look into, before which it reads nothing.
+    /// A plain load. Only this thread writes the word, and the kernel in a forked child. The compiler carries
+    /// no earlier load into a child, since fork is an opaque call.
     #[inline(always)]
     #[must_use]
     pub fn get(&self) -> u32 {
@@ -101,7 +101,7 @@ impl Drop for WipeOnForkWord {
     }
 }
 
-/// A page of zeros that the system wipes in every child.
+/// Maps a page of zeros that the kernel wipes in every forked child.
 fn page() -> io::Result<NonNull<u32>> {
     // SAFETY: a new private mapping at an address of the kernel's choice.
     let page = unsafe {

@@ -23,7 +23,7 @@ pub enum WakeReason {
 /// Sleeps while `word` is `expected`, at most `limit`. Processes may share the word.
 ///
 /// # Errors
-/// What futex says beyond the cases of [`WakeReason`]; a signal counts as [`WakeReason::Called`].
+/// The errors of futex(2) that [`WakeReason`] does not name; a signal counts as [`WakeReason::Called`].
 pub fn wait(word: &AtomicU32, expected: u32, limit: Duration) -> io::Result<WakeReason> {
     let limit = limit.try_into().map_err(|_| Errno::INVAL)?;
     match futex::wait(word, futex::Flags::empty(), expected, Some(&limit)) {
@@ -37,7 +37,7 @@ pub fn wait(word: &AtomicU32, expected: u32, limit: Duration) -> io::Result<Wake
 /// Wakes one sleeper on `word`. Returns whether there was one.
 ///
 /// # Errors
-/// The error of futex.
+/// The error of futex(2).
 pub fn wake(word: &AtomicU32) -> io::Result<bool> {
     Ok(futex::wake(word, futex::Flags::empty(), 1)? > 0)
 }

@@ -1,8 +1,8 @@
 //! [`GroupGuard`]: a small process that kills a process group when its owner ends for any reason.
 //!
-//! The guard leads the group, so the group's number stays taken as long as the guard has not been
-//! waited for. It sleeps in one read on a pipe whose other end only the owner holds. Between
-//! its fork and its end it makes system calls only, so it may be forked from any process.
+//! The guard leads the group, so no other group gets this number until the owner reaps the guard. It sleeps
+//! in one read of a pipe whose write end only the owner has. From its fork on it makes system calls only, so
+//! a process with several threads may fork it.
 
 use std::ffi::CStr;
 use std::io::{self, PipeReader, PipeWriter};
@@ -15,26 +15,25 @@ use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions};
 use crate::process::signal_group;
 use crate::signal::{Signal, block_all};
 
-/// Most passes over /proc for marked processes, which may fork meanwhile.
+/// Most passes over /proc: marked processes may fork during a pass.
 const ROUNDS: usize = 8;
 
-/// A process group whose members die with the process that owns this value.
+/// A process group that the guard kills when the process that owns this value ends.
 #[derive(Debug)]
 pub struct GroupGuard {
     pid: Pid,
-    /// The guard reads from the other end; the end of the owner closes this one.
+    /// Write end of the guard's pipe; the kernel closes it when the owner ends.
     _lifeline: PipeWriter,
 }
 
 impl GroupGuard {
     /// Starts a new process group with its guard.
     ///
-    /// `mark` is an entry of the environment, `NAME=value`, that every process of the job has:
-    /// when the owner dies, the guard also kills those of its user's processes that have it,
-    /// so that one that left the group is found as well.
+    /// `mark` is an environment entry, `NAME=value`, that every process of the job has. When the owner dies,
+    /// the guard also kills the user's processes with this entry, so it finds those that left the group.
     ///
     /// # Errors
-    /// When no process or descriptor is left.
+    /// The error of pipe(2), fork(2) or setpgid(2).
     pub fn start(mark: &str) -> io::Result<Self> {
         let (reader, lifeline) = io::pipe()?;
         // SAFETY: the child calls `watch` only, which makes system calls on memory it owns
@@ -54,7 +53,7 @@ impl GroupGuard {
         }
     }
 
-    /// The number of the group.
+    /// The group's number (PGID).
     #[must_use]
     pub fn group(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
@@ -62,10 +61,10 @@ impl GroupGuard {
 }
 
 impl Drop for GroupGuard {
-    /// Kills what is left of the group, the guard too.
+    /// Kills all processes of the group, also the guard.
     fn drop(&mut self) {
         signal_group(self.group(), Signal::KILL);
-        // The guard has been killed, so this wait ends.
+        // The guard has received SIGKILL, so this wait ends.
         let _ = rustix::process::waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED);
     }
 }
@@ -76,7 +75,7 @@ fn watch(reader: &PipeReader, lifeline: PipeWriter, mark: &[u8]) -> ! {
     drop(lifeline);
     // The owner makes the same call; the order does not matter.
     let _ = rustix::process::setpgid(None, None);
-    // No process writes: the read returns when the last owner of the other end is gone.
+    // No process writes: the read returns when the kernel closes the last write end.
     while rustix::io::read(reader, &mut [0_u8; 1]) == Err(rustix::io::Errno::INTR) {}
     for _ in 0..ROUNDS {
         if end_marked(mark).unwrap_or(0) == 0 {
@@ -104,7 +103,7 @@ fn end_marked(mark: &[u8]) -> rustix::io::Result<usize> {
         let Some((pid, path)) = process.filter(|(pid, _)| *pid != me) else {
             continue;
         };
-        // The descriptor is opened first: the signal cannot reach a later process of that number.
+        // The pidfd is opened before the check, so the signal cannot reach a later process with that pid.
         let Ok(pidfd) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else {
             continue;
         };
@@ -120,8 +119,7 @@ fn end_marked(mark: &[u8]) -> rustix::io::Result<usize> {
 /// The path `PID/environ` with its final zero.
 type EnvironPath = [u8; 24];
 
-/// The process and the path of its environment behind an entry of /proc; `None` for what is no
-/// process.
+/// The pid and the `environ` path of an entry of /proc; `None` if the entry is no process.
 fn environ_of(entry: &[u8]) -> Option<(Pid, EnvironPath)> {
     const TAIL: &[u8] = b"/environ";
     let pid = str::from_utf8(entry)
@@ -159,7 +157,7 @@ fn is_marked(processes: &OwnedFd, path: &EnvironPath, mark: &[u8]) -> rustix::io
         {
             return Ok(true);
         }
-        // The mark may begin in this piece and end in the next.
+        // The mark may begin in these bytes and end in the next.
         kept = filled.min(mark.len().saturating_sub(1));
         buffer.copy_within(filled - kept..filled, 0);
     }

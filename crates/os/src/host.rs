@@ -19,7 +19,7 @@ pub fn name() -> String {
 /// containers.
 ///
 /// # Errors
-/// What reading `/proc/sys/kernel/random/boot_id` says.
+/// The error of reading `/proc/sys/kernel/random/boot_id`.
 ///
 /// Source: random(4).
 pub fn boot_id() -> io::Result<String> {
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_chance() {
+    fn names_ids_and_random_bytes() {
         assert!(!name().is_empty());
         assert_eq!(boot_id().unwrap(), boot_id().unwrap());
         assert_ne!(random().unwrap(), random().unwrap());

@@ -5,10 +5,10 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 
-/// Duplicates the open file `fd`, a number from the environment. Neither descriptor is inherited further.
+/// Duplicates the inherited descriptor `fd` and sets FD_CLOEXEC on both.
 ///
 /// # Errors
-/// `EBADF` when nothing is open at that number.
+/// `EBADF` if `fd` is not open; `InvalidInput` if it is negative.
 pub fn inherit(fd: i32) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_open_is_an_error() {
+    fn a_closed_descriptor_is_an_error() {
         assert!(inherit(-1).is_err() && inherit(1 << 20).is_err());
     }
 }

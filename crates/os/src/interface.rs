@@ -14,7 +14,7 @@ pub struct Interface {
     pub name: String,
     /// The address.
     pub address: IpAddr,
-    /// Leading bits of the address that the hosts of its subnet share.
+    /// Length of the address's subnet prefix in bits.
     pub prefix: u8,
     /// Whether it is up and running.
     pub up: bool,
@@ -22,16 +22,16 @@ pub struct Interface {
     pub loopback: bool,
 }
 
-/// The speed of the interface called `name`, in megabits per second; `None` where it has none, as bridges
-/// and the loopback device, or does not say.
+/// The speed of the interface called `name`, in megabits per second; `None` if the kernel reports none, as
+/// for bridges and the loopback device.
 #[must_use]
 pub fn speed(name: &str) -> Option<u32> {
     let text = std::fs::read_to_string(format!("/sys/class/net/{name}/speed")).ok()?;
-    // Those that are down say -1.
+    // The kernel reports -1 for an interface that is down.
     text.trim().parse().ok().filter(|speed| *speed > 0)
 }
 
-/// All interfaces, once for each address, in the kernel's order.
+/// Lists the interfaces, one entry for each address, in the kernel's order.
 ///
 /// # Errors
 /// The error of getifaddrs(3).
@@ -68,7 +68,7 @@ pub fn list() -> io::Result<Vec<Interface>> {
     Ok(found)
 }
 
-/// The address that `at` points to, if it is one of IP.
+/// The address that `at` points to, if it is an IP address.
 ///
 /// # Safety
 /// `at` is null or points to a socket address of the size that its family has.
@@ -90,7 +90,7 @@ unsafe fn address_at(at: *const libc::sockaddr) -> Option<IpAddr> {
     }
 }
 
-/// Leading ones of a mask.
+/// The prefix length of a mask.
 fn ones(mask: IpAddr) -> u8 {
     let ones = match mask {
         IpAddr::V4(mask) => mask.to_bits().leading_ones(),

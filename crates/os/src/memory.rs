@@ -1,11 +1,10 @@
 //! [`Memfd`] and [`Mapping`]: anonymous shared memory, sealed and mapped.
 //!
-//! A memfd has no file anywhere, so nothing is left after a crash. It is sparse: a page costs
-//! memory once it is touched. Its size is sealed, since a peer that cut it shorter would kill
-//! every other process that touches it.
+//! A memfd has no name in a file system, so a crash leaves nothing behind. It is sparse: a page takes memory
+//! at its first touch. Its size is sealed: a peer that truncated it would kill every other process that
+//! accesses it.
 //!
-//! A size beyond RLIMIT_FSIZE is refused here: the kernel would answer it with SIGXFSZ, which ends
-//! the process without a word.
+//! [`Memfd::create`] refuses a size beyond RLIMIT_FSIZE: the kernel would end the process by SIGXFSZ.
 //!
 //! Source: memfd_create(2), setrlimit(2), fcntl(2) "File sealing", madvise(2).
 
@@ -20,7 +19,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 use crate::limit;
 pub use crate::page_size::page_size;
 
-/// The system calls that make shared memory: the places where it can be refused.
+/// The system calls that create shared memory, each of which can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
     MemfdCreate,
@@ -30,7 +29,7 @@ enum Call {
     Madvise,
 }
 
-/// Refuses `call` where a test asks for it.
+/// Fails with `ENOMEM` if a test lets `call` fail.
 #[cfg(test)]
 fn inject(call: Call) -> io::Result<()> {
     if tests::REFUSED.get() == Some(call) {
@@ -41,42 +40,42 @@ fn inject(call: Call) -> io::Result<()> {
 
 #[cfg(not(test))]
 #[inline(always)]
-#[allow(clippy::unnecessary_wraps, reason = "the tests' twin refuses")]
+#[allow(clippy::unnecessary_wraps, reason = "the variant for tests fails")]
 fn inject(_: Call) -> io::Result<()> {
     Ok(())
 }
 
-/// The kind of file system that memory of pooled huge pages is in: HUGETLBFS_MAGIC of
-/// linux/magic.h.
+/// File system type of a memfd with pooled huge pages: HUGETLBFS_MAGIC of linux/magic.h.
 const HUGETLBFS: u64 = 0x9584_58f6;
+
+const READ_WRITE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
 
 /// Anonymous shared memory of a fixed, sealed size.
 #[derive(Debug)]
 pub struct Memfd {
     fd: OwnedFd,
     len: usize,
-    /// Whether its pages come from the pool that the administrator set aside for huge ones.
+    /// Whether its pages come from the kernel's pool of huge pages.
     pooled: bool,
 }
 
 impl Memfd {
-    /// Makes shared memory of `len` bytes, all zero, its size sealed. `name` shows in
-    /// `/proc/PID/maps` only.
+    /// Creates shared memory of `len` zero bytes and seals its size. `name` shows in `/proc/PID/maps` only.
     ///
     /// # Errors
-    /// [`io::ErrorKind::FileTooLarge`] with both numbers beyond RLIMIT_FSIZE; else what
-    /// memfd_create, ftruncate or fcntl say. Never "no space": pages come at first touch, so
+    /// [`io::ErrorKind::FileTooLarge`] with size and limit if `len` exceeds RLIMIT_FSIZE; else the error of
+    /// memfd_create, ftruncate or fcntl. Never "no space": the kernel allocates pages at first touch, so
     /// compare with [`crate::limit::available`] first.
     pub fn create(name: &str, len: usize) -> io::Result<Self> {
         Self::with_flags(name, len, MemfdFlags::empty())
     }
 
-    /// As [`Memfd::create`], of huge pages from the pool that the administrator set aside
-    /// (`/proc/sys/vm/nr_hugepages`); `len` is a multiple of [`crate::huge::SIZE`]. They are taken by
-    /// [`Mapping::populate`]: a touch of one that the pool lacks kills.
+    /// As [`Memfd::create`], with huge pages of the kernel's pool (`/proc/sys/vm/nr_hugepages`); `len` is a
+    /// multiple of [`crate::huge::SIZE`]. [`Mapping::populate`] takes them: a touch of a page that the pool
+    /// lacks is a SIGBUS.
     ///
     /// # Errors
-    /// As there; also where the kernel has no such pages.
+    /// As [`Memfd::create`]; also if the kernel has no such pages.
     pub fn create_pooled(name: &str, len: usize) -> io::Result<Self> {
         Self::with_flags(name, len, MemfdFlags::HUGETLB | MemfdFlags::HUGE_2MB)
     }
@@ -95,17 +94,15 @@ impl Memfd {
         Ok(Self { fd, len, pooled })
     }
 
-    /// Adopts shared memory that a peer made.
+    /// Takes over shared memory that a peer created.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidData`] if its size is not sealed: the peer could cut it shorter.
+    /// [`io::ErrorKind::InvalidData`] if its size is not sealed: the peer could truncate it.
     pub fn adopt(fd: OwnedFd) -> io::Result<Self> {
         let seals = rustix::fs::fcntl_get_seals(&fd)?;
         if !seals.contains(SealFlags::SHRINK | SealFlags::GROW) {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "shared memory whose size is not sealed",
-            ));
+            let why = "the peer did not seal the size of its shared memory";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
         }
         let status = rustix::fs::fstat(&fd)?;
         let len = usize::try_from(status.st_size)
@@ -126,7 +123,7 @@ impl Memfd {
         self.len == 0
     }
 
-    /// Maps all of it, readable and writable, hidden from forked children.
+    /// Maps the whole memory, readable and writable; forked children do not inherit the mapping.
     ///
     /// # Errors
     /// The error of mmap or madvise; an empty memfd cannot be mapped.
@@ -134,41 +131,30 @@ impl Memfd {
         self.map_part(0, self.len)
     }
 
-    /// As [`Memfd::map`], of `len` bytes from byte `at` on, a multiple of [`page_size`].
+    /// Maps `len` bytes from byte `at` on, a multiple of [`page_size`]; else as [`Memfd::map`].
     ///
     /// # Errors
-    /// As there; [`io::ErrorKind::InvalidInput`] for what is not all in the memory.
+    /// As [`Memfd::map`]; [`io::ErrorKind::InvalidInput`] if the range exceeds the memory.
     pub fn map_part(&self, at: usize, len: usize) -> io::Result<Mapping> {
         if at.checked_add(len).is_none_or(|end| end > self.len) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let flags = if self.pooled {
+        let flags = match self.pooled {
             // Without NORESERVE the mapping would reserve all its pages in the pool.
-            MapFlags::SHARED | MapFlags::NORESERVE
-        } else {
-            MapFlags::SHARED
+            true => MapFlags::SHARED | MapFlags::NORESERVE,
+            false => MapFlags::SHARED,
         };
         inject(Call::Mmap)?;
+        let (any, fd, at) = (ptr::null_mut(), &self.fd, at as u64);
         // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
-        let base = unsafe {
-            rustix::mm::mmap(
-                ptr::null_mut(),
-                len,
-                ProtFlags::READ | ProtFlags::WRITE,
-                flags,
-                &self.fd,
-                at as u64,
-            )
-        }?;
+        let base = unsafe { rustix::mm::mmap(any, len, READ_WRITE, flags, fd, at) }?;
         Mapping::new(base.cast(), len)
     }
-}
 
-impl Memfd {
-    /// The same memory under a second descriptor.
+    /// Duplicates the descriptor of the memory.
     ///
     /// # Errors
-    /// What fcntl says: this process has too many open files.
+    /// The error of fcntl: this process has too many open files.
     pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self {
             fd: self.fd.try_clone()?,
@@ -185,13 +171,13 @@ impl AsFd for Memfd {
 
 /// Mapped memory, shared or private, unmapped when dropped.
 ///
-/// It gives an address and a length and never a reference: other processes write these bytes at
-/// any time. Reach them through atomics or [`crate::copy`].
+/// It gives an address and a length, never a reference: other processes may write these bytes at any time.
+/// Access them through atomics or [`crate::copy`].
 #[derive(Debug)]
 pub struct Mapping {
     base: NonNull<u8>,
     len: usize,
-    /// The process that mapped it; a forked child has nothing there.
+    /// The pid of the process that mapped it; a forked child lacks the mapping.
     owner: u32,
 }
 
@@ -202,21 +188,15 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// `len` private bytes, all zero, not inherited by forked children.
+    /// Maps `len` private zero bytes that forked children do not inherit.
     ///
     /// # Errors
-    /// The error of mmap or madvise; none are not mapped.
+    /// The error of mmap or madvise; mmap refuses 0 bytes.
     pub fn own(len: usize) -> io::Result<Self> {
         inject(Call::Mmap)?;
+        let (any, flags) = (ptr::null_mut(), MapFlags::PRIVATE | MapFlags::NORESERVE);
         // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
-        let base = unsafe {
-            rustix::mm::mmap_anonymous(
-                ptr::null_mut(),
-                len,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::PRIVATE | MapFlags::NORESERVE,
-            )
-        }?;
+        let base = unsafe { rustix::mm::mmap_anonymous(any, len, READ_WRITE, flags) }?;
         Self::new(base.cast(), len)
     }
 
@@ -250,7 +230,7 @@ impl Mapping {
         self.len == 0
     }
 
-    /// Asks for huge pages. True if the kernel accepts the advice, which it may still ignore.
+    /// Advises the kernel to use huge pages. True if it accepts the advice, which it may still ignore.
     #[must_use]
     pub fn ask_huge_pages(&self) -> bool {
         self.advise(0, self.len, Advice::LinuxHugepage).is_ok()
@@ -259,7 +239,7 @@ impl Mapping {
     /// Allocates the pages of `len` bytes from byte `at` on now, not at their first touch.
     ///
     /// # Errors
-    /// When there are no such pages, or the kernel (before 5.14) cannot.
+    /// The error of madvise: no page is left, or the kernel is older than 5.14.
     ///
     /// # Panics
     /// If the range is not within the mapping.
@@ -270,23 +250,23 @@ impl Mapping {
         self.advise(at, len, Advice::LinuxPopulateWrite)
     }
 
-    /// Makes sure that the `len` bytes from byte `at` on can be read: of pages that nobody has
-    /// touched yet there may be none left, and a touch would end the process by a signal.
+    /// Makes sure that the `len` bytes from byte `at` on can be read: a touch of a page that the kernel
+    /// cannot allocate would raise SIGBUS.
     ///
     /// # Errors
-    /// When there are no such pages, or the kernel (before 5.14) cannot tell.
+    /// The error of madvise: no page is left, or the kernel is older than 5.14.
     ///
     /// # Panics
     /// If the range is not within the mapping.
     ///
     /// # Cost
-    /// A system call, and for each page what finding it takes.
+    /// A system call, and a page-table walk for each page.
     pub fn ensure(&self, at: usize, len: usize) -> io::Result<()> {
         self.advise(at, len, Advice::LinuxPopulateRead)
     }
 
-    /// Gives the memory of `len` bytes from byte `at` on back to the system, for every process that
-    /// maps it; both are multiples of the page's size. The bytes are zero afterwards.
+    /// Frees the memory of `len` bytes from byte `at` on, for every process that maps it; both are multiples
+    /// of the page size. The bytes are zero afterwards.
     ///
     /// # Safety
     /// No process uses the range during the call: its contents are lost.
@@ -300,8 +280,7 @@ impl Mapping {
         self.advise(at, len, Advice::LinuxRemove)
     }
 
-    /// Whether this process is the one that mapped it, not a forked child, which has nothing at its
-    /// addresses.
+    /// Whether this process mapped it; false in a forked child, which lacks the mapping.
     #[must_use]
     pub fn is_here(&self) -> bool {
         self.owner == process::id()
@@ -342,14 +321,14 @@ mod tests {
     use super::*;
 
     thread_local! {
-        /// The system call that fails on this thread.
+        /// The system call that [`inject`] lets fail on this thread.
         pub(super) static REFUSED: Cell<Option<Call>> = const { Cell::new(None) };
     }
 
-    /// Whether this process has memory of that name: a descriptor or a mapping.
+    /// Whether this process has a descriptor or a mapping of memory called `name`.
     fn exists(name: &str) -> bool {
         let open = fs::read_dir("/proc/self/fd").unwrap().any(|entry| {
-            // A descriptor of another test may be gone by now.
+            // Another test may have closed its descriptor meanwhile.
             entry.is_ok_and(|entry| {
                 let target = fs::read_link(entry.path()).unwrap_or_default();
                 target.to_string_lossy().contains(name)
@@ -396,11 +375,11 @@ mod tests {
         // SAFETY: no other code uses these pages.
         unsafe { one.give_back(page, 2 * page) }.unwrap();
         assert_eq!(taken(), 2 * page);
-        let mut seen = vec![9; 4 * page];
+        let mut zeroed = vec![9; 4 * page];
         // SAFETY: as above.
-        unsafe { crate::copy::copy_from_shared(two.base(), &mut seen) };
+        unsafe { crate::copy::copy_from_shared(two.base(), &mut zeroed) };
         let expected = [&ones[..page], &vec![0; 2 * page], &ones[..page]].concat();
-        assert!(seen == expected);
+        assert!(zeroed == expected);
     }
 
     #[test]
@@ -412,8 +391,8 @@ mod tests {
         // SAFETY: aligned, inside a live mapping, and reached by atomics only.
         unsafe { AtomicU64::from_ptr(word(&one)) }.store(7, Ordering::Release);
         // SAFETY: as above.
-        let seen = unsafe { AtomicU64::from_ptr(word(&two)) }.load(Ordering::Acquire);
-        assert_eq!(seen, 7);
+        let value = unsafe { AtomicU64::from_ptr(word(&two)) }.load(Ordering::Acquire);
+        assert_eq!(value, 7);
     }
 
     #[test]

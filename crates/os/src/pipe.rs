@@ -6,24 +6,24 @@ use std::time::Duration;
 
 pub use rustix::event::{PollFd, PollFlags};
 
-/// Makes reads and writes return `WouldBlock` instead of waiting.
+/// Makes reads and writes of `fd` return `WouldBlock` instead of waiting.
 ///
 /// The mode belongs to the open file, not to the descriptor: use it only on files that no other
 /// process shares, never on an inherited standard stream.
 ///
 /// # Errors
-/// The error of the system call.
+/// The error of fcntl(2).
 pub fn set_nonblocking(fd: impl AsFd) -> io::Result<()> {
     let flags = rustix::fs::fcntl_getfl(&fd)?;
     rustix::fs::fcntl_setfl(&fd, flags | rustix::fs::OFlags::NONBLOCK)?;
     Ok(())
 }
 
-/// Waits until one of `fds` has what it asks for, or `timeout` has passed (`None`: for ever).
-/// Returns the number of ready ones. A signal does not end the wait.
+/// Waits until one of `fds` is ready or `timeout` has passed (`None`: no limit). Returns the number of ready
+/// descriptors. A signal restarts the wait.
 ///
 /// # Errors
-/// When a system resource is missing.
+/// The error of poll(2).
 ///
 /// # Cost
 /// One system call, linear in the number of descriptors.
@@ -40,20 +40,20 @@ pub fn poll(fds: &mut [PollFd<'_>], timeout: Option<Duration>) -> io::Result<usi
     }
 }
 
-/// Reads without a buffer, from a descriptor that is only borrowed.
+/// Reads from a borrowed descriptor, without a buffer.
 ///
 /// # Errors
-/// `WouldBlock` when nothing is there and the file does not block; else what the system says.
+/// `WouldBlock` if a non-blocking file has no bytes; else the error of read(2).
 pub fn read(fd: impl AsFd, into: &mut [u8]) -> io::Result<usize> {
     Ok(rustix::io::retry_on_intr(|| {
         rustix::io::read(&fd, &mut *into)
     })?)
 }
 
-/// Writes without a buffer, to a descriptor that is only borrowed; gives how much was taken.
+/// Writes to a borrowed descriptor, without a buffer. Returns the number of bytes written.
 ///
 /// # Errors
-/// `WouldBlock` when there is no room and the file does not block; else what the system says.
+/// `WouldBlock` if a non-blocking file has no room; else the error of write(2).
 pub fn write(fd: impl AsFd, from: &[u8]) -> io::Result<usize> {
     Ok(rustix::io::retry_on_intr(|| rustix::io::write(&fd, from))?)
 }

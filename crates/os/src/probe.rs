@@ -1,4 +1,4 @@
-//! Tries each system call that the transports need, once, for reports.
+//! Tries each system call that the transports need once, for reports.
 //!
 //! A container's seccomp filter may refuse any of these calls, and old kernels lack some.
 
@@ -40,8 +40,8 @@ pub fn pidfd() -> io::Result<()> {
     crate::pidfd::PidfdSet::new().add(0, std::process::id())
 }
 
-/// Tries to read this process's own memory by process_vm_readv. Whether a peer's may be read depends on the
-/// pair (ptrace(2), "Ptrace access mode checking").
+/// Tries to read this process's own memory by process_vm_readv. Whether it may read a peer's memory depends
+/// on both (ptrace(2), "Ptrace access mode checking").
 ///
 /// # Errors
 /// The error of process_vm_readv.
@@ -66,13 +66,13 @@ pub fn process_vm_readv() -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn what_everything_stands_on_is_there() {
+    fn required_system_calls_exist() {
         super::memfd().unwrap();
         super::futex().unwrap();
     }
 
     #[test]
-    fn one_copy_reads_right_bytes_or_says_why_not() {
+    fn process_vm_readv_reads_the_bytes_or_fails() {
         if let Err(error) = super::process_vm_readv() {
             assert_ne!(error.kind(), std::io::ErrorKind::UnexpectedEof, "{error}");
         }

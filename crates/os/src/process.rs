@@ -14,15 +14,15 @@ use crate::signal::{self, Signal};
 /// What a new process gets besides its program, arguments, environment and standard streams.
 #[derive(Debug, Clone, Copy)]
 pub struct SpawnSetup<'a> {
-    /// The process group to enter; its leader is alive.
+    /// The process group that it enters. The group's leader must be alive.
     pub group: i32,
-    /// The processors it may run on (see [`affinity`]); `None`: those of its parent.
+    /// The affinity mask of the new process (see [`affinity`]); `None`: its parent's mask.
     pub cpus: Option<&'a [u64]>,
-    /// A descriptor that stays open in it under the same number.
+    /// A descriptor that the new process inherits under the same number.
     pub keep: BorrowedFd<'a>,
 }
 
-/// A child process, with a descriptor that is readable once it has ended.
+/// A child process, and a descriptor that becomes readable when the process ends.
 #[derive(Debug)]
 pub struct Process {
     pid: Pid,
@@ -44,16 +44,16 @@ pub enum ProcessEnd {
     Killed(i32),
 }
 
-/// Starts `command`, pinned and in its group before its program begins.
+/// Starts `command` in a process group and bound to processors, both set before exec.
 ///
-/// The new process is killed when the calling *thread* ends, whatever ends it: call this from a
-/// thread that lives as long as the new process is to live.
+/// The kernel kills the new process when the calling *thread* ends (prctl(2), PR_SET_PDEATHSIG): call this
+/// from a thread that outlives the process.
 ///
 /// # Errors
-/// `NotFound` when there is no such program; else what the system says.
+/// `NotFound` if the program does not exist; else the error of fork, exec or pidfd_open.
 ///
 /// # Cost
-/// One fork and exec; returns when the program has been found and entered.
+/// One fork and exec; returns after exec.
 pub fn spawn(mut command: Command, setup: &SpawnSetup<'_>) -> io::Result<Process> {
     let parent = rustix::process::getpid();
     let group = Pid::from_raw(setup.group);
@@ -88,7 +88,7 @@ pub fn spawn(mut command: Command, setup: &SpawnSetup<'_>) -> io::Result<Process
         stderr: child.stderr.take(),
     });
     process.map_err(|error| {
-        // It cannot be watched, so it must not run. It is our child, so both calls succeed.
+        // This process cannot watch the child, so the child must not run. Both calls succeed for a child.
         let _ = child.kill();
         let _ = child.wait();
         error.into()
@@ -96,16 +96,16 @@ pub fn spawn(mut command: Command, setup: &SpawnSetup<'_>) -> io::Result<Process
 }
 
 impl Process {
-    /// The process number (PID).
+    /// The pid of the process.
     #[must_use]
     pub fn pid(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
     }
 
-    /// Reaps it and returns how it ended; `None` while it runs.
+    /// Reaps the process if it has ended and returns how; `None` while it runs.
     ///
     /// # Errors
-    /// When its end was already given.
+    /// The error of waitid(2): `ECHILD` if an earlier call has reaped it.
     pub fn try_wait(&self) -> io::Result<Option<ProcessEnd>> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
         let status = rustix::process::waitid(WaitId::PidFd(self.pidfd.as_fd()), options)?;
@@ -137,25 +137,25 @@ pub fn signal_group(group: i32, signal: Signal) {
 /// Makes this process the parent of every descendant whose own parent ends.
 ///
 /// # Errors
-/// The error of the system call.
+/// The error of prctl(2), PR_SET_CHILD_SUBREAPER.
 pub fn become_subreaper() -> io::Result<()> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     Ok(())
 }
 
-/// Kills every child that this process has, and those who become its children by that, until
-/// none is left. Children that were waited for elsewhere are no children any more.
+/// Kills and reaps every child of this process, and every orphan that it adopts from them as a subreaper,
+/// until no child is left.
 ///
 /// # Errors
-/// When /proc cannot be read.
+/// The error of reading /proc.
 ///
 /// # Cost
-/// One system call when there is no child.
+/// One system call if there is no child.
 pub fn end_children() -> io::Result<()> {
     let me = rustix::process::getpid();
     while any_child() {
         for pid in children_of(me)? {
-            // An error means that it has ended; then the wait collects it at once.
+            // An error means that the child has ended; then the wait reaps it at once.
             let _ = rustix::process::kill_process(pid, Signal::KILL);
             let _ = rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED);
         }
@@ -163,16 +163,16 @@ pub fn end_children() -> io::Result<()> {
     Ok(())
 }
 
-/// Forgets children that have ended and that `which` accepts, up to the first that it does not: so
-/// a subreaper keeps no dead orphans, and the ends of its own children stay to be told.
-pub fn forget_ended(which: impl Fn(i32) -> bool) {
+/// Reaps ended children while `which` accepts their pids. A subreaper thus reaps adopted orphans, and leaves
+/// the exit status of its own children to [`Process::try_wait`].
+pub fn reap_ended(which: impl Fn(i32) -> bool) {
     while let Some(pid) = any_ended().filter(|pid| which(pid.as_raw_nonzero().get())) {
-        // It has ended and is our child, so this collects it at once.
+        // The child has ended, so this reaps it at once.
         let _ = rustix::process::waitid(WaitId::Pid(pid), WaitIdOptions::EXITED);
     }
 }
 
-/// Some child that has ended and was not waited for.
+/// An ended child that was not reaped.
 fn any_ended() -> Option<Pid> {
     let look = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
@@ -204,7 +204,7 @@ fn children_of(parent: Pid) -> io::Result<Vec<Pid>> {
         else {
             continue;
         };
-        // A process that ends while we look is no child that matters.
+        // A process without this file has been reaped, so it is no child.
         let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else {
             continue;
         };
@@ -215,18 +215,18 @@ fn children_of(parent: Pid) -> io::Result<Vec<Pid>> {
     Ok(children)
 }
 
-/// The parent's number in a line of /proc/PID/stat. The name before it stands in parentheses
-/// and may hold any byte, so its end is the last one.
+/// The parent's pid in a line of /proc/PID/stat. The name before it is in parentheses and may contain any
+/// byte, so the last parenthesis ends it.
 fn parent_in(stat: &str) -> Option<i32> {
     let (_, after) = stat.rsplit_once(") ")?;
     after.split(' ').nth(1)?.parse().ok()
 }
 
-/// Raises the limit of open descriptors of this process, and of its later children, to at least
-/// `needed`, if it is lower.
+/// Raises the limit of open descriptors (RLIMIT_NOFILE) of this process and its later children to at least
+/// `needed`.
 ///
 /// # Errors
-/// The hard limit, when it is below `needed`.
+/// The hard limit, if it is below `needed`.
 pub fn raise_open_files(needed: u64) -> Result<(), u64> {
     let mut limit = rustix::process::getrlimit(Resource::Nofile);
     if limit.current.is_none_or(|current| current >= needed) {
@@ -244,20 +244,20 @@ mod tests {
     use super::*;
     use crate::guard::GroupGuard;
     use crate::pipe::{PollFd, PollFlags, poll};
-    use std::io::Read;
     use std::process::Stdio;
 
     fn start(command: Command) -> io::Result<Process> {
         let group = rustix::process::getpgrp().as_raw_nonzero().get();
         let (keep, _other) = io::pipe()?;
-        spawn(
-            command,
-            &SpawnSetup {
-                group,
-                cpus: None,
-                keep: keep.as_fd(),
-            },
-        )
+        let keep = keep.as_fd();
+        let cpus = None;
+        spawn(command, &SpawnSetup { group, cpus, keep })
+    }
+
+    /// What a process writes to its standard output until its end.
+    fn output(process: &mut Process) -> String {
+        let stdout = process.stdout.take().expect("piped");
+        io::read_to_string(stdout).expect("text")
     }
 
     fn shell(script: &str) -> Command {
@@ -276,14 +276,9 @@ mod tests {
 
     #[test]
     fn the_end_of_a_process_is_reported() {
-        assert_eq!(
-            wait(&start(shell("exit 7")).expect("sh")),
-            ProcessEnd::Exited(7)
-        );
-        assert_eq!(
-            wait(&start(shell("kill -KILL $$")).expect("sh")),
-            ProcessEnd::Killed(libc::SIGKILL)
-        );
+        let end = |script| wait(&start(shell(script)).expect("sh"));
+        assert_eq!(end("exit 7"), ProcessEnd::Exited(7));
+        assert_eq!(end("kill -KILL $$"), ProcessEnd::Killed(libc::SIGKILL));
     }
 
     #[test]
@@ -307,17 +302,8 @@ mod tests {
             "grep Cpus_allowed_list /proc/self/status; test -e /proc/self/fd/{number} && echo kept"
         );
         let mut process = spawn(shell(&script), &setup).expect("sh");
-        let mut said = String::new();
-        process
-            .stdout
-            .take()
-            .expect("piped")
-            .read_to_string(&mut said)
-            .expect("text");
-        assert_eq!(
-            said.split_whitespace().collect::<Vec<_>>(),
-            ["Cpus_allowed_list:", &last.to_string(), "kept"]
-        );
+        let expected = format!("Cpus_allowed_list:\t{last}\nkept\n");
+        assert_eq!(output(&mut process), expected);
         assert_eq!(wait(&process), ProcessEnd::Exited(0));
     }
 
@@ -329,17 +315,9 @@ mod tests {
             .args(["SigBlk", "/proc/self/status"])
             .stdout(Stdio::piped());
         let mut process = start(command).expect("grep");
-        let mut said = String::new();
-        process
-            .stdout
-            .take()
-            .expect("piped")
-            .read_to_string(&mut said)
-            .expect("text");
-        assert_eq!(
-            said.trim_start_matches("SigBlk:").trim().trim_matches('0'),
-            ""
-        );
+        let blocked = output(&mut process);
+        let blocked = blocked.trim_start_matches("SigBlk:").trim();
+        assert_eq!(blocked.trim_matches('0'), "");
         assert_eq!(wait(&process), ProcessEnd::Exited(0));
         drop(signals);
     }
@@ -356,16 +334,8 @@ mod tests {
         let mut process = spawn(shell("sleep 100 & wait"), &setup).expect("sh");
         drop(guard);
         assert_eq!(wait(&process), ProcessEnd::Killed(libc::SIGKILL));
-        // End of file: no process holds the pipe, not even the background process.
-        assert_eq!(
-            process
-                .stdout
-                .take()
-                .expect("piped")
-                .read(&mut [0])
-                .expect("readable"),
-            0
-        );
+        // End of file: no process has the pipe open, not even the background process.
+        assert_eq!(output(&mut process), "");
     }
 
     #[test]

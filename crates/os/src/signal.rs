@@ -1,4 +1,4 @@
-//! [`Signals`]: signals that arrive at a descriptor (signalfd) instead of interrupting.
+//! [`Signals`]: receives signals through a descriptor (signalfd(2)) instead of handlers.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -6,17 +6,17 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 pub use rustix::process::Signal;
 
-/// Signals that arrive at a descriptor. Until it is dropped they are blocked in the calling thread and in
-/// threads that it starts; then the thread has its old mask again.
+/// A descriptor that receives signals. It blocks them in the calling thread and in threads that this thread
+/// starts; dropping it restores the thread's mask.
 ///
-/// A process that [`crate::process::spawn`] makes starts with no signal blocked.
+/// A process that [`crate::process::spawn`] starts has no signal blocked.
 #[derive(Debug)]
 pub struct Signals {
     fd: OwnedFd,
     before: Mask,
 }
 
-/// A set of signals as the C library keeps it.
+/// A signal set of the C library.
 #[derive(Clone, Copy)]
 struct Mask(libc::sigset_t);
 
@@ -47,7 +47,7 @@ impl Mask {
         set
     }
 
-    /// Changes the calling thread's mask as `how` says, and gives the one before.
+    /// Changes the calling thread's mask by `how` and returns the previous mask (pthread_sigmask(3)).
     fn apply(self, how: i32) -> io::Result<Self> {
         let mut before = Self::of(&[]);
         // SAFETY: both pointers name initialised sets that outlive the call.
@@ -59,10 +59,10 @@ impl Mask {
 }
 
 impl Signals {
-    /// Blocks `signals` in the calling thread and collects them from now on.
+    /// Blocks `signals` in the calling thread and directs them to a new descriptor.
     ///
     /// # Errors
-    /// When no descriptor is left.
+    /// The error of signalfd(2).
     pub fn collect(signals: &[Signal]) -> io::Result<Self> {
         let mask = Mask::of(signals);
         let before = mask.apply(libc::SIG_BLOCK)?;
@@ -84,10 +84,10 @@ impl Signals {
         Ok(Self { fd, before })
     }
 
-    /// The next signal that has arrived; `None` when there is none.
+    /// Reads the next pending signal; `None` if there is none.
     ///
     /// # Errors
-    /// The error of the system call.
+    /// The error of read(2).
     pub fn next(&self) -> io::Result<Option<Signal>> {
         let mut info = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
         let size = size_of::<libc::signalfd_siginfo>();
@@ -115,25 +115,25 @@ impl AsFd for Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        // A mask that was in force before is always accepted again.
+        // pthread_sigmask accepts every mask that it has returned.
         let _ = self.before.apply(libc::SIG_SETMASK);
     }
 }
 
 /// Blocks every signal that can be blocked in the calling thread.
 pub(crate) fn block_all() {
-    // A full mask is always accepted; the kernel leaves out what cannot be blocked.
+    // pthread_sigmask accepts a full mask; the kernel never blocks SIGKILL and SIGSTOP.
     let _ = Mask::full().apply(libc::SIG_BLOCK);
 }
 
-/// Blocks no signal in the calling thread.
+/// Unblocks all signals in the calling thread.
 ///
-/// Safe between fork and exec: system calls on the stack only.
+/// Safe between fork and exec: it makes system calls only.
 pub(crate) fn unblock_all() -> io::Result<()> {
     Mask::of(&[]).apply(libc::SIG_SETMASK).map(drop)
 }
 
-/// Whether this process ignores `signal`, as `nohup` sets it for its program.
+/// Whether this process ignores `signal`, as under `nohup`.
 #[must_use]
 pub fn is_ignored(signal: Signal) -> bool {
     let mut action = MaybeUninit::<libc::sigaction>::zeroed();
@@ -144,9 +144,9 @@ pub fn is_ignored(signal: Signal) -> bool {
     done == 0 && action.sa_sigaction == libc::SIG_IGN
 }
 
-/// Stops this process, as Ctrl-Z in a shell does, until it gets SIGCONT.
+/// Stops this process until it gets SIGCONT, as Ctrl-Z in a shell does.
 pub fn stop_self() {
-    // Sending a signal to oneself is always allowed.
+    // A process may always signal itself.
     let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::STOP);
 }
 

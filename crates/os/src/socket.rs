@@ -1,7 +1,6 @@
-//! Unix sockets without a file, with credentials, descriptor passing and a deadline for every wait.
+//! Abstract Unix sockets with credentials, descriptor passing and a deadline for every wait.
 //!
-//! The sockets keep message bounds (`SOCK_SEQPACKET`) and live in the abstract name space, which
-//! leaves nothing behind.
+//! The sockets keep message boundaries (`SOCK_SEQPACKET`). Their abstract names leave no file behind.
 //!
 //! Source: unix(7), "Abstract sockets", `SO_PEERCRED`, `SCM_RIGHTS`.
 
@@ -18,12 +17,12 @@ use rustix::net::{
     sockopt,
 };
 
-/// The process at the other end, as the kernel reports it.
+/// The peer process of a socket, as the kernel reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credentials {
-    /// Its process number, in this process's name space.
+    /// Its pid in this process's PID namespace.
     pub pid: u32,
-    /// Its user.
+    /// Its effective user ID.
     pub uid: u32,
 }
 
@@ -45,10 +44,10 @@ impl LocalListener {
         Ok(Self { fd })
     }
 
-    /// The next connection.
+    /// Accepts the next connection.
     ///
     /// # Errors
-    /// [`io::ErrorKind::TimedOut`] at the deadline; else what accept says.
+    /// [`io::ErrorKind::TimedOut`] at the deadline; else the error of accept.
     pub fn accept(&self, deadline: Instant) -> io::Result<LocalChannel> {
         until(self.fd.as_fd(), PollFlags::IN, deadline)?;
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -73,8 +72,8 @@ impl LocalChannel {
     /// Connects to the listener at the abstract name `name`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::ConnectionRefused`] if nobody listens there;
-    /// [`io::ErrorKind::TimedOut`] at the deadline.
+    /// [`io::ErrorKind::ConnectionRefused`] if no socket listens there; [`io::ErrorKind::TimedOut`] at the
+    /// deadline.
     pub fn connect(name: &str, deadline: Instant) -> io::Result<Self> {
         let fd = new_socket()?;
         let address = SocketAddrUnix::new_abstract_name(name.as_bytes())?;
@@ -83,7 +82,7 @@ impl LocalChannel {
                 Ok(()) => return Ok(Self { fd }),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) if Instant::now() < deadline => {
-                    // The listener's queue is full, and no event tells when it is not.
+                    // The listener's queue is full, and no event reports that it has room.
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 Err(Errno::AGAIN) => return Err(io::ErrorKind::TimedOut.into()),
@@ -92,7 +91,7 @@ impl LocalChannel {
         }
     }
 
-    /// The process at the other end.
+    /// The peer process.
     ///
     /// # Errors
     /// The error of getsockopt.
@@ -104,7 +103,7 @@ impl LocalChannel {
         })
     }
 
-    /// Whether the other end belongs to this process's user.
+    /// Whether the peer process runs under this process's effective user ID.
     ///
     /// # Errors
     /// The error of getsockopt.
@@ -115,7 +114,7 @@ impl LocalChannel {
     /// Sends one message, with a descriptor if given.
     ///
     /// # Errors
-    /// [`io::ErrorKind::BrokenPipe`] if the other end is gone; [`io::ErrorKind::TimedOut`] at the
+    /// [`io::ErrorKind::BrokenPipe`] if the peer has closed its end; [`io::ErrorKind::TimedOut`] at the
     /// deadline.
     pub fn send(
         &self,
@@ -140,8 +139,8 @@ impl LocalChannel {
         }
     }
 
-    /// Receives one message into `buffer`: its length (0 when the other end is gone), and the
-    /// descriptor that came with it.
+    /// Receives one message into `buffer`. Returns its length (0 if the peer has closed its end) and the
+    /// descriptor that the peer passed.
     ///
     /// # Errors
     /// [`io::ErrorKind::TimedOut`] at the deadline; [`io::ErrorKind::InvalidData`] if the message
@@ -168,10 +167,8 @@ impl LocalChannel {
                 Err(error) => return Err(error.into()),
             };
             if received.flags.contains(ReturnFlags::TRUNC) {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "message longer than expected",
-                ));
+                let why = "the peer's message is longer than expected";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
             }
             let descriptor = control.drain().find_map(|message| match message {
                 RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
@@ -188,10 +185,10 @@ impl AsFd for LocalChannel {
     }
 }
 
-/// Waits until one of `sockets` can be read or has ended, and says of each whether it has.
+/// Waits until one of `sockets` is readable or closed. Returns for each whether it is.
 ///
 /// # Errors
-/// [`io::ErrorKind::TimedOut`] at the deadline; else what poll says.
+/// [`io::ErrorKind::TimedOut`] at the deadline; else the error of poll.
 pub fn readable(sockets: &[BorrowedFd<'_>], deadline: Instant) -> io::Result<Vec<bool>> {
     let mut fds: Vec<PollFd<'_>> = sockets
         .iter()
@@ -203,12 +200,8 @@ pub fn readable(sockets: &[BorrowedFd<'_>], deadline: Instant) -> io::Result<Vec
 
 fn new_socket() -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    Ok(rustix::net::socket_with(
-        AddressFamily::UNIX,
-        SocketType::SEQPACKET,
-        flags,
-        None,
-    )?)
+    let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
+    Ok(rustix::net::socket_with(family, kind, flags, None)?)
 }
 
 fn until(fd: BorrowedFd<'_>, what: PollFlags, deadline: Instant) -> io::Result<()> {
@@ -254,37 +247,27 @@ mod tests {
         let mut buffer = [0; 16];
         let (len, fd) = two.recv(&mut buffer, soon()).unwrap();
         assert_eq!(&buffer[..len], b"here");
-        assert_eq!(
-            crate::memory::Memfd::adopt(fd.unwrap()).unwrap().len(),
-            4096
-        );
+        let adopted = crate::memory::Memfd::adopt(fd.unwrap()).unwrap();
+        assert_eq!(adopted.len(), 4096);
     }
 
     #[test]
     fn ends_and_deadlines() {
         let name = name();
         let listener = LocalListener::bind(&name).unwrap();
-        assert_eq!(
-            LocalListener::bind(&name).unwrap_err().kind(),
-            io::ErrorKind::AddrInUse
-        );
+        let taken = LocalListener::bind(&name).unwrap_err();
+        assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
         let past = Instant::now();
-        assert_eq!(
-            listener.accept(past).unwrap_err().kind(),
-            io::ErrorKind::TimedOut
-        );
+        let late = listener.accept(past).unwrap_err();
+        assert_eq!(late.kind(), io::ErrorKind::TimedOut);
         let one = LocalChannel::connect(&name, soon()).unwrap();
         let two = listener.accept(soon()).unwrap();
         let mut buffer = [0; 4];
-        assert_eq!(
-            two.recv(&mut buffer, past).unwrap_err().kind(),
-            io::ErrorKind::TimedOut
-        );
+        let late = two.recv(&mut buffer, past).unwrap_err();
+        assert_eq!(late.kind(), io::ErrorKind::TimedOut);
         one.send(b"longer", None, soon()).unwrap();
-        assert_eq!(
-            two.recv(&mut buffer, soon()).unwrap_err().kind(),
-            io::ErrorKind::InvalidData
-        );
+        let longer = two.recv(&mut buffer, soon()).unwrap_err();
+        assert_eq!(longer.kind(), io::ErrorKind::InvalidData);
         drop(one);
         assert_eq!(readable(&[two.as_fd()], soon()).unwrap(), [true]);
         assert_eq!(two.recv(&mut buffer, soon()).unwrap().0, 0);

@@ -13,7 +13,7 @@ use rustix::net::{
     sockopt,
 };
 
-/// Connections that may wait to be accepted; the kernel takes fewer where it is set so.
+/// Length of the accept queue; the kernel limits it to net.core.somaxconn.
 const BACKLOG: i32 = 4096;
 
 /// A listening TCP socket.
@@ -23,8 +23,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens at `at`; port 0 is one that the kernel picks. An unspecified address of IPv6 takes IPv4
-    /// as well.
+    /// Listens at `at`; for port 0 the kernel picks a port. The unspecified IPv6 address accepts IPv4 as
+    /// well.
     ///
     /// # Errors
     /// The error of socket, bind or listen.
@@ -38,7 +38,7 @@ impl Listener {
         Ok(Self { fd })
     }
 
-    /// Where it listens.
+    /// The address that it listens at.
     ///
     /// # Errors
     /// The error of getsockname.
@@ -46,10 +46,10 @@ impl Listener {
         local(self.fd.as_fd())
     }
 
-    /// The next connection, and from where it comes.
+    /// Accepts the next connection. Returns it and the peer's address.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if there is none; else what accept says.
+    /// [`io::ErrorKind::WouldBlock`] if there is none; else the error of accept.
     pub fn accept(&self) -> io::Result<(Stream, SocketAddr)> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let (fd, from) = retry_on_intr(|| rustix::net::acceptfrom_with(&self.fd, flags))?;
@@ -72,11 +72,11 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Begins to connect to `to`, from the address `from` if one is given. When the socket can be
-    /// written, [`Stream::outcome`] tells how it went.
+    /// Starts to connect to `to`, from the address `from` if given. Once the socket is writable,
+    /// [`Stream::outcome`] returns the result.
     ///
     /// # Errors
-    /// The error of socket, bind or connect at once.
+    /// An immediate error of socket, bind or connect.
     pub fn connect(to: SocketAddr, from: Option<IpAddr>) -> io::Result<Self> {
         let fd = new_socket(&to)?;
         if let Some(from) = from {
@@ -91,12 +91,12 @@ impl Stream {
     /// The result of connecting, once the socket is writable.
     ///
     /// # Errors
-    /// Why there is no connection.
+    /// The error of the connection attempt.
     pub fn outcome(&self) -> io::Result<()> {
         Ok(sockopt::socket_error(&self.fd)??)
     }
 
-    /// Sets TCP_NODELAY, and keepalive probes after `idle` without traffic, then every third of it.
+    /// Sets TCP_NODELAY, and keepalive probes after `idle` without traffic, then every `idle / 3`.
     ///
     /// # Errors
     /// The error of setsockopt.
@@ -110,9 +110,9 @@ impl Stream {
         Ok(())
     }
 
-    /// Tunes a connection within this host; does nothing for another host, or if the peer has reset the
-    /// connection. Bounds the send buffer to twice `bytes`, so that bytes in it stay in the caches, and sets
-    /// the congestion control that computes least (reno).
+    /// Tunes a connection within this host: limits the send buffer to twice `bytes`, so that it stays in the
+    /// caches, and sets the cheapest congestion control (reno). Does nothing for another host, or if the peer
+    /// has reset the connection.
     ///
     /// # Errors
     /// The error of getsockname, getpeername or setsockopt.
@@ -124,7 +124,7 @@ impl Stream {
         };
         if other.is_some_and(|other| own.ip() == plain(other).ip()) {
             sockopt::set_socket_send_buffer_size(&self.fd, bytes)?;
-            // Every kernel has this one. One that forbids to choose is as good, and a little slower.
+            // Every kernel has reno. Where it is forbidden, the default works, a little slower.
             let _ = sockopt::set_tcp_congestion(&self.fd, "reno");
         }
         Ok(())
@@ -138,11 +138,11 @@ impl Stream {
         local(self.fd.as_fd())
     }
 
-    /// Reads into `first`, then into `second`: how many bytes, 0 when the other end writes no more.
-    /// The call for one place takes less time than that for several.
+    /// Reads into `first`, then into `second`. Returns the number of bytes, 0 at the end of the stream. With
+    /// `second` empty it calls recv, which is faster than readv.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if nothing has come; else what the system says.
+    /// [`io::ErrorKind::WouldBlock`] if no bytes have arrived; else the error of recv or readv.
     pub fn read(&self, first: &mut [u8], second: &mut [u8]) -> io::Result<usize> {
         if second.is_empty() {
             let (count, _) =
@@ -153,10 +153,10 @@ impl Stream {
         Ok(retry_on_intr(|| rustix::io::readv(&self.fd, &mut into))?)
     }
 
-    /// Writes `pieces` one after the other: how many bytes were taken. No signal is raised.
+    /// Writes `pieces` in order. Returns the number of bytes that the kernel took. Raises no SIGPIPE.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if there is no room; else what the system says.
+    /// [`io::ErrorKind::WouldBlock`] if the send buffer is full; else the error of send or sendmsg.
     pub fn write(&self, pieces: [&[u8]; 3]) -> io::Result<usize> {
         if let [only, [], []] = pieces {
             return Ok(retry_on_intr(|| {
@@ -171,16 +171,16 @@ impl Stream {
         Ok(count)
     }
 
-    /// As [`Stream::write`] with MSG_MORE: the kernel may wait for the bytes that follow at once.
+    /// Writes `bytes` with MSG_MORE: the kernel may hold them back for the bytes that follow at once.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Stream::write`].
     pub fn write_more(&self, bytes: &[u8]) -> io::Result<usize> {
         let flags = SendFlags::NOSIGNAL | SendFlags::MORE;
         Ok(retry_on_intr(|| rustix::net::send(&self.fd, bytes, flags))?)
     }
 
-    /// Shuts the sending side: the peer reads what was written, then the end of the stream.
+    /// Shuts down the sending side: the peer reads what was written, then the end of the stream.
     ///
     /// # Errors
     /// The error of shutdown.
@@ -188,7 +188,7 @@ impl Stream {
         Ok(rustix::net::shutdown(&self.fd, Shutdown::Write)?)
     }
 
-    /// Lets the close of this stream be a reset: undelivered bytes are dropped.
+    /// Makes closing this stream a reset, which drops undelivered bytes.
     ///
     /// # Errors
     /// The error of setsockopt.
@@ -238,14 +238,14 @@ impl AsFd for Stream {
     }
 }
 
-/// Some fields of the kernel's `tcp_info`. The peer's kernel acknowledges also when no process reads there.
+/// Some fields of the kernel's `tcp_info`. The peer's kernel acknowledges bytes before a process reads them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// Time since the last acknowledgment (`tcpi_last_ack_recv`).
     pub since_last_ack: Duration,
     /// Segments without an acknowledgment.
     pub unacked: u32,
-    /// Retransmissions of the oldest of them.
+    /// Retransmissions of the oldest unacknowledged segment.
     pub retransmits: u8,
     /// Unanswered window and keepalive probes.
     pub probes: u8,
@@ -279,7 +279,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::epoll::{Epoll, Events};
 
-    /// Waits until `stream` has something to say.
+    /// Waits until epoll reports an event of `stream`.
     pub(crate) fn wait(stream: &Stream) {
         let epoll = Epoll::new().unwrap();
         epoll.watch(stream, 1).unwrap();
@@ -328,7 +328,7 @@ pub(crate) mod tests {
         assert_eq!(two.read(&mut first, &mut second).unwrap(), 0);
     }
 
-    /// What was sent before a reset is read after it, whatever was set in between.
+    /// Bytes sent before a reset can be read after it, also after socket options are set.
     #[test]
     fn a_reset_connection_can_still_be_tuned_and_read() {
         let (one, two) = pair();
@@ -345,7 +345,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_other_end_is_heard_of() {
+    fn tcp_info_shows_a_live_peer() {
         let (one, two) = pair();
         one.write([b"x", b"", b""]).unwrap();
         wait(&two);
@@ -355,9 +355,9 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn nobody_there_and_nobody_left() {
+    fn absent_and_closed_peers_are_errors() {
         let home = Ipv4Addr::LOCALHOST;
-        // A port that the system hands to nobody, and whose service is gone.
+        // A port below the ephemeral range; its service (tcpmux) is obsolete.
         let refused = Stream::connect((home, 1).into(), Some(home.into())).and_then(|stream| {
             wait(&stream);
             stream.outcome()

@@ -15,7 +15,7 @@
 //! assert_eq!(placement.ranks[0].cpus.to_string(), "0-3");
 //! assert_eq!(placement.ranks[1].cpus.to_string(), "4-7");
 //! println!("{}", placement.explanation);
-//! # Ok::<(), oxmpi_pin::topo::Error>(())
+//! # Ok::<(), oxmpi_pin::topo::SyntaxError>(())
 //! ```
 //!
 //! [`openmp`] places the threads inside a process by `KMP_AFFINITY`, `OMP_PLACES` and related variables.

@@ -10,7 +10,7 @@
 //! let team = bind(&machine, &request, Dialect::default());
 //! let cpus: Vec<_> = team.threads.iter().map(|cpus| cpus.to_string()).collect();
 //! assert_eq!(cpus, ["0-1", "4-5", "2-3"]);
-//! # Ok::<(), oxmpi_pin::topo::Error>(())
+//! # Ok::<(), oxmpi_pin::topo::SyntaxError>(())
 //! ```
 //!
 //! Data flows one way: `affinity`, `proclist`, `places`, `policy` and `subset` read the settings, `method`

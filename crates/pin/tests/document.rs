@@ -5,7 +5,7 @@
 mod common;
 
 use common::{cpus, settings};
-use oxmpi_pin::{Settings, place};
+use oxmpi_pin::{Placement, Settings, place};
 use oxmpi_topo::{CpuSet, Machine};
 
 fn model_node() -> Machine {
@@ -13,11 +13,21 @@ fn model_node() -> Machine {
         .unwrap()
 }
 
+/// The placement of ranks on a machine, without an inherited mask.
+fn placed(machine: &Machine, domain: &str, order: &str, ranks: u32) -> Placement {
+    place(machine, &settings("on", domain, order), None, ranks)
+}
+
+/// The placement of ranks on the model node.
+fn on_node(domain: &str, order: &str, ranks: u32) -> Placement {
+    placed(&model_node(), domain, order, ranks)
+}
+
 #[test]
 fn figure_3_two_ranks_on_sockets() {
     // "Process rank 0 can migrate on all cores on the 0-th socket. Process rank 1 can migrate on all
     // cores on the first socket."
-    let placement = place(&model_node(), &settings("on", "socket", "bunch"), None, 2);
+    let placement = on_node("socket", "bunch", 2);
     assert_eq!(cpus(&placement), ["0-1,4-5", "2-3,6-7"]);
     assert_eq!(
         placement.explanation,
@@ -40,12 +50,8 @@ fn figures_4_to_8() {
             ..settings("on", domain, "bunch")
         };
         let placement = place(&model_node(), &settings, None, ranks);
-        assert_eq!(
-            cpus(&placement),
-            expected,
-            "{domain}: {}",
-            placement.explanation
-        );
+        let why = &placement.explanation;
+        assert_eq!(cpus(&placement), expected, "{domain}: {why}");
     }
 }
 
@@ -57,20 +63,10 @@ fn figures_9_to_12_by_the_rules_since_the_text_lost_them() {
         ("spread", ["0,4", "1,5", "2,6", "3,7"]),
         ("bunch", ["0,4", "1,5", "2,6", "3,7"]),
     ] {
-        let placement = place(&model_node(), &settings("on", "2", order), None, 4);
-        assert_eq!(
-            cpus(&placement),
-            expected,
-            "{order}: {}",
-            placement.explanation
-        );
+        let placement = on_node("2", order, 4);
+        let why = &placement.explanation;
+        assert_eq!(cpus(&placement), expected, "{order}: {why}");
     }
-}
-
-#[test]
-fn figure_9_compact_order_of_pairs() {
-    let placement = place(&model_node(), &settings("on", "2", "compact"), None, 4);
-    assert_eq!(cpus(&placement), ["0,4", "1,5", "2,6", "3,7"]);
 }
 
 #[test]
@@ -83,41 +79,30 @@ fn auto_divides_processors_by_ranks() {
         (8, &["0", "4", "1", "5", "2", "6", "3", "7"]),
         (9, &["0", "4", "1", "5", "2", "6", "3", "7", "0"]),
     ] {
-        assert_eq!(
-            cpus(&place(
-                &model_node(),
-                &settings("on", "auto", "bunch"),
-                None,
-                ranks
-            )),
-            expected
-        );
+        assert_eq!(cpus(&on_node("auto", "bunch", ranks)), expected);
     }
 }
 
 #[test]
 fn auto_domains_shrink_rather_than_leave_their_socket() {
     let machine = Machine::from_synthetic("package:2 core:4 pu:2").unwrap();
-    let placement = place(&machine, &settings("on", "auto", "bunch"), None, 3);
+    let placement = placed(&machine, "auto", "bunch", 3);
     assert_eq!(cpus(&placement), ["0-3", "4-7", "8-11"]);
     assert_eq!(
         placement.explanation,
         "3 ranks on 16 processors: domain size auto = 16/3 = 5; order bunch: 2 + 1 ranks on the 2 sockets, \
          so that domains shrink to 4 to fit into them. 4 of 16 processors stay unused."
     );
-    let asked = place(&machine, &settings("on", "5", "bunch"), None, 3);
-    assert_eq!(
-        cpus(&asked),
-        ["0-4", "5-9", "10-14"],
-        "a number is kept as asked"
-    );
+    let asked = placed(&machine, "5", "bunch", 3);
+    // A number is kept as asked.
+    assert_eq!(cpus(&asked), ["0-4", "5-9", "10-14"]);
 }
 
 #[test]
 fn a_number_of_another_layout_is_kept_while_whole_domains_are_left() {
     let machine = Machine::from_synthetic("package:2 core:4 pu:1").unwrap();
     for order in ["bunch", "spread"] {
-        let placement = place(&machine, &settings("on", "3:platform", order), None, 2);
+        let placement = placed(&machine, "3:platform", order, 2);
         assert_eq!(cpus(&placement), ["0-2", "3-5"], "{order}");
     }
 }
@@ -130,33 +115,27 @@ fn three_ways_of_no_pinning_are_the_same() {
         let placement = place(&model_node(), &settings(pin, domain, "bunch"), None, 1);
         assert_eq!(cpus(&placement), ["0-7"], "{pin} {domain}");
         assert!(!placement.is_pinned());
-        assert!(
-            placement.explanation.contains("not pinned"),
-            "{}",
-            placement.explanation
-        );
+        let why = &placement.explanation;
+        assert!(why.contains("not pinned"), "{why}");
     }
-    let placement = place(&model_node(), &settings("on", "node", "compact"), None, 3);
+    let placement = on_node("node", "compact", 3);
     assert_eq!(cpus(&placement), ["0-7", "0-7", "0-7"]);
 }
 
 #[test]
 fn a_domain_of_what_is_left_is_reported() {
     let machine = Machine::from_synthetic("package:2 core:4 pu:2").unwrap();
-    let rest =
-        " One domain has only what is left, 1 processor (15). The ranks share 4 domains in turn.";
+    let share = " The ranks share 4 domains in turn.";
+    let rest = &*format!(" One domain has only what is left, 1 processor (15).{share}");
+    let unused = " The ranks share 3 domains in turn. 1 of 16 processors stay unused.";
     for (domain, order, rest) in [
         ("5", "range", rest),
         ("5:platform", "compact", rest),
         ("5:platform", "bunch", rest),
-        (
-            "5",
-            "compact",
-            " The ranks share 3 domains in turn. 1 of 16 processors stay unused.",
-        ),
-        ("4:platform", "range", " The ranks share 4 domains in turn."),
+        ("5", "compact", unused),
+        ("4:platform", "range", share),
     ] {
-        let placement = place(&machine, &settings("on", domain, order), None, 6);
+        let placement = placed(&machine, domain, order, 6);
         let why = placement.explanation;
         let (_, described) = why.split_once('.').unwrap();
         assert_eq!(described, rest, "{domain} {order}: {why}");
@@ -166,7 +145,7 @@ fn a_domain_of_what_is_left_is_reported() {
 #[test]
 fn two_ranks_on_two_processors() {
     let machine = Machine::from_synthetic("package:1 core:2 pu:1").unwrap();
-    let placement = place(&machine, &settings("on", "auto", "bunch"), None, 2);
+    let placement = placed(&machine, "auto", "bunch", 2);
     assert_eq!(cpus(&placement), ["0", "1"]);
     assert_eq!(
         placement.explanation,
@@ -180,24 +159,15 @@ fn an_inherited_mask_is_respected_and_named() {
     let mask: CpuSet = "1-5,8-9,12,99".parse().unwrap();
     let placement = place(&machine, &settings("on", "core", "bunch"), Some(&mask), 5);
     assert_eq!(cpus(&placement), ["1", "2-3", "4-5", "8-9", "12"]);
-    assert!(
-        placement
-            .explanation
-            .starts_with("The inherited mask leaves 1-5,8-9,12: 8 of 16 processors. ")
-    );
+    let leaves = "The inherited mask leaves 1-5,8-9,12: 8 of 16 processors. ";
+    assert!(placement.explanation.starts_with(leaves));
 
-    let elsewhere = place(
-        &machine,
-        &settings("on", "core", "bunch"),
-        Some(&CpuSet::one(99)),
-        1,
-    );
+    let mask = CpuSet::one(99);
+    let elsewhere = place(&machine, &settings("on", "core", "bunch"), Some(&mask), 1);
     assert_eq!(cpus(&elsewhere), ["0-1"]);
     let [warning] = elsewhere.warnings.try_into().unwrap();
-    assert_eq!(
-        (warning.code.to_string().as_str(), warning.args),
-        ("mask-elsewhere", vec!["99".into(), "0-15".into()])
-    );
+    assert_eq!(warning.code.to_string(), "mask-elsewhere");
+    assert_eq!(warning.args, ["99", "0-15"]);
 }
 
 #[test]
@@ -216,23 +186,18 @@ fn bunch_is_in_proportion_to_what_the_mask_leaves_of_each_socket() {
 
 #[test]
 fn a_domain_larger_than_the_machine_is_clipped_with_a_warning() {
-    let placement = place(&model_node(), &settings("on", "16", "bunch"), None, 2);
+    let placement = on_node("16", "bunch", 2);
     assert_eq!(cpus(&placement), ["0-7", "0-7"]);
     let [warning] = placement.warnings.try_into().unwrap();
-    assert_eq!(
-        (warning.code.to_string().as_str(), warning.args),
-        ("size-clipped", vec!["16".into(), "8".into()])
-    );
-    assert!(
-        warning.text.contains("16") && warning.text.contains("(0-7)"),
-        "{}",
-        warning.text
-    );
+    assert_eq!(warning.code.to_string(), "size-clipped");
+    assert_eq!(warning.args, ["16", "8"]);
+    let text = &warning.text;
+    assert!(text.contains("16") && text.contains("(0-7)"), "{text}");
 }
 
 #[test]
 fn a_job_without_ranks_is_placed_nowhere() {
-    let placement = place(&model_node(), &settings("on", "auto", "bunch"), None, 0);
+    let placement = on_node("auto", "bunch", 0);
     assert!(placement.ranks.is_empty() && !placement.is_pinned());
 }
 
@@ -240,15 +205,9 @@ fn a_job_without_ranks_is_placed_nowhere() {
 fn less_than_a_whole_stride_is_one_domain() {
     // Domains of 15 begin where sockets of 12 begin; two of them do not fit into the 20 that are left.
     let machine = Machine::from_synthetic("package:3 numa:2 core:2 pu:3").unwrap();
-    let settings = Settings {
-        domain: Some("15".parse().unwrap()),
-        order: "scatter".parse().unwrap(),
-        ..Settings::default()
-    };
     let mask = "0-19".parse().unwrap();
+    let settings = settings("on", "15", "scatter");
     let placement = place(&machine, &settings, Some(&mask), 2);
-    assert!(
-        placement.ranks.iter().all(|rank| rank.cpus.len() == 15),
-        "{placement:?}"
-    );
+    let mut sizes = placement.ranks.iter().map(|rank| rank.cpus.len());
+    assert!(sizes.all(|size| size == 15), "{placement:?}");
 }

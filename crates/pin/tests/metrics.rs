@@ -25,13 +25,10 @@ fn metrics(settings: &Settings, ranks: u32) -> Metrics {
 fn neighbours_share_what_both_may_run_on() {
     // A rank for each core: 0-1 2-3 | 4-5 6-7 || 8-9 10-11 | 12-13 14-15.
     let compact = metrics(&settings("on", "core", "compact"), 8);
+    let kinds = [Kind::Core, Kind::L2, Kind::L3, Kind::Numa];
     let shared = |core, l2, l3, numa| {
-        [
-            (Kind::Core, core),
-            (Kind::L2, l2),
-            (Kind::L3, l3),
-            (Kind::Numa, numa),
-        ]
+        let mut pairs = [core, l2, l3, numa].into_iter();
+        kinds.map(|kind| (kind, pairs.next().unwrap()))
     };
     assert_eq!((compact.pairs, compact.numa_crossings), (7, 1));
     assert_eq!(compact.shared, shared(0, 0, 4, 6));
@@ -68,10 +65,8 @@ fn idle_processors_and_ranks_that_crowd_are_named() {
 #[test]
 fn one_rank_and_a_flat_machine_have_nothing_to_share() {
     let machine = Machine::flat(&(0..4).collect());
-    let metrics = Metrics::new(
-        &machine,
-        &place(&machine, &settings("on", "1", "compact"), None, 1),
-    );
+    let one = place(&machine, &settings("on", "1", "compact"), None, 1);
+    let metrics = Metrics::new(&machine, &one);
     assert_eq!((metrics.pairs, metrics.numa_crossings), (0, 0));
     assert!(metrics.shared.iter().all(|(_, pairs)| *pairs == 0));
     assert!(metrics.across_numa.is_empty());

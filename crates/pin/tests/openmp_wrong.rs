@@ -2,7 +2,7 @@
 
 use oxmpi_pin::WarningCode;
 use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, Team, bind};
-use oxmpi_topo::Machine;
+use oxmpi_topo::{CpuSet, Machine};
 
 fn team(request: &Request<'_>) -> Team {
     let machine = Machine::from_synthetic("package:2 core:2 pu:2").unwrap();
@@ -14,6 +14,11 @@ fn affinity(text: &str) -> Team {
         kmp_affinity: Some(text),
         ..Request::default()
     })
+}
+
+/// The processors of each thread, as lists.
+fn threads(team: &Team) -> Vec<String> {
+    team.threads.iter().map(CpuSet::to_string).collect()
 }
 
 /// Each hint without its first line, to check the position of the caret and what is expected.
@@ -28,46 +33,30 @@ fn assert_hint(team: &Team, expected: &str, shown: &str) {
 
 #[test]
 fn a_hint_shows_the_place_and_what_would_have_been_right() {
-    assert_hint(
-        &affinity("verbose,compcat"),
-        "did you mean `compact`?",
-        "  verbose,compcat\n          ^^^^^^^",
-    );
-    assert_hint(
-        &affinity("granularity=cor,compact"),
-        "fine, thread, core",
-        "  granularity=cor,compact\n              ^^^",
-    );
-    assert_hint(
-        &affinity("compactx"),
-        "a comma or the end",
-        "  compactx\n         ^",
-    );
-    assert_hint(
-        &affinity("scatter,1,2,3"),
-        "no more than two integers",
-        "  scatter,1,2,3\n              ^",
-    );
-    assert_hint(
-        &affinity("logical,1,2"),
-        "one integer, the offset",
-        "  logical,1,2\n            ^",
-    );
-    assert_hint(
-        &affinity("none,7"),
-        "no integer with this type",
-        "  none,7\n       ^",
-    );
-    assert_hint(
-        &affinity("scatter,compact"),
-        "each parameter once",
-        "  scatter,compact\n          ^^^^^^^",
-    );
-    assert_hint(
-        &affinity("explicit"),
-        "proclist=[0,2]",
-        "  explicit\n  ^^^^^^^^",
-    );
+    for (text, expected, carets) in [
+        (
+            "verbose,compcat",
+            "did you mean `compact`?",
+            "        ^^^^^^^",
+        ),
+        (
+            "granularity=cor,compact",
+            "fine, thread, core",
+            "            ^^^",
+        ),
+        ("compactx", "a comma or the end", "       ^"),
+        (
+            "scatter,1,2,3",
+            "no more than two integers",
+            "            ^",
+        ),
+        ("logical,1,2", "one integer, the offset", "          ^"),
+        ("none,7", "no integer with this type", "     ^"),
+        ("scatter,compact", "each parameter once", "        ^^^^^^^"),
+        ("explicit", "proclist=[0,2]", "^^^^^^^^"),
+    ] {
+        assert_hint(&affinity(text), expected, &format!("  {text}\n  {carets}"));
+    }
 }
 
 #[test]
@@ -91,25 +80,19 @@ fn a_hint_shows_the_place_in_a_list() {
 
 #[test]
 fn each_variable_has_hints() {
-    let places = Request {
-        omp_places: Some("{0},{1"),
-        ..Request::default()
-    };
-    assert_hint(&team(&places), "`}` at the end", "  {0},{1\n        ^");
-    let policy = Request {
-        omp_proc_bind: Some("spraed"),
-        ..Request::default()
-    };
-    assert_hint(
-        &team(&policy),
-        "did you mean `spread`?",
-        "  spraed\n  ^^^^^^",
-    );
-    let subset = Request {
-        kmp_hw_subset: Some("1s,2q"),
-        ..Request::default()
-    };
-    assert_hint(&team(&subset), "core", "  1s,2q\n      ^");
+    for (name, value, expected, carets) in [
+        ("OMP_PLACES", "{0},{1", "`}` at the end", "        ^"),
+        (
+            "OMP_PROC_BIND",
+            "spraed",
+            "did you mean `spread`?",
+            "  ^^^^^^",
+        ),
+        ("KMP_HW_SUBSET", "1s,2q", "core", "      ^"),
+    ] {
+        let request = Request::of(|other| (other == name).then_some(value));
+        assert_hint(&team(&request), expected, &format!("  {value}\n{carets}"));
+    }
 }
 
 #[test]
@@ -166,13 +149,8 @@ fn machines_without_levels() {
         let machine = Machine::from_synthetic(shape).unwrap();
         let pus = machine.online().len();
         for levels in [Levels::Documented, Levels::Current] {
-            for text in [
-                "compact",
-                "scatter,1",
-                "physical,3",
-                "balanced",
-                "granularity=socket,compact",
-            ] {
+            let types = "compact scatter,1 physical,3 balanced granularity=socket,compact";
+            for text in types.split(' ') {
                 let request = Request {
                     kmp_affinity: Some(text),
                     ..Request::default()
@@ -180,11 +158,8 @@ fn machines_without_levels() {
                 let rules = Rules::Runtime;
                 let team = bind(&machine, &request, Dialect { levels, rules });
                 assert_eq!(team.threads.len(), pus);
-                assert!(
-                    team.threads
-                        .iter()
-                        .all(|cpus| cpus.is_subset(machine.online()))
-                );
+                let mut threads = team.threads.iter();
+                assert!(threads.all(|cpus| cpus.is_subset(machine.online())));
             }
         }
     }
@@ -201,10 +176,7 @@ fn exclusion() {
             ..Request::default()
         });
         assert_eq!(team.warnings, []);
-        team.threads
-            .iter()
-            .map(|cpus| cpus.to_string())
-            .collect::<Vec<_>>()
+        threads(&team)
     };
     assert_eq!(places("{0:2}:4:2,!{2:2}"), ["0-1", "4-5", "6-7"]);
     assert_eq!(places("{0:4,!2},{4},{5}"), ["0-1,3", "4", "5"]);
@@ -221,11 +193,5 @@ fn places_beyond_the_mask() {
         threads: 3,
         ..Request::default()
     };
-    let standard = team(&request);
-    let sets: Vec<String> = standard
-        .threads
-        .iter()
-        .map(|cpus| cpus.to_string())
-        .collect();
-    assert_eq!(sets, ["1,3", "4", "6"]);
+    assert_eq!(threads(&team(&request)), ["1,3", "4", "6"]);
 }

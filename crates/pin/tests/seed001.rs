@@ -56,6 +56,14 @@ fn assert_listed(team: &Team, listing: &str) {
     assert_eq!(team.warnings, []);
 }
 
+/// The lines that say where each thread is bound.
+fn bound(sets: [&str; 8]) -> String {
+    let line = |(thread, set): (usize, &str)| {
+        format!("KMP_AFFINITY: Internal thread {thread} bound to OS proc set {{{set}}}\n")
+    };
+    sets.into_iter().enumerate().map(line).collect()
+}
+
 /// "Verbose, scatter message", of the machine without hyper-threading.
 #[test]
 fn scatter_without_hyper_threading() {
@@ -99,27 +107,18 @@ KMP_AFFINITY: OS proc 3 maps to package 3 core 1 thread 0
 KMP_AFFINITY: OS proc 7 maps to package 3 core 1 thread 1
 ";
 
+/// The cores of threads in type compact.
+const BY_CORES: [&str; 8] = ["0,4", "0,4", "2,6", "2,6", "1,5", "1,5", "3,7", "3,7"];
+
 /// "Verbose, granularity=core,compact message"; also the topology map of the figure behind it.
 #[test]
 fn compact_by_cores() {
     let team = team(&machine(2), "verbose,granularity=core,compact", None);
-    let listing = format!(
-        "{WITH_HYPER_THREADING}\
-KMP_AFFINITY: Internal thread 0 bound to OS proc set {{0,4}}
-KMP_AFFINITY: Internal thread 1 bound to OS proc set {{0,4}}
-KMP_AFFINITY: Internal thread 2 bound to OS proc set {{2,6}}
-KMP_AFFINITY: Internal thread 3 bound to OS proc set {{2,6}}
-KMP_AFFINITY: Internal thread 4 bound to OS proc set {{1,5}}
-KMP_AFFINITY: Internal thread 5 bound to OS proc set {{1,5}}
-KMP_AFFINITY: Internal thread 6 bound to OS proc set {{3,7}}
-KMP_AFFINITY: Internal thread 7 bound to OS proc set {{3,7}}
-"
+    assert_listed(
+        &team,
+        &(WITH_HYPER_THREADING.to_string() + &bound(BY_CORES)),
     );
-    assert_listed(&team, &listing);
-    assert_eq!(
-        threads(&team),
-        ["0,4", "0,4", "2,6", "2,6", "1,5", "1,5", "3,7", "3,7"]
-    );
+    assert_eq!(threads(&team), BY_CORES);
 }
 
 /// "In contrast, specifying KMP_AFFINITY=verbose,granularity=fine,compact or KMP_AFFINITY=verbose,granularity=thread,compact
@@ -131,19 +130,8 @@ fn compact_by_hardware_threads() {
         "verbose,granularity=thread,compact",
     ] {
         let team = team(&machine(2), setting, None);
-        let listing = format!(
-            "{WITH_HYPER_THREADING}\
-KMP_AFFINITY: Internal thread 0 bound to OS proc set {{0}}
-KMP_AFFINITY: Internal thread 1 bound to OS proc set {{4}}
-KMP_AFFINITY: Internal thread 2 bound to OS proc set {{2}}
-KMP_AFFINITY: Internal thread 3 bound to OS proc set {{6}}
-KMP_AFFINITY: Internal thread 4 bound to OS proc set {{1}}
-KMP_AFFINITY: Internal thread 5 bound to OS proc set {{5}}
-KMP_AFFINITY: Internal thread 6 bound to OS proc set {{3}}
-KMP_AFFINITY: Internal thread 7 bound to OS proc set {{7}}
-"
-        );
-        assert_listed(&team, &listing);
+        let sets = ["0", "4", "2", "6", "1", "5", "3", "7"];
+        assert_listed(&team, &(WITH_HYPER_THREADING.to_string() + &bound(sets)));
     }
 }
 
@@ -181,17 +169,9 @@ KMP_AFFINITY: Internal thread 7 bound to OS proc set {7}
 #[test]
 fn an_initial_mask_is_not_respected() {
     let team = team(&machine(2), "verbose,norespect,compact", Some("4-7"));
-    assert_eq!(
-        threads(&team),
-        ["0,4", "0,4", "2,6", "2,6", "1,5", "1,5", "3,7", "3,7"]
-    );
-    assert_eq!(
-        team.report[1..3],
-        [
-            "KMP_AFFINITY: Initial OS proc set not respected:",
-            "{4,5,6,7}"
-        ]
-    );
+    assert_eq!(threads(&team), BY_CORES);
+    let head = "KMP_AFFINITY: Initial OS proc set not respected:";
+    assert_eq!(team.report[1..3], [head, "{4,5,6,7}"]);
 }
 
 /// "Specify KMP_AFFINITY=verbose,none to list a system topology map." The bindings are printed "unless the affinity type is
@@ -230,13 +210,8 @@ fn logical_and_physical() {
         ("physical", "compact,1"),
         ("physical,3", "compact,1,3"),
     ] {
-        let bound = |kind| {
-            threads(&team(
-                &machine(2),
-                &format!("granularity=fine,{kind}"),
-                None,
-            ))
-        };
+        let setting = |kind| format!("granularity=fine,{kind}");
+        let bound = |kind| threads(&team(&machine(2), &setting(kind), None));
         assert_eq!(bound(deprecated), bound(instead), "{deprecated}");
     }
     let bound = |kind| threads(&team(&machine(1), kind, None));
@@ -247,10 +222,8 @@ fn logical_and_physical() {
 #[test]
 fn modifiers_negate_each_other() {
     let machine = machine(2);
-    assert_eq!(
-        team(&machine, "verbose,noverbose,compact", None).report,
-        [""; 0]
-    );
+    let quiet = team(&machine, "verbose,noverbose,compact", None);
+    assert_eq!(quiet.report, [""; 0]);
     let last = team(&machine, "granularity=fine,granularity=core,compact", None);
     assert_eq!(threads(&last)[..2], ["0,4", "0,4"]);
     let mask = Some("4-7");

@@ -37,7 +37,7 @@ mod uniform;
 pub use dump::Dump;
 
 use crate::cpuset::CpuSet;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::machine::Machine;
 use crate::source::Source;
 use alloc::format;
@@ -88,7 +88,7 @@ impl Machine {
     /// # Cost
     ///
     /// About 20 leaves of each processor.
-    pub fn from_cpuid(cpuid: &impl Cpuid) -> Result<Self, Error> {
+    pub fn from_cpuid(cpuid: &impl Cpuid) -> Result<Self, SyntaxError> {
         let cpus = cpuid.processors();
         let first = check(&cpus)?;
         let highest = Highest::read(cpuid, first);
@@ -102,7 +102,10 @@ impl Machine {
                 core_type: hybrid::core_type(&processor),
             })
         };
-        let members = cpus.iter().map(member).collect::<Result<Vec<_>, Error>>()?;
+        let members = cpus
+            .iter()
+            .map(member)
+            .collect::<Result<Vec<_>, SyntaxError>>()?;
         objects::unique(&members)?;
         Ok(objects::machine(&members, Source::CpuidGlobal))
     }
@@ -119,7 +122,7 @@ impl Machine {
     /// If no processor answers or `cpus` is empty, or has a number above [`LARGEST_CPU`](Self::LARGEST_CPU);
     /// or if the processor does not know leaves 0 and 1, or reports more processors in a part than that
     /// part's field can number.
-    pub fn from_local_cpuid(cpuid: &impl Cpuid, cpus: &CpuSet) -> Result<Self, Error> {
+    pub fn from_local_cpuid(cpuid: &impl Cpuid, cpus: &CpuSet) -> Result<Self, SyntaxError> {
         let answering = cpuid.processors();
         let asked = check(&answering)?;
         check(cpus)?;
@@ -140,7 +143,7 @@ impl Machine {
 }
 
 /// Checks that there are processors and that their numbers are not too large; returns the first.
-fn check(cpus: &CpuSet) -> Result<usize, Error> {
+fn check(cpus: &CpuSet) -> Result<usize, SyntaxError> {
     let first = cpus.first();
     let first = first.filter(|_| cpus.last() <= Some(Machine::LARGEST_CPU));
     let expected = "processors up to 8191, and at least one";
@@ -148,6 +151,6 @@ fn check(cpus: &CpuSet) -> Result<usize, Error> {
 }
 
 /// An error about the whole text `found`.
-fn wrong(found: &str, expected: &'static str) -> Error {
-    Error::new(found, oxmpi_text::Error::new(Span::whole(found), expected))
+fn wrong(found: &str, expected: &'static str) -> SyntaxError {
+    SyntaxError::new(found, oxmpi_text::Error::new(Span::whole(found), expected))
 }

@@ -23,7 +23,7 @@ mod records;
 mod tests;
 
 use crate::cpuset::CpuSet;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::facts::Facts;
 use crate::kind::Kind;
 use crate::machine::Machine;
@@ -46,10 +46,10 @@ struct Processor {
 }
 
 /// Parses the processors, in ascending order.
-fn processors(text: &str) -> Result<Vec<Processor>, Error> {
+fn processors(text: &str) -> Result<Vec<Processor>, SyntaxError> {
     records::read(text)
         .and_then(number_threads)
-        .map_err(|cause| Error::in_lines(text, cause).in_file(PATH))
+        .map_err(|cause| SyntaxError::in_lines(text, cause).in_file(PATH))
 }
 
 /// Numbers the threads that have no `thread id`.
@@ -96,7 +96,7 @@ impl Machine {
     /// # Cost
     ///
     /// One pass over the text; memory for at most `LARGEST_CPU` + 1 processors.
-    pub fn from_cpuinfo(text: &str) -> Result<Self, Error> {
+    pub fn from_cpuinfo(text: &str) -> Result<Self, SyntaxError> {
         let mut packages: BTreeMap<u32, CpuSet> = BTreeMap::new();
         let mut cores: BTreeMap<(u32, u32), CpuSet> = BTreeMap::new();
         let mut facts = Vec::new();

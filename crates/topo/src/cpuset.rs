@@ -28,7 +28,7 @@ const BITS: usize = u64::BITS as usize;
 /// assert!(set.contains(8) && set.len() == 5);
 /// assert_eq!(set.mask().to_string(), "0000010f");
 /// assert_eq!((set - CpuSet::range(0, 2)).to_string(), "2-3,8");
-/// # Ok::<(), oxmpi_topo::Error>(())
+/// # Ok::<(), oxmpi_topo::SyntaxError>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct CpuSet {
@@ -247,10 +247,10 @@ impl fmt::Debug for CpuSet {
     }
 }
 
-/// Implements `$trait` for sets by value and by reference, with `$op` on words.
-macro_rules! set_operator {
-    ($trait:ident, $method:ident, $doc:literal, $op:expr) => {
-        #[doc = $doc]
+/// Implements traits of operators for sets by value and by reference, with a function on words.
+macro_rules! set_operators {
+    ($($(#[$doc:meta])* $trait:ident::$method:ident = $op:expr;)*) => {$(
+        $(#[$doc])*
         impl $trait for &CpuSet {
             type Output = CpuSet;
             fn $method(self, other: &CpuSet) -> CpuSet {
@@ -258,33 +258,23 @@ macro_rules! set_operator {
             }
         }
 
-        #[doc = $doc]
+        $(#[$doc])*
         impl $trait for CpuSet {
             type Output = CpuSet;
             fn $method(self, other: CpuSet) -> CpuSet {
                 (&self).$method(&other)
             }
         }
-    };
+    )*};
 }
 
-set_operator!(BitOr, bitor, "Union: the numbers in either set.", |a, b| a
-    | b);
-set_operator!(
-    BitAnd,
-    bitand,
-    "Intersection: the numbers in both sets.",
-    |a, b| a & b
-);
-set_operator!(
-    BitXor,
-    bitxor,
-    "Symmetric difference: the numbers in one set only.",
-    |a, b| a ^ b
-);
-set_operator!(
-    Sub,
-    sub,
-    "Difference: the numbers of the first set that are not in the second.",
-    |a, b| a & !b
-);
+set_operators! {
+    /// Union: the numbers in either set.
+    BitOr::bitor = |a, b| a | b;
+    /// Intersection: the numbers in both sets.
+    BitAnd::bitand = |a, b| a & b;
+    /// Symmetric difference: the numbers in one set only.
+    BitXor::bitxor = |a, b| a ^ b;
+    /// Difference: the numbers of the first set that are not in the second.
+    Sub::sub = |a, b| a & !b;
+}

@@ -1,4 +1,4 @@
-//! [`Error`]: a syntax error in a text or a file that describes a machine, with its position.
+//! [`SyntaxError`]: a syntax error in a text or a file that describes a machine, with its position.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -8,14 +8,14 @@ use oxmpi_text::Span;
 /// A syntax error in a text or file that describes a machine: the file, the position, and what is expected
 /// there. Displayed with a caret under the position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
+pub struct SyntaxError {
     file: Option<String>,
     line: Option<NonZero<usize>>,
     text: String,
     cause: oxmpi_text::Error,
 }
 
-impl Error {
+impl SyntaxError {
     pub(crate) fn new(text: &str, cause: oxmpi_text::Error) -> Self {
         Self {
             file: None,
@@ -81,7 +81,7 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.file, self.line) {
             (Some(file), Some(line)) => write!(f, "{file}:{line}: ")?,
@@ -93,13 +93,13 @@ impl fmt::Display for Error {
     }
 }
 
-impl core::error::Error for Error {}
+impl core::error::Error for SyntaxError {}
 
 #[cfg(test)]
 mod tests {
     //! In a text with many lines, only the line with the error is kept.
 
-    use super::Error;
+    use super::SyntaxError;
     use alloc::string::ToString;
     use oxmpi_text::Span;
 
@@ -111,7 +111,7 @@ mod tests {
             start: at,
             end: at + 6,
         };
-        let error = Error::in_lines(text, oxmpi_text::Error::new(span, "a number"));
+        let error = SyntaxError::in_lines(text, oxmpi_text::Error::new(span, "a number"));
         assert_eq!((error.line(), error.text()), (Some(2), "threads: zwölf"));
         assert_eq!(
             error.in_file("machine").to_string(),
@@ -126,7 +126,7 @@ mod tests {
                 start: text.len(),
                 end: text.len(),
             };
-            let error = Error::in_lines(text, oxmpi_text::Error::new(span, "more"));
+            let error = SyntaxError::in_lines(text, oxmpi_text::Error::new(span, "more"));
             assert_eq!(error.line(), Some(line), "{text:?}");
         }
     }

@@ -16,7 +16,7 @@ mod error;
 #[cfg(test)]
 mod tests;
 
-pub use error::Error;
+pub use error::InputError;
 
 use crate::cpuid::Dump;
 use crate::linux::{Recording, Root};
@@ -102,19 +102,21 @@ impl Machine {
     ///
     /// Says why the file or directory cannot be read, what it should contain, or where the syntax error is;
     /// for an input that is neither a file nor a synthetic string, both reasons.
-    pub fn from_input(input: &str) -> Result<Self, Error> {
+    pub fn from_input(input: &str) -> Result<Self, InputError> {
         if input == "-" {
             let text = text(io::stdin().lock(), input)?;
             return Self::from_text(&text, "standard input");
         }
-        let unreadable = |why| Error::unreadable(input, why);
+        let unreadable = |why| InputError::unreadable(input, why);
         match fs::metadata(input) {
             Ok(facts) if facts.is_dir() => Self::from_directory(Path::new(input)),
             Ok(_) => {
                 let file = File::open(input).map_err(unreadable)?;
                 Self::from_text(&text(file, input)?, input)
             }
-            Err(why) => Self::from_synthetic(input).map_err(|error| Error::neither(why, error)),
+            Err(why) => {
+                Self::from_synthetic(input).map_err(|error| InputError::neither(why, error))
+            }
         }
     }
 
@@ -123,38 +125,39 @@ impl Machine {
     /// # Errors
     ///
     /// The position in the text, and what is expected there.
-    pub fn from_text(text: &str, name: &str) -> Result<Self, Error> {
+    pub fn from_text(text: &str, name: &str) -> Result<Self, InputError> {
         let machine = match Form::of_text(text) {
             #[cfg(feature = "xml")]
             Some(Form::Xml) => Self::from_xml(text),
             #[cfg(not(feature = "xml"))]
-            Some(Form::Xml) => return Err(Error::without_xml(name)),
+            Some(Form::Xml) => return Err(InputError::without_xml(name)),
             Some(Form::RecordingText) => {
                 let files = Recording::parse(text);
-                let files = files.map_err(|error| Error::wrong(error.in_file(name)))?;
+                let files = files.map_err(|error| InputError::wrong(error.in_file(name)))?;
                 let machine = Self::from_linux(&files);
-                return machine.map_err(|error| Error::wrong(error.below(&format!("{name}:"))));
+                return machine
+                    .map_err(|error| InputError::wrong(error.below(&format!("{name}:"))));
             }
             Some(Form::Cpuinfo) => Self::from_cpuinfo(text),
             Some(Form::Synthetic) => Self::from_synthetic(text.trim()),
-            _ => return Err(Error::no_text(name)),
+            _ => return Err(InputError::no_text(name)),
         };
-        machine.map_err(|error| Error::wrong(error.in_file(name)))
+        machine.map_err(|error| InputError::wrong(error.in_file(name)))
     }
 
-    fn from_directory(path: &Path) -> Result<Self, Error> {
+    fn from_directory(path: &Path) -> Result<Self, InputError> {
         let (path, form) = find(path)?;
         let files = Root::new(&path);
         let machine = match form {
             Form::CpuidDumps => Dump::read(&files, "/").and_then(|dump| Self::from_cpuid(&dump)),
             _ => Self::from_linux(&files),
         };
-        machine.map_err(|error| Error::wrong(error.below(&path.to_string_lossy())))
+        machine.map_err(|error| InputError::wrong(error.below(&path.to_string_lossy())))
     }
 }
 
 /// Finds the directory of a machine, at `path` or inside folders around it, and its form.
-fn find(path: &Path) -> Result<(PathBuf, Form), Error> {
+fn find(path: &Path) -> Result<(PathBuf, Form), InputError> {
     let mut inner = path.to_path_buf();
     for _ in 0..=MOST_FOLDERS {
         let names = names(&inner)?;
@@ -170,11 +173,11 @@ fn find(path: &Path) -> Result<(PathBuf, Form), Error> {
         }
         inner = folder;
     }
-    Err(Error::no_machine(&path.to_string_lossy()))
+    Err(InputError::no_machine(&path.to_string_lossy()))
 }
 
-fn names(directory: &Path) -> Result<Vec<String>, Error> {
-    let unreadable = |why| Error::unreadable(&directory.to_string_lossy(), why);
+fn names(directory: &Path) -> Result<Vec<String>, InputError> {
+    let unreadable = |why| InputError::unreadable(&directory.to_string_lossy(), why);
     let entries = fs::read_dir(directory).map_err(unreadable)?;
     let entries = entries.take(Machine::MOST_OBJECTS);
     let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().to_string()));
@@ -182,13 +185,13 @@ fn names(directory: &Path) -> Result<Vec<String>, Error> {
 }
 
 /// Reads a text of bounded length; bytes that are not UTF-8 are replaced.
-fn text(from: impl Read, name: &str) -> Result<String, Error> {
+fn text(from: impl Read, name: &str) -> Result<String, InputError> {
     let mut bytes = Vec::new();
     from.take(LONGEST_TEXT + 1)
         .read_to_end(&mut bytes)
-        .map_err(|why| Error::unreadable(name, why))?;
+        .map_err(|why| InputError::unreadable(name, why))?;
     if bytes.len() as u64 > LONGEST_TEXT {
-        return Err(Error::too_long(name));
+        return Err(InputError::too_long(name));
     }
     let text = String::from_utf8(bytes);
     Ok(text.unwrap_or_else(|wrong| String::from_utf8_lossy(wrong.as_bytes()).to_string()))

@@ -11,7 +11,7 @@
 //! let package = core.ancestor(Kind::Package).unwrap();
 //! assert_eq!(package.to_string(), "Package L#1 P#1");
 //! assert_eq!(package.inside(Kind::Pu).count(), 8);
-//! # Ok::<(), oxmpi_topo::Error>(())
+//! # Ok::<(), oxmpi_topo::SyntaxError>(())
 //! ```
 //!
 //! Without the features `std` and `hwloc`, the crate makes no system call. It binds no process (`oxmpi-pin`
@@ -57,7 +57,7 @@ pub use core_kind::CoreKind;
 pub use cpuset::CpuSet;
 pub use device::{Device, DeviceId, DeviceKind};
 pub use distances::Distances;
-pub use error::Error;
+pub use error::SyntaxError;
 pub use facts::{Cache, Info, ObjectId};
 pub use kind::{Kind, UnknownKind};
 pub use machine::Machine;

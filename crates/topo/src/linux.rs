@@ -37,7 +37,7 @@ pub use recording::Recording;
 pub use root::Root;
 
 use crate::cpuset::CpuSet;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::facts::Facts;
 use crate::machine::Machine;
 use crate::source::Source;
@@ -63,7 +63,7 @@ impl Machine {
     ///
     /// Opens up to 30 small files for each core and ten for each PCI function, a few microseconds each; the
     /// benchmark `discovery` measures it.
-    pub fn from_linux(files: &impl Files) -> Result<Self, Error> {
+    pub fn from_linux(files: &impl Files) -> Result<Self, SyntaxError> {
         let files = Reader::new(files);
         let cpus = cpus::read(&files)?;
         let mut facts: Vec<Facts> = cpus.online.iter().map(Facts::pu).collect();
@@ -100,7 +100,7 @@ impl Machine {
     ///
     /// As `from_linux`.
     #[cfg(feature = "std")]
-    pub fn this() -> Result<Self, Error> {
+    pub fn this() -> Result<Self, SyntaxError> {
         Self::from_linux(&Root::live())
     }
 }

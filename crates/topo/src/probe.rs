@@ -26,7 +26,7 @@
 //! messages.
 
 use crate::cpuset::CpuSet;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::machine::Machine;
 use crate::source::Source;
 use alloc::string::String;
@@ -65,7 +65,7 @@ pub enum Refusal {
     /// The source is missing or may not be used; the reason in words.
     Absent(String),
     /// The source has a syntax error or a contradiction.
-    Wrong(Error),
+    Wrong(SyntaxError),
     /// The source has no information on these processors.
     Incomplete(CpuSet),
 }
@@ -110,8 +110,8 @@ impl fmt::Debug for Probe<'_> {
     }
 }
 
-impl From<Error> for Refusal {
-    fn from(error: Error) -> Self {
+impl From<SyntaxError> for Refusal {
+    fn from(error: SyntaxError) -> Self {
         Self::Wrong(error)
     }
 }

@@ -24,11 +24,11 @@ mod parse;
 mod print;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use print::Irregular;
 
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::machine::Machine;
 use alloc::string::String;
 
@@ -39,10 +39,10 @@ impl Machine {
     ///
     /// Points at the first syntax error, or at the level that makes the machine larger than
     /// [`LARGEST_CPU`](Self::LARGEST_CPU) and 131,072 objects allow.
-    pub fn from_synthetic(text: &str) -> Result<Self, Error> {
+    pub fn from_synthetic(text: &str) -> Result<Self, SyntaxError> {
         parse::description(text)
             .and_then(|description| build::machine(&description))
-            .map_err(|cause| Error::new(text, cause))
+            .map_err(|cause| SyntaxError::new(text, cause))
     }
 
     /// The [synthetic string](crate::synthetic) of this machine. [`from_synthetic`](Self::from_synthetic)

@@ -27,7 +27,7 @@ mod print;
 mod reader;
 mod topology;
 
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::machine::Machine;
 use alloc::string::String;
 
@@ -40,10 +40,10 @@ impl Machine {
     /// with processors that its parent does not have or a sibling has too, a PU without number, a number
     /// above [`LARGEST_CPU`](Self::LARGEST_CPU) or [`LARGEST_NUMA`](Self::LARGEST_NUMA), more than
     /// [`MOST_OBJECTS`](Self::MOST_OBJECTS).
-    pub fn from_xml(text: &str) -> Result<Self, Error> {
+    pub fn from_xml(text: &str) -> Result<Self, SyntaxError> {
         document::parse(text)
             .and_then(|document| topology::read(&document))
-            .map_err(|cause| Error::in_lines(text, cause))
+            .map_err(|cause| SyntaxError::in_lines(text, cause))
     }
 
     /// The machine as hwloc's XML of version 2, which every hwloc since 2.0 reads.

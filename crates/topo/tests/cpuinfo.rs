@@ -5,6 +5,9 @@
 //! cargo test -p oxmpi-topo --test cpuinfo` also compares every `DIR/NAME/proc/cpuinfo` with positions of
 //! processors with `DIR/NAME.json`, except for [`OTHERWISE`].
 
+mod listing;
+
+use listing::with_extension;
 use oxmpi_topo::{CpuSet, Kind, Machine, Object};
 use serde_json::Value;
 use std::path::Path;
@@ -93,18 +96,6 @@ fn difference(cpuinfo: &str, json: &str) -> Vec<String> {
         only(&hwlocs, &ours, "hwloc's"),
     ]
     .concat()
-}
-
-/// The paths in `directory` with this extension.
-fn with_extension(directory: &Path, wanted: &str) -> Vec<std::path::PathBuf> {
-    let entries = fs::read_dir(directory).unwrap();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    paths
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == wanted)
-        })
-        .collect()
 }
 
 #[test]

@@ -5,8 +5,10 @@
 //! fact.
 #![cfg(feature = "std")]
 
+mod listing;
 mod recording;
 
+use listing::with_extension;
 use oxmpi_topo::distances::End;
 use oxmpi_topo::view::{Devices, View};
 use oxmpi_topo::{Device, DeviceKind, Info, Kind, Machine, Object};
@@ -89,19 +91,14 @@ fn object(object: Object<'_>) -> Vec<String> {
             lines.push(format!("Group({subtype}) {{{}}} P#{os}", object.cpus()));
         }
         (Kind::Numa, Some(subtype)) => {
-            lines.push(format!(
-                "NUMANode({subtype}) P#{os}{}",
-                infos(object.infos())
-            ));
+            let infos = infos(object.infos());
+            lines.push(format!("NUMANode({subtype}) P#{os}{infos}"));
         }
         _ => {}
     }
     for cache in object.side_caches() {
-        let (line, ways) = (known(cache.line), known(cache.ways));
-        let line = format!(
-            "MemCache of P#{os} size {} line {line} ways {ways}",
-            cache.size
-        );
+        let (size, line, ways) = (cache.size, known(cache.line), known(cache.ways));
+        let line = format!("MemCache of P#{os} size {size} line {line} ways {ways}");
         lines.insert(0, line);
     }
     if object.devices().len() > 0 {
@@ -145,14 +142,7 @@ fn ours(machine: &Machine) -> Vec<String> {
 fn details_are_as_hwloc_sees_them() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
     let mut exceptions = Vec::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path
-            .extension()
-            .is_none_or(|extension| extension != "files")
-        {
-            continue;
-        }
+    for path in with_extension(&directory, "files") {
         let name = path.file_stem().unwrap().to_str().unwrap();
         let files = recording(&fs::read_to_string(&path).unwrap());
         let machine = Machine::from_linux(&files).unwrap();

@@ -6,9 +6,11 @@
 #![cfg(feature = "std")]
 
 mod hwlocs;
+mod listing;
 mod recording;
 
 use hwlocs::{hwlocs, ours};
+use listing::with_extension;
 use oxmpi_topo::linux::{Files, Root};
 use oxmpi_topo::{Kind, Machine};
 use recording::recording;
@@ -26,23 +28,15 @@ fn difference(files: &impl Files, json: &str) -> Vec<String> {
     };
     let (ours, hwlocs) = (ours(&machine, &LEFT_OUT), hwlocs(json));
     let without = |a: &[String], b: &[String], sign: &str| -> Vec<String> {
-        a.iter()
-            .filter(|line| !b.contains(line))
-            .map(|line| format!("{sign} {line}"))
-            .collect()
+        let only = a.iter().filter(|line| !b.contains(line));
+        only.map(|line| format!("{sign} {line}")).collect()
     };
     let mut lines = without(&ours, &hwlocs, "ours");
     lines.extend(without(&hwlocs, &ours, "hwloc's"));
     if lines.is_empty() && ours != hwlocs {
-        let at = ours
-            .iter()
-            .zip(&hwlocs)
-            .position(|(a, b)| a != b)
-            .unwrap_or(0);
-        lines.push(format!(
-            "other order: ours {}, hwloc's {}",
-            ours[at], hwlocs[at]
-        ));
+        let at = ours.iter().zip(&hwlocs).position(|(a, b)| a != b);
+        let (a, b) = (&ours[at.unwrap_or(0)], &hwlocs[at.unwrap_or(0)]);
+        lines.push(format!("other order: ours {a}, hwloc's {b}"));
     }
     lines.extend(machine.notes().map(String::from));
     lines
@@ -52,17 +46,11 @@ fn difference(files: &impl Files, json: &str) -> Vec<String> {
 fn recorded_machines_are_as_hwloc_sees_them() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
     let mut count = 0;
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "files")
-        {
-            let files = recording(&fs::read_to_string(&path).unwrap());
-            let json = fs::read_to_string(path.with_extension("json")).unwrap();
-            assert_eq!(difference(&files, &json), [""; 0], "{}", path.display());
-            count += 1;
-        }
+    for path in with_extension(&directory, "files") {
+        let files = recording(&fs::read_to_string(&path).unwrap());
+        let json = fs::read_to_string(path.with_extension("json")).unwrap();
+        assert_eq!(difference(&files, &json), [""; 0], "{}", path.display());
+        count += 1;
     }
     assert_eq!(count, 28, "recordings are gone");
 }
@@ -75,21 +63,13 @@ fn further_recorded_machines_are_as_hwloc_sees_them() {
         return;
     };
     let mut wrong = 0;
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "json")
-        {
-            let root = Root::new(path.with_extension(""));
-            let lines = difference(&root, &fs::read_to_string(&path).unwrap());
-            println!("{}: {} differences", path.display(), lines.len());
-            lines
-                .iter()
-                .take(12)
-                .for_each(|line| println!("    {line}"));
-            wrong += usize::from(!lines.is_empty());
-        }
+    for path in with_extension(Path::new(&directory), "json") {
+        let root = Root::new(path.with_extension(""));
+        let lines = difference(&root, &fs::read_to_string(&path).unwrap());
+        println!("{}: {} differences", path.display(), lines.len());
+        let first = lines.iter().take(12);
+        first.for_each(|line| println!("    {line}"));
+        wrong += usize::from(!lines.is_empty());
     }
     assert_eq!(wrong, 0, "machines that differ");
 }

@@ -4,12 +4,14 @@
 //! commit.
 #![cfg(all(feature = "svg", feature = "xml"))]
 
+use listing::with_extension;
 use oxmpi_topo::render::svg::{Overlay, Palette, Style, SvgOptions};
 use oxmpi_topo::{Kind, Machine};
 use recording::recording;
 use std::path::Path;
 use std::{env, fs};
 
+mod listing;
 mod recording;
 
 /// Two packages of four cores with two threads each.
@@ -57,23 +59,16 @@ fn committed_pictures_are_up_to_date() {
     let (small, four_nodes) = (machine(SMALL), machine(FOUR_NODES));
     let devices = Machine::from_xml(include_str!("xml/24em64t-2n6c2t-pci.xml")).unwrap();
     let devices = devices.default_view();
+    let with_devices = "2 packages x 6 cores x 2 threads with devices";
     let pictures = [
-        (
-            "2x4x2",
-            small.to_svg(&titled("2 packages x 4 cores x 2 threads")),
-        ),
-        ("2x4x2-ranks", small.to_svg(&ranks(&small))),
-        (
-            "devices",
-            devices.to_svg(&titled("2 packages x 6 cores x 2 threads with devices")),
-        ),
-        (
-            "4-nodes",
-            four_nodes.to_svg(&titled("2 packages, 4 NUMA nodes")),
-        ),
+        ("2x4x2", &small, titled("2 packages x 4 cores x 2 threads")),
+        ("2x4x2-ranks", &small, ranks(&small)),
+        ("devices", &devices, titled(with_devices)),
+        ("4-nodes", &four_nodes, titled("2 packages, 4 NUMA nodes")),
     ];
     let mut differ = Vec::new();
-    for (name, svg) in pictures {
+    for (name, machine, options) in pictures {
+        let svg = machine.to_svg(&options);
         let path = folder.join(name).with_extension("svg");
         if fs::read_to_string(&path).is_ok_and(|committed| committed == svg) {
             continue;
@@ -95,14 +90,7 @@ fn committed_pictures_are_up_to_date() {
 fn recorded_machines_are_drawn_whole() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
     let mut count = 0;
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path
-            .extension()
-            .is_none_or(|extension| extension != "files")
-        {
-            continue;
-        }
+    for path in with_extension(&folder, "files") {
         let files = recording(&fs::read_to_string(&path).unwrap());
         let machine = Machine::from_linux(&files).unwrap();
         let svg = machine.to_svg(&SvgOptions::default());

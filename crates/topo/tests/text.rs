@@ -6,8 +6,10 @@
 //! `DIR/*.txt`; machines are named there as for `Machine::from_input`.
 #![cfg(all(feature = "std", feature = "xml"))]
 
+mod listing;
 mod recording;
 
+use listing::with_extension;
 use oxmpi_topo::cpuid::Dump;
 use oxmpi_topo::linux::Root;
 use oxmpi_topo::render::text::Numbers;
@@ -87,13 +89,7 @@ fn differences(path: &Path) -> (Vec<String>, usize) {
 
 fn compare(directory: &Path) -> usize {
     let (mut compared, mut wrong) = (0, 0);
-    let mut paths: Vec<_> = fs::read_dir(directory)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
-        .collect();
-    paths.sort();
-    for path in paths {
+    for path in with_extension(directory, "txt") {
         let (differences, calls) = differences(&path);
         differences
             .iter()

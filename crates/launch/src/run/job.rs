@@ -215,7 +215,7 @@ impl Job<'_> {
     fn reap_orphans(&self) {
         let ours =
             |pid| pid == self.guard.group() || self.ranks.iter().any(|rank| rank.pid() == pid);
-        process::forget_ended(|pid| !ours(pid));
+        process::reap_ended(|pid| !ours(pid));
     }
 
     /// Ends processes that ranks have left behind, and forwards the last output.

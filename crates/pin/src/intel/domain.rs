@@ -86,7 +86,7 @@ pub enum Layout {
 /// assert_eq!("[55,aa]".parse(), Ok(masks));
 /// let wrong = "scoket".parse::<Domain>().unwrap_err();
 /// assert_eq!(wrong.suggestion, Some("socket"));
-/// # Ok::<(), oxmpi_pin::topo::Error>(())
+/// # Ok::<(), oxmpi_pin::topo::SyntaxError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Domain {

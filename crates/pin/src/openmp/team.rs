@@ -91,7 +91,7 @@ impl Team {
     /// let request = Request { kmp_affinity: Some("scatter"), threads: 3, ..Request::default() };
     /// let team = bind(&machine, &request, Dialect::default());
     /// assert_eq!(team.omp_places(), "{0:2},{4:2},{2:2}");
-    /// # Ok::<(), oxmpi_pin::topo::Error>(())
+    /// # Ok::<(), oxmpi_pin::topo::SyntaxError>(())
     /// ```
     pub fn omp_places(&self) -> String {
         let places: Vec<String> = self.threads.iter().map(listed).collect();

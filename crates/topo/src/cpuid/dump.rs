@@ -10,7 +10,7 @@
 
 use super::{Cpuid, Registers, record, wrong};
 use crate::cpuset::CpuSet;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::linux::Files;
 use crate::machine::Machine;
 use alloc::collections::BTreeMap;
@@ -43,7 +43,7 @@ impl Dump {
     ///
     /// Names the file and the line with the error; the directory if it has no such file; the file of a
     /// processor above [`LARGEST_CPU`](Machine::LARGEST_CPU).
-    pub fn read(files: &impl Files, directory: &str) -> Result<Self, Error> {
+    pub fn read(files: &impl Files, directory: &str) -> Result<Self, SyntaxError> {
         let directory = directory.trim_end_matches('/');
         let mut dump = Self::new();
         for name in files.list(directory) {
@@ -69,14 +69,15 @@ impl Dump {
     /// # Errors
     ///
     /// Points at the first line with an error.
-    pub fn insert(&mut self, cpu: usize, text: &str) -> Result<(), Error> {
+    pub fn insert(&mut self, cpu: usize, text: &str) -> Result<(), SyntaxError> {
         let mut answers = BTreeMap::new();
         let mut start = 0;
         for line in text.split_inclusive('\n') {
             let content = line.trim_end();
             if !content.is_empty() && !content.starts_with('#') {
                 let answer = answer(content).map_err(|cause| cause.moved(start));
-                let (question, registers) = answer.map_err(|cause| Error::in_lines(text, cause))?;
+                let (question, registers) =
+                    answer.map_err(|cause| SyntaxError::in_lines(text, cause))?;
                 answers.entry(question).or_insert(registers);
             }
             start += line.len();

@@ -7,7 +7,7 @@ use super::processor::Identity;
 use super::wrong;
 use crate::core_kind::CoreKind;
 use crate::cpuset::CpuSet;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::facts::{Cache, Facts};
 use crate::kind::Kind;
 use crate::machine::Machine;
@@ -27,7 +27,7 @@ pub(super) struct Member {
 }
 
 /// Checks that no two processors have the same APIC id.
-pub(super) fn unique(members: &[Member]) -> Result<(), Error> {
+pub(super) fn unique(members: &[Member]) -> Result<(), SyntaxError> {
     let mut known = BTreeMap::new();
     for member in members {
         if let Some(other) = known.insert(member.apic, member.cpu) {

@@ -1,7 +1,7 @@
 //! [`Processor`]: one processor with its leaves, vendor and model, for the decoders of cpuid.
 
 use super::{Cpuid, Registers, wrong};
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::facts::Info;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -70,7 +70,7 @@ pub(super) struct Processor<'a, C> {
 
 impl<'a, C: Cpuid> Processor<'a, C> {
     /// Reads the identity of processor `cpu`, which must know leaves 0 and 1.
-    pub(super) fn read(cpuid: &'a C, cpu: usize, highest: Highest) -> Result<Self, Error> {
+    pub(super) fn read(cpuid: &'a C, cpu: usize, highest: Highest) -> Result<Self, SyntaxError> {
         let must = |leaf| {
             let expected = "a processor with cpuid leaves 0 and 1";
             let registers = cpuid.leaf(cpu, leaf, 0);

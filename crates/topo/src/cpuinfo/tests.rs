@@ -70,32 +70,22 @@ fn given_threads_stay_and_others_take_what_is_free() {
 
 #[test]
 fn the_machine_has_packages_cores_and_one_node() {
-    let text: String = (0..8)
-        .map(|cpu| {
-            record(
-                cpu,
-                &[("physical id", cpu as u32 % 2), ("core id", cpu as u32 / 4)],
-            )
-        })
-        .collect();
+    let of = |cpu: u32| {
+        record(
+            cpu as usize,
+            &[("physical id", cpu % 2), ("core id", cpu / 4)],
+        )
+    };
+    let text: String = (0..8).map(of).collect();
     let machine = Machine::from_cpuinfo(&text).unwrap();
     let objects = |kind| -> Vec<String> {
         let objects = machine.objects(kind);
         objects.map(|object| format!("{object:?}")).collect()
     };
-    assert_eq!(
-        objects(Kind::Package),
-        ["Package L#0 P#0 {0,2,4,6}", "Package L#1 P#1 {1,3,5,7}"]
-    );
-    assert_eq!(
-        objects(Kind::Core),
-        [
-            "Core L#0 P#0 {0,2}",
-            "Core L#1 P#1 {4,6}",
-            "Core L#2 P#0 {1,3}",
-            "Core L#3 P#1 {5,7}"
-        ]
-    );
+    let packages = "Package L#0 P#0 {0,2,4,6} Package L#1 P#1 {1,3,5,7}";
+    assert_eq!(objects(Kind::Package).join(" "), packages);
+    let cores = "Core L#0 P#0 {0,2} Core L#1 P#1 {4,6} Core L#2 P#0 {1,3} Core L#3 P#1 {5,7}";
+    assert_eq!(objects(Kind::Core).join(" "), cores);
     let node = machine.logical(Kind::Numa, 0).unwrap();
     assert_eq!((node.cpus(), node.local_memory()), (machine.online(), None));
     assert_eq!(machine.objects(Kind::Numa).len(), 1);
@@ -135,61 +125,40 @@ fn lines_may_end_as_on_windows() {
 #[test]
 fn errors_name_line_and_reason() {
     let good = "processor\t: 0\nphysical id\t: 0\n\n";
-    let cases = [
-        ("", 1, "a line such as `processor : 0`, found the end"),
-        ("a\nb\n", 3, "a line such as `processor : 0`, found the end"),
-        ("processor : x", 1, "a processor from 0 to 8191, found `x`"),
+    let begin = "a line such as `processor : 0`, found the end";
+    let number = |found| format!("a processor from 0 to 8191, found `{found}`");
+    let small = |found| format!("a whole number below 2^32, found `{found}`");
+    let package = |found| format!("a processor with `physical id` in its record, found `{found}`");
+    let bare = format!("{good}processor\t: 12\r\ncore id : 0\r\n\r\n");
+    let thread = [("physical id", 0), ("thread id", 1)];
+    let with_id = |id| format!("processor : 0\nphysical id : {id}\n");
+    let cases: [(&str, usize, &str); 13] = [
+        ("", 1, begin),
+        ("a\nb\n", 3, begin),
+        ("processor : x", 1, &number("x")),
+        ("processor : 8192", 1, &number("8192")),
+        ("processor : 1 2", 1, &number(" 2")),
+        ("processor : 0\n", 1, &package("0")),
+        (&bare, 4, &package("12")),
         (
-            "processor : 8192",
-            1,
-            "a processor from 0 to 8191, found `8192`",
-        ),
-        (
-            "processor : 1 2",
-            1,
-            "a processor from 0 to 8191, found ` 2`",
-        ),
-        (
-            "processor : 0\n",
-            1,
-            "a processor with `physical id` in its record, found `0`",
-        ),
-        (
-            &format!("{good}processor\t: 12\r\ncore id : 0\r\n\r\n"),
-            4,
-            "a processor with `physical id` in its record, found `12`",
-        ),
-        (
-            &format!("{good}{good}"),
+            &good.repeat(2),
             4,
             "a processor without another record, found `0`",
         ),
         (
-            "processor : 0\nphysical id : 1\nphysical id : 1\n",
+            &with_id("1\nphysical id : 1"),
             3,
             "each key once in a record, found `1`",
         ),
-        (
-            "processor : 0\nphysical id : 4294967296\n",
-            2,
-            "a whole number below 2^32, found `4294967296`",
-        ),
-        (
-            "processor : 0\nphysical id : -1\n",
-            2,
-            "a whole number below 2^32, found `-1`",
-        ),
+        (&with_id("4294967296"), 2, &small("4294967296")),
+        (&with_id("-1"), 2, &small("-1")),
         (
             &format!("{good}core id : 5\n"),
             4,
             "a line `processor` in the same record, found `5`",
         ),
         (
-            &[
-                record(0, &[("physical id", 0), ("thread id", 1)]),
-                record(1, &[("physical id", 0), ("thread id", 1)]),
-            ]
-            .concat(),
+            &[record(0, &thread), record(1, &thread)].concat(),
             10,
             "a thread that no other processor of the core is, found `1`",
         ),
@@ -209,10 +178,8 @@ fn the_largest_machine_reads() {
         .map(|cpu| record(cpu, &[("physical id", cpu as u32)]))
         .collect();
     let machine = Machine::from_cpuinfo(&text).unwrap();
-    assert_eq!(
-        machine.objects(Kind::Package).len(),
-        Machine::LARGEST_CPU + 1
-    );
+    let packages = machine.objects(Kind::Package).len();
+    assert_eq!(packages, Machine::LARGEST_CPU + 1);
 }
 
 /// A regular machine, its processors in any order: counts of packages, cores and threads, then the processors.

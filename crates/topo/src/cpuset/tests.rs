@@ -91,7 +91,7 @@ fn reads_the_kernels_files() {
 
 #[test]
 fn refuses_with_the_place() {
-    let wrong = |result: Result<CpuSet, crate::Error>| {
+    let wrong = |result: Result<CpuSet, crate::SyntaxError>| {
         let error = result.unwrap_err();
         error.cause().span.of(error.text()).to_string()
     };

@@ -1,7 +1,7 @@
 //! Parses and prints sets as the kernel's lists (`0-3,8`) and masks (`0000ffff,ffffffff`).
 
 use super::{BITS, CpuSet};
-use crate::error::Error;
+use crate::error::SyntaxError;
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
@@ -20,8 +20,8 @@ impl CpuSet {
     ///
     /// Points at the first unexpected character, a range whose end is below its start, or a number above
     /// [`LARGEST_IN_LIST`].
-    pub fn parse_list(text: &str) -> Result<Self, Error> {
-        list(text).map_err(|cause| Error::new(text, cause))
+    pub fn parse_list(text: &str) -> Result<Self, SyntaxError> {
+        list(text).map_err(|cause| SyntaxError::new(text, cause))
     }
 
     /// Parses a mask: hexadecimal digits, largest numbers first, as the kernel writes them
@@ -31,8 +31,8 @@ impl CpuSet {
     /// # Errors
     ///
     /// Points at the first unexpected character, or a group of more than eight digits among several groups.
-    pub fn parse_mask(text: &str) -> Result<Self, Error> {
-        mask(text).map_err(|cause| Error::new(text, cause))
+    pub fn parse_mask(text: &str) -> Result<Self, SyntaxError> {
+        mask(text).map_err(|cause| SyntaxError::new(text, cause))
     }
 
     /// The set as a mask in groups of 32 numbers, largest first: `0000ffff,ffffffff` as the kernel writes it
@@ -112,9 +112,9 @@ fn mask(text: &str) -> Result<CpuSet, oxmpi_text::Error> {
 
 /// Parses a list, see [`CpuSet::parse_list`].
 impl FromStr for CpuSet {
-    type Err = Error;
+    type Err = SyntaxError;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self, SyntaxError> {
         Self::parse_list(text)
     }
 }

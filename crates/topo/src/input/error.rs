@@ -1,4 +1,4 @@
-//! [`Error`]: why a user's argument does not describe a machine.
+//! [`InputError`]: why a user's argument does not describe a machine.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -8,7 +8,7 @@ use std::io;
 /// Why a user's argument does not describe a machine. Displayed as one sentence that begins with the
 /// argument, with a caret below it for a syntax error.
 #[derive(Debug)]
-pub struct Error(Box<Why>);
+pub struct InputError(Box<Why>);
 
 #[derive(Debug)]
 enum Why {
@@ -18,11 +18,11 @@ enum Why {
     NoText(String),
     #[cfg(not(feature = "xml"))]
     WithoutXml(String),
-    Neither(io::Error, crate::Error),
-    Wrong(crate::Error),
+    Neither(io::Error, crate::SyntaxError),
+    Wrong(crate::SyntaxError),
 }
 
-impl Error {
+impl InputError {
     /// A file or directory that cannot be read.
     pub(super) fn unreadable(name: &str, why: io::Error) -> Self {
         Self(Box::new(Why::Unreadable(name.to_string(), why)))
@@ -50,17 +50,17 @@ impl Error {
     }
 
     /// A missing file whose name is no synthetic string either: the system's error, and the syntax error.
-    pub(super) fn neither(why: io::Error, error: crate::Error) -> Self {
+    pub(super) fn neither(why: io::Error, error: crate::SyntaxError) -> Self {
         Self(Box::new(Why::Neither(why, error)))
     }
 
     /// A text with a syntax error.
-    pub(super) fn wrong(error: crate::Error) -> Self {
+    pub(super) fn wrong(error: crate::SyntaxError) -> Self {
         Self(Box::new(Why::Wrong(error)))
     }
 
     /// The syntax error, if that is the reason.
-    pub fn in_text(&self) -> Option<&crate::Error> {
+    pub fn in_text(&self) -> Option<&crate::SyntaxError> {
         match &*self.0 {
             Why::Neither(_, error) | Why::Wrong(error) => Some(error),
             _ => None,
@@ -68,7 +68,7 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
             Why::Unreadable(name, why) => write!(f, "{name}: cannot be read: {why}"),
@@ -106,4 +106,4 @@ impl fmt::Display for Error {
     }
 }
 
-impl core::error::Error for Error {}
+impl core::error::Error for InputError {}

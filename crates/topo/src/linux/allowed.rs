@@ -3,7 +3,7 @@
 use super::Files;
 use super::read::Reader;
 use crate::cpuset::CpuSet;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -45,7 +45,7 @@ const NOPREFIX: Flavour = Flavour {
     controllers: "cpuset",
 };
 
-pub(super) fn read(files: &Reader<'_, impl Files>) -> Result<Allowed, Error> {
+pub(super) fn read(files: &Reader<'_, impl Files>) -> Result<Allowed, SyntaxError> {
     let mut allowed = Allowed {
         cpus: None,
         memory: None,
@@ -118,7 +118,7 @@ fn upwards(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The affinity mask of this process.
-fn bound(files: &Reader<'_, impl Files>) -> Result<Option<CpuSet>, Error> {
+fn bound(files: &Reader<'_, impl Files>) -> Result<Option<CpuSet>, SyntaxError> {
     const STATUS: &str = "/proc/self/status";
     let text = files.text(STATUS).unwrap_or_default();
     let list = text

@@ -4,7 +4,7 @@ use super::Files;
 use super::cpus::CPUS;
 use super::read::Reader;
 use crate::cpuset::CpuSet;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::facts::{Cache, Facts};
 use crate::kind::Kind;
 use alloc::format;
@@ -15,7 +15,10 @@ const MOST: usize = 10;
 
 /// Reads each cache at the first of its processors. Without information on sharing, a cache has one
 /// processor.
-pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Vec<Facts>, Error> {
+pub(super) fn read(
+    files: &Reader<'_, impl Files>,
+    online: &CpuSet,
+) -> Result<Vec<Facts>, SyntaxError> {
     let mut caches = Vec::new();
     for cpu in online {
         let all = format!("{CPUS}/cpu{cpu}/cache");
@@ -38,7 +41,7 @@ fn cache(
     files: &Reader<'_, impl Files>,
     directory: &str,
     cpus: CpuSet,
-) -> Result<Option<Facts>, Error> {
+) -> Result<Option<Facts>, SyntaxError> {
     let number = |name| files.number(&format!("{directory}/{name}"));
     let (instructions, unified) = match files.text(&format!("{directory}/type")).as_deref() {
         Some("Data") => (false, false),

@@ -9,12 +9,13 @@ mod details;
 use super::Files;
 use super::read::Reader;
 use super::tiers::DAX;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::facts::devices::{DeviceFacts, DeviceKind, PciAddress};
 use crate::machine::Machine;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use details::Details;
 
 /// A class of devices: its directory, and how to read it.
 struct Class<F> {
@@ -23,7 +24,7 @@ struct Class<F> {
     /// Whether the entry with this name and path is a device to show.
     is_shown: fn(&Reader<'_, F>, &str, &str) -> bool,
     /// Adds the facts from the files under the path.
-    tell: fn(&Reader<'_, F>, &str, &mut DeviceFacts) -> Result<(), Error>,
+    tell: fn(&mut Details<'_, '_, F>) -> Result<(), SyntaxError>,
     /// The directory below the hardware's path in which the kernel names the NUMA node.
     hardware: &'static str,
 }
@@ -41,13 +42,13 @@ fn classes<F: Files>() -> [Class<F>; 10] {
         directory,
         kind,
         is_shown: |_, _, _| true,
-        tell: |_, _, _| Ok(()),
+        tell: |_| Ok(()),
         hardware: "/device",
     };
     [
         Class {
             is_shown: |files, _, path| files.text(&format!("{path}/partition")).is_none(),
-            tell: details::block,
+            tell: |device| device.block(),
             ..class("/sys/class/block", DeviceKind::Storage)
         },
         Class {
@@ -56,34 +57,34 @@ fn classes<F: Files>() -> [Class<F>; 10] {
                 let kernels = format!("/sys/bus/dax/drivers/kmem/{name}");
                 files.link(&kernels).is_none() && files.names(&kernels).is_empty()
             },
-            tell: details::dax,
+            tell: |device| device.dax(),
             hardware: "",
             ..class(DAX, DeviceKind::Memory)
         },
         Class {
             is_shown: |_, name, _| name.starts_with("mem"),
-            tell: details::cxl,
+            tell: |device| device.cxl(),
             hardware: "",
             ..class("/sys/bus/cxl/devices", DeviceKind::Memory)
         },
         Class {
-            tell: details::network,
+            tell: |device| device.network(),
             ..class("/sys/class/net", DeviceKind::Network)
         },
         Class {
-            tell: details::rdma,
+            tell: |device| device.rdma(),
             ..class("/sys/class/infiniband", DeviceKind::Rdma)
         },
         Class {
-            tell: details::bxi,
+            tell: |device| device.bxi(),
             ..class("/sys/class/bxi", DeviceKind::Rdma)
         },
         Class {
-            tell: details::cxi,
+            tell: |device| device.cxi(),
             ..class("/sys/class/cxi", DeviceKind::Rdma)
         },
         Class {
-            tell: details::vector_engine,
+            tell: |device| device.vector_engine(),
             ..class("/sys/class/ve", DeviceKind::CoProcessor)
         },
         Class {
@@ -96,7 +97,7 @@ fn classes<F: Files>() -> [Class<F>; 10] {
 }
 
 /// Reads all devices, class by class, in the order of their names.
-pub(super) fn read<F: Files>(files: &Reader<'_, F>) -> Result<Vec<Found>, Error> {
+pub(super) fn read<F: Files>(files: &Reader<'_, F>) -> Result<Vec<Found>, SyntaxError> {
     let mut found = Vec::new();
     for class in classes() {
         for name in files.names(class.directory) {
@@ -112,7 +113,7 @@ fn device<F: Files>(
     files: &Reader<'_, F>,
     class: &Class<F>,
     name: String,
-) -> Result<Option<Found>, Error> {
+) -> Result<Option<Found>, SyntaxError> {
     let path = format!("{}/{name}", class.directory);
     // In kernels before 2.6.26 this is a directory with a link to the hardware below it.
     let link = files.link(&path);
@@ -124,7 +125,11 @@ fn device<F: Files>(
         return Ok(None);
     }
     let mut facts = DeviceFacts::new(class.kind);
-    (class.tell)(files, &path, &mut facts)?;
+    (class.tell)(&mut Details {
+        files,
+        path: &path,
+        facts: &mut facts,
+    })?;
     facts.name = Some(name);
     let behind: Vec<PciAddress> = link.split('/').filter_map(PciAddress::parse).collect();
     let node = format!("{path}{}/numa_node", class.hardware);

@@ -6,7 +6,7 @@ use super::cpus::CPUS;
 use super::read::Reader;
 use crate::core_kind::CoreKind;
 use crate::cpuset::CpuSet;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::facts::Facts;
 use crate::kind::Kind;
 use alloc::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub(super) fn read(
     files: &Reader<'_, impl Files>,
     online: &CpuSet,
     facts: &[Facts],
-) -> Result<Vec<CoreKind>, Error> {
+) -> Result<Vec<CoreKind>, SyntaxError> {
     let mut counters = Vec::new();
     for (place, (path, _)) in COUNTERS.iter().enumerate() {
         counters.extend(files.list(path)?.map(|cpus| (place + 1, cpus)));

@@ -3,7 +3,7 @@
 use super::Files;
 use super::read::Reader;
 use crate::cpuset::CpuSet;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::machine::Machine;
 use alloc::format;
 
@@ -15,7 +15,7 @@ pub(super) struct Cpus {
 }
 
 /// Reads the lists of newer kernels, or else each processor's directory; one processor if there is neither.
-pub(super) fn read(files: &Reader<'_, impl Files>) -> Result<Cpus, Error> {
+pub(super) fn read(files: &Reader<'_, impl Files>) -> Result<Cpus, SyntaxError> {
     if let Some(online) = files.list(&format!("{CPUS}/online"))? {
         let present = files.list(&format!("{CPUS}/present"))?;
         let offline = present.map_or_else(CpuSet::new, |present| &present - &online);

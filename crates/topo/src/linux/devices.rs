@@ -4,7 +4,7 @@ use super::Files;
 use super::read::Reader;
 use super::{classes, pci};
 use crate::cpuset::CpuSet;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::facts::Facts;
 use crate::kind::Kind;
 use crate::tree::{DeviceTree, Tree};
@@ -23,7 +23,7 @@ pub(super) fn read(
     files: &Reader<'_, impl Files>,
     online: &CpuSet,
     nodes: &[Facts],
-) -> Result<Vec<Placed>, Error> {
+) -> Result<Vec<Placed>, SyntaxError> {
     let near = |node: Option<u32>| {
         let is_node = |object: &&Facts| object.kind == Kind::Numa && object.os == node;
         let node = node.and_then(|_| nodes.iter().find(is_node));

@@ -5,7 +5,7 @@ use super::tiers;
 use super::{Files, NODES};
 use crate::cpuset::CpuSet;
 use crate::distances::{Distances, End, Measure};
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::facts::{Cache, Facts};
 use crate::kind::Kind;
 use crate::machine::Machine;
@@ -31,7 +31,7 @@ pub(super) struct Numa {
 
 /// Reads the nodes with memory; without any, one node with the whole memory. Nodes without processors get the
 /// nearest processors.
-pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Numa, Error> {
+pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Numa, SyntaxError> {
     let numbers = files.numbered(NODES, "node");
     let numbers: Vec<usize> = numbers
         .into_iter()
@@ -140,7 +140,7 @@ fn row(text: &str, count: usize) -> Vec<u64> {
 
 /// Reads the caches in front of a node's memory. The kernel numbers them from the memory upwards, so that the
 /// largest number is the nearest to the processors (Documentation/admin-guide/mm/numaperf.rst).
-fn side_caches(files: &Reader<'_, impl Files>, node: usize) -> Result<Vec<Cache>, Error> {
+fn side_caches(files: &Reader<'_, impl Files>, node: usize) -> Result<Vec<Cache>, SyntaxError> {
     let all = format!("{NODES}/node{node}/memory_side_cache");
     let mut caches = Vec::new();
     for index in files.numbered(&all, "index").into_iter().rev() {

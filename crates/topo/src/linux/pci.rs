@@ -8,7 +8,7 @@ mod config;
 use super::Files;
 use super::read::Reader;
 use crate::cpuset::CpuSet;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::facts::Info;
 use crate::facts::devices::{Behind, DeviceFacts, DeviceKind, Pci, PciAddress};
 use crate::machine::Machine;
@@ -36,7 +36,7 @@ pub(super) struct Root {
     pub(super) node: Option<u32>,
 }
 
-pub(super) fn read(files: &Reader<'_, impl Files>) -> Result<Functions, Error> {
+pub(super) fn read(files: &Reader<'_, impl Files>) -> Result<Functions, SyntaxError> {
     let addresses = files.names(DEVICES).into_iter();
     let mut addresses: Vec<PciAddress> = addresses
         .filter_map(|name| PciAddress::parse(&name))
@@ -78,9 +78,12 @@ fn slots(files: &Reader<'_, impl Files>) -> BTreeMap<(u32, u8, u8), Vec<Info>> {
     slots
 }
 
-fn function(files: &Reader<'_, impl Files>, address: PciAddress) -> Result<DeviceFacts, Error> {
+fn function(
+    files: &Reader<'_, impl Files>,
+    address: PciAddress,
+) -> Result<DeviceFacts, SyntaxError> {
     let directory = format!("{DEVICES}/{address}");
-    let number = |name| -> Result<u16, Error> {
+    let number = |name| -> Result<u16, SyntaxError> {
         let number = files.hexadecimal(&format!("{directory}/{name}"))?;
         Ok(number.unwrap_or(0))
     };
@@ -132,8 +135,8 @@ fn function(files: &Reader<'_, impl Files>, address: PciAddress) -> Result<Devic
 fn buses(
     files: &Reader<'_, impl Files>,
     directory: &str,
-) -> Result<Option<RangeInclusive<u8>>, Error> {
-    let bus = |name| -> Result<Option<u8>, Error> {
+) -> Result<Option<RangeInclusive<u8>>, SyntaxError> {
+    let bus = |name| -> Result<Option<u8>, SyntaxError> {
         let bus = files.number(&format!("{directory}/{name}"))?;
         Ok(bus.and_then(|bus| u8::try_from(bus).ok()))
     };
@@ -146,7 +149,7 @@ fn buses(
 fn current_link(
     files: &Reader<'_, impl Files>,
     directory: &str,
-) -> Result<Option<(u8, u8)>, Error> {
+) -> Result<Option<(u8, u8)>, SyntaxError> {
     let Some(speed) = files.text(&format!("{directory}/current_link_speed")) else {
         return Ok(None);
     };
@@ -168,7 +171,7 @@ impl Functions {
         self,
         files: &Reader<'_, impl Files>,
         mut below: BTreeMap<usize, Vec<DeviceTree>>,
-    ) -> Result<Vec<Root>, Error> {
+    ) -> Result<Vec<Root>, SyntaxError> {
         let parents = self.parents();
         let mut nodes: Vec<DeviceTree> = self.0.into_iter().map(DeviceTree::leaf).collect();
         // A bus behind a bridge has a larger number than the bridge's own, so bridges are before the devices
@@ -218,7 +221,7 @@ impl Functions {
 fn host_bridges(
     files: &Reader<'_, impl Files>,
     devices: Vec<DeviceTree>,
-) -> Result<Vec<Root>, Error> {
+) -> Result<Vec<Root>, SyntaxError> {
     let mut roots: Vec<Root> = Vec::new();
     for device in devices {
         let address = device.facts.pci.unwrap_or_default().address;

@@ -2,7 +2,7 @@
 
 use super::Files;
 use crate::cpuset::CpuSet;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::machine::Machine;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -24,7 +24,7 @@ impl<'a, F: Files> Reader<'a, F> {
     }
 
     /// A set written as a list.
-    pub(super) fn list(&self, path: &str) -> Result<Option<CpuSet>, Error> {
+    pub(super) fn list(&self, path: &str) -> Result<Option<CpuSet>, SyntaxError> {
         let set = self
             .text(path)
             .map(|text| within_limit(&text, CpuSet::parse_list(&text)));
@@ -32,7 +32,7 @@ impl<'a, F: Files> Reader<'a, F> {
     }
 
     /// A set written as a mask.
-    pub(super) fn mask(&self, path: &str) -> Result<Option<CpuSet>, Error> {
+    pub(super) fn mask(&self, path: &str) -> Result<Option<CpuSet>, SyntaxError> {
         let set = self
             .text(path)
             .map(|text| within_limit(&text, CpuSet::parse_mask(&text)));
@@ -40,18 +40,21 @@ impl<'a, F: Files> Reader<'a, F> {
     }
 
     /// A whole number; `None` also for a negative one, which means "unknown".
-    pub(super) fn number(&self, path: &str) -> Result<Option<u32>, Error> {
+    pub(super) fn number(&self, path: &str) -> Result<Option<u32>, SyntaxError> {
         let text = self.text(path).filter(|text| !text.starts_with('-'));
         let number = |text: String| {
             whole(&text, 0..=u64::from(u32::MAX), "a whole number below 2^32")
                 .map(|number| number as u32)
-                .map_err(|cause| Error::new(&text, cause).in_file(path))
+                .map_err(|cause| SyntaxError::new(&text, cause).in_file(path))
         };
         text.map(number).transpose()
     }
 
     /// A number in hexadecimal digits with the prefix `0x`.
-    pub(super) fn hexadecimal<N: TryFrom<u64>>(&self, path: &str) -> Result<Option<N>, Error> {
+    pub(super) fn hexadecimal<N: TryFrom<u64>>(
+        &self,
+        path: &str,
+    ) -> Result<Option<N>, SyntaxError> {
         let number = |text: String| {
             let digits = text.strip_prefix("0x").unwrap_or(&text);
             let number = u64::from_str_radix(digits, 16).ok();
@@ -59,7 +62,7 @@ impl<'a, F: Files> Reader<'a, F> {
             number.ok_or_else(|| {
                 let expected = "a hexadecimal number that is not too large for its purpose";
                 let cause = oxmpi_text::Error::new(Span::whole(&text), expected);
-                Error::new(&text, cause).in_file(path)
+                SyntaxError::new(&text, cause).in_file(path)
             })
         };
         self.text(path).map(number).transpose()
@@ -71,14 +74,14 @@ impl<'a, F: Files> Reader<'a, F> {
     }
 
     /// A number of bytes such as `32K`.
-    pub(super) fn size(&self, path: &str) -> Result<Option<u64>, Error> {
-        let wrong = |text: &str, cause| Error::new(text, cause).in_file(path);
+    pub(super) fn size(&self, path: &str) -> Result<Option<u64>, SyntaxError> {
+        let wrong = |text: &str, cause| SyntaxError::new(text, cause).in_file(path);
         let size = |text: String| oxmpi_text::size(&text).map_err(|cause| wrong(&text, cause));
         self.text(path).map(size).transpose()
     }
 
     /// The bytes of the line `MemTotal: 1024 kB` of a meminfo file.
-    pub(super) fn memory(&self, path: &str) -> Result<Option<u64>, Error> {
+    pub(super) fn memory(&self, path: &str) -> Result<Option<u64>, SyntaxError> {
         let Some(text) = self.text(path) else {
             return Ok(None);
         };
@@ -89,7 +92,7 @@ impl<'a, F: Files> Reader<'a, F> {
         let kilobytes = total.strip_suffix("kB").unwrap_or(total).trim();
         whole(kilobytes, 0..=u64::MAX >> 10, "a number of kB")
             .map(|kilobytes| Some(kilobytes << 10))
-            .map_err(|cause| Error::new(kilobytes, cause).in_file(path))
+            .map_err(|cause| SyntaxError::new(kilobytes, cause).in_file(path))
     }
 
     /// The names of the entries of a directory, in order.
@@ -115,12 +118,12 @@ impl<'a, F: Files> Reader<'a, F> {
     }
 }
 
-fn within_limit(text: &str, set: Result<CpuSet, Error>) -> Result<CpuSet, Error> {
+fn within_limit(text: &str, set: Result<CpuSet, SyntaxError>) -> Result<CpuSet, SyntaxError> {
     let set = set?;
     match set.last() {
         Some(last) if last > Machine::LARGEST_CPU => {
             let cause = oxmpi_text::Error::new(Span::whole(text), "processors up to 8191");
-            Err(Error::new(text, cause))
+            Err(SyntaxError::new(text, cause))
         }
         _ => Ok(set),
     }

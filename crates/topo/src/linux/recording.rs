@@ -2,7 +2,7 @@
 
 use super::Files;
 use super::files::inside;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -34,7 +34,7 @@ const MOST_ENTRIES: usize = 1 << 20;
 ///
 /// let files = Recording::parse("/sys/devices/system/cpu\n online|0-3\n")?;
 /// assert_eq!(Machine::from_linux(&files)?.online().len(), 4);
-/// # Ok::<(), oxmpi_topo::Error>(())
+/// # Ok::<(), oxmpi_topo::SyntaxError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recording(BTreeMap<String, Entry>);
@@ -56,7 +56,7 @@ impl Recording {
     /// # Cost
     ///
     /// Memory for the content and the whole path of each file.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
         let mut files = Self::default();
         let (mut directory, mut current) = (String::new(), String::new());
         let mut start = 0;
@@ -64,7 +64,7 @@ impl Recording {
             let wrong = |expected| {
                 let end = start + line.trim_end_matches('\n').len();
                 let cause = oxmpi_text::Error::new(Span { start, end }, expected);
-                Error::in_lines(text, cause)
+                SyntaxError::in_lines(text, cause)
             };
             let words = line.strip_suffix('\n').unwrap_or(line);
             match (words.as_bytes().first(), words.get(1..)) {

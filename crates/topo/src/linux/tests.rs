@@ -20,10 +20,8 @@ fn small() -> Tree {
         let own = format!("{:x}", 1 << cpu);
         let topology = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
         add(format!("{topology}/package_cpus"), set);
-        add(
-            format!("{topology}/physical_package_id"),
-            &package.to_string(),
-        );
+        let package_id = format!("{topology}/physical_package_id");
+        add(package_id, &package.to_string());
         add(format!("{topology}/core_cpus"), &own);
         add(format!("{topology}/core_id"), &(cpu % 2).to_string());
         for (index, level, kind, size, set) in [
@@ -42,24 +40,17 @@ fn small() -> Tree {
     for (node, set) in ["3", "c"].into_iter().enumerate() {
         let directory = format!("/sys/devices/system/node/node{node}");
         add(format!("{directory}/cpumap"), set);
-        add(
-            format!("{directory}/meminfo"),
-            &format!("Node {node} MemTotal:  1024 kB"),
-        );
+        let memory = format!("Node {node} MemTotal:  1024 kB");
+        add(format!("{directory}/meminfo"), &memory);
     }
-    add(
-        "/proc/self/status".into(),
-        "Name:\tx\nCpus_allowed_list:\t1-3",
-    );
+    let status = "Name:\tx\nCpus_allowed_list:\t1-3";
+    add("/proc/self/status".into(), status);
     files
 }
 
 fn counts(machine: &Machine) -> Vec<(Kind, usize)> {
-    let count = |kind| (kind, machine.objects(kind).len());
-    Kind::all()
-        .map(count)
-        .filter(|(_, count)| *count > 0)
-        .collect()
+    let counts = Kind::all().map(|kind| (kind, machine.objects(kind).len()));
+    counts.filter(|(_, count)| *count > 0).collect()
 }
 
 #[test]
@@ -78,14 +69,9 @@ fn reads_a_whole_machine() {
     assert_eq!(machine.offline(), &CpuSet::one(4));
     assert_eq!(machine.bound(), Some(&CpuSet::range(1, 4)));
     assert_eq!(machine.allowed(), machine.online());
-    let l3 = machine
-        .logical(Kind::L3, 1)
-        .and_then(|cache| cache.cache())
-        .unwrap();
-    assert_eq!(
-        (l3.size, l3.line, l3.ways, l3.unified),
-        (8 << 20, Some(64), Some(8), true)
-    );
+    let l3 = machine.logical(Kind::L3, 1).unwrap().cache().unwrap();
+    assert_eq!((l3.size, l3.unified), (8 << 20, true));
+    assert_eq!((l3.line, l3.ways), (Some(64), Some(8)));
     let node = machine.pu(2).and_then(|pu| pu.nearest_numa()).unwrap();
     assert_eq!((node.os(), node.local_memory()), (Some(1), Some(1 << 20)));
     assert_eq!(machine.with_os(Kind::Core, 1).count(), 2);
@@ -94,18 +80,14 @@ fn reads_a_whole_machine() {
 #[test]
 fn missing_files_are_missing_facts() {
     let without = |part: &str| {
-        let files: Tree = small()
-            .into_iter()
-            .filter(|(path, _)| !path.contains(part))
-            .collect();
+        let mut files = small();
+        files.retain(|path, _| !path.contains(part));
         counts(&Machine::from_linux(&files).unwrap())
     };
     assert!(!without("/cache/").iter().any(|(kind, _)| kind.is_cache()));
     let flat = without("/topology/");
-    assert!(
-        flat.contains(&(Kind::Package, 1)) && flat.contains(&(Kind::Core, 4)),
-        "{flat:?}"
-    );
+    let [package, core] = [(Kind::Package, 1), (Kind::Core, 4)].map(|it| flat.contains(&it));
+    assert!(package && core, "{flat:?}");
     assert!(without("/node/").contains(&(Kind::Numa, 1)));
     let nothing = Machine::from_linux(&Tree::new()).unwrap();
     assert_eq!(nothing.online(), &CpuSet::one(0));
@@ -142,11 +124,8 @@ fn memory_without_processors_goes_to_the_nearest() {
 fn control_groups_of_both_versions_limit() {
     let allowed = |files: &[(&str, &str)]| {
         let mut all = small();
-        all.extend(
-            files
-                .iter()
-                .map(|(path, content)| (path.to_string(), content.to_string())),
-        );
+        let owned = |(path, content): &(&str, &str)| (path.to_string(), content.to_string());
+        all.extend(files.iter().map(owned));
         let machine = Machine::from_linux(&all).unwrap();
         format!("{} {}", machine.allowed(), machine.allowed_memory())
     };
@@ -174,37 +153,22 @@ fn control_groups_of_both_versions_limit() {
 #[test]
 fn what_cannot_be_is_an_error_with_its_file() {
     for (path, content, expected) in [
-        ("/sys/devices/system/cpu/online", "0-", "numbers and ranges"),
+        ("cpu/online", "0-", "numbers and ranges"),
+        ("cpu/online", "0-99999", "processors up to 8191"),
+        ("cpu/cpu1/topology/core_cpus", "zz", "hexadecimal"),
         (
-            "/sys/devices/system/cpu/online",
-            "0-99999",
-            "processors up to 8191",
-        ),
-        (
-            "/sys/devices/system/cpu/cpu1/topology/core_cpus",
-            "zz",
-            "hexadecimal",
-        ),
-        (
-            "/sys/devices/system/cpu/cpu0/topology/physical_package_id",
+            "cpu/cpu0/topology/physical_package_id",
             "x",
             "a whole number",
         ),
-        (
-            "/sys/devices/system/cpu/cpu0/cache/index0/size",
-            "32Q",
-            "a size in bytes",
-        ),
-        (
-            "/sys/devices/system/node/node1/meminfo",
-            "MemTotal: many kB",
-            "a number of kB",
-        ),
+        ("cpu/cpu0/cache/index0/size", "32Q", "a size in bytes"),
+        ("node/node1/meminfo", "MemTotal: many kB", "a number of kB"),
     ] {
         let mut files = small();
-        files.insert(path.to_string(), content.to_string());
+        let path = format!("/sys/devices/system/{path}");
+        files.insert(path.clone(), content.to_string());
         let error = Machine::from_linux(&files).unwrap_err();
-        assert_eq!(error.file(), Some(path));
+        assert_eq!(error.file(), Some(&*path));
         assert!(error.to_string().contains(expected), "{error}");
     }
 }
@@ -217,11 +181,8 @@ fn what_overlaps_is_left_out_with_a_note() {
         files.insert(path, "6".to_string());
     }
     let machine = Machine::from_linux(&files).unwrap();
-    let notes: Vec<&str> = machine.notes().collect();
-    assert_eq!(
-        notes,
-        ["L3Cache of processors 1-2 overlaps others and was left out"]
-    );
+    let note = "L3Cache of processors 1-2 overlaps others and was left out";
+    assert_eq!(machine.notes().collect::<Vec<_>>(), [note]);
 }
 
 proptest! {

@@ -6,7 +6,7 @@
 
 use super::read::Reader;
 use super::{Files, NODES};
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::facts::{Facts, Info};
 use alloc::format;
 use alloc::string::String;
@@ -24,7 +24,7 @@ struct Tier {
 }
 
 /// Sets the subtype of each node, if it can be found out, and the infos of its DAX device.
-pub(super) fn tell(files: &Reader<'_, impl Files>, nodes: &mut [Facts]) -> Result<(), Error> {
+pub(super) fn tell(files: &Reader<'_, impl Files>, nodes: &mut [Facts]) -> Result<(), SyntaxError> {
     let mut sorts = alloc::vec![None; nodes.len()];
     for device in dax_of_nodes(files) {
         let target = files.number(&format!("{DAX}/{device}/target_node"))?;
@@ -77,7 +77,7 @@ fn tiers(
     files: &Reader<'_, impl Files>,
     nodes: &[Facts],
     sorts: &[Option<&'static str>],
-) -> Result<Vec<Tier>, Error> {
+) -> Result<Vec<Tier>, SyntaxError> {
     let mut known = Vec::new();
     for (place, (node, sort)) in nodes.iter().zip(sorts).enumerate() {
         known.push((*sort, bandwidth(files, node)?, place));
@@ -107,7 +107,7 @@ fn tiers(
 
 /// The bandwidth in MiB/s between a node's memory and the nearest processors, the mean of both directions; 0
 /// if unknown.
-fn bandwidth(files: &Reader<'_, impl Files>, node: &Facts) -> Result<u64, Error> {
+fn bandwidth(files: &Reader<'_, impl Files>, node: &Facts) -> Result<u64, SyntaxError> {
     let os = node.os.unwrap_or(0);
     // The first is for processors only, the second also for other initiators.
     for access in ["access1", "access0"] {

@@ -5,7 +5,7 @@ use super::Files;
 use super::cpus::CPUS;
 use super::read::Reader;
 use crate::cpuset::CpuSet;
-use crate::error::Error;
+use crate::error::SyntaxError;
 use crate::facts::Facts;
 use crate::kind::Kind;
 use alloc::collections::BTreeSet;
@@ -72,7 +72,10 @@ impl Level {
 }
 
 /// Reads all levels. Without any file, each processor is a core of one package.
-pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Vec<Facts>, Error> {
+pub(super) fn read(
+    files: &Reader<'_, impl Files>,
+    online: &CpuSet,
+) -> Result<Vec<Facts>, SyntaxError> {
     let mut facts = Vec::new();
     for level in &LEVELS {
         facts.extend(objects(files, online, level)?);
@@ -90,7 +93,7 @@ fn objects(
     files: &Reader<'_, impl Files>,
     online: &CpuSet,
     level: &Level,
-) -> Result<Vec<Facts>, Error> {
+) -> Result<Vec<Facts>, SyntaxError> {
     let path = |cpu: usize, name: &str| format!("{CPUS}/cpu{cpu}/topology/{name}");
     let (mut objects, mut known) = (Vec::new(), CpuSet::new());
     // A kernel has the same files for all processors.
@@ -139,8 +142,8 @@ fn is_compute_unit(
     cpu: usize,
     siblings: &CpuSet,
     os: Option<u32>,
-    id: impl Fn(usize) -> Result<Option<u32>, Error>,
-) -> Result<bool, Error> {
+    id: impl Fn(usize) -> Result<Option<u32>, SyntaxError>,
+) -> Result<bool, SyntaxError> {
     match siblings.iter().find(|sibling| *sibling != cpu) {
         Some(sibling) => Ok(id(sibling)? != os),
         None => Ok(false),

@@ -6,7 +6,7 @@
 //! let json = machine.to_json("two cores");
 //! assert!(json.starts_with(r#"{"format":"oxmpi-topo","version":1,"machine":"two cores","source":"synthetic""#));
 //! assert!(json.contains(r#"{"type":"Core","cpus":"1","os":1}"#));
-//! # Ok::<(), oxmpi_topo::Error>(())
+//! # Ok::<(), oxmpi_topo::SyntaxError>(())
 //! ```
 
 mod devices;

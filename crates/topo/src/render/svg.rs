@@ -11,7 +11,7 @@
 //! options.overlays.push(Overlay::new("rank 1", (8..16).collect(), 1));
 //! let picture = machine.to_svg(&options);
 //! assert!(picture.starts_with("<svg"));
-//! # Ok::<(), oxmpi_topo::Error>(())
+//! # Ok::<(), oxmpi_topo::SyntaxError>(())
 //! ```
 //!
 //! Every PU is drawn. Only consecutive PCI functions of one product without devices of the system are folded.

@@ -18,7 +18,7 @@
 //!       PU L#2 (P#2)
 //!       PU L#3 (P#3)
 //! ");
-//! # Ok::<(), oxmpi_topo::Error>(())
+//! # Ok::<(), oxmpi_topo::SyntaxError>(())
 //! ```
 //!
 //! The text is displayed piece by piece, without an allocation for the whole. Given the same facts, it is

@@ -11,63 +11,61 @@ use proptest::prelude::*;
 fn outline(machine: &Machine) -> String {
     fn write(object: Object<'_>, depth: usize, text: &mut String) {
         let _ = writeln!(text, "{:depth$}{object} {}", "", object.cpus());
-        object
-            .memory()
-            .for_each(|numa| write(numa, depth + 1, text));
-        object
-            .children()
-            .for_each(|child| write(child, depth + 1, text));
+        let inside = object.memory().chain(object.children());
+        inside.for_each(|inner| write(inner, depth + 1, text));
     }
     let mut text = String::new();
     write(machine.root(), 0, &mut text);
     text
 }
 
-fn machine(text: &str) -> Machine {
+pub(crate) fn machine(text: &str) -> Machine {
     Machine::from_synthetic(text).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn pus(text: &str) -> Vec<u32> {
-    machine(text)
-        .objects(Kind::Pu)
-        .filter_map(|pu| pu.os())
-        .collect()
+    let machine = machine(text);
+    machine.objects(Kind::Pu).filter_map(|pu| pu.os()).collect()
 }
 
-/// A random regular machine: levels in any order hwloc allows, nodes, sizes and numbers.
-fn descriptions() -> impl Strategy<Value = String> {
+/// Random regular machines: levels in any order hwloc allows, nodes, sizes and numbers.
+pub(crate) fn descriptions() -> impl Strategy<Value = String> {
     let words = ["group", "package", "die", "l3", "l2", "l1", "l1i", "core"];
     let level = |word| {
         (
             Just(word),
-            prop::option::of((1..3usize, 0..1u64 << 40, any::<bool>())),
+            prop::option::of((1..4usize, 0..1u64 << 44, any::<bool>())),
         )
     };
-    let levels = words.map(level);
-    (levels, 1..4usize, 0..3usize, any::<u64>()).prop_map(|(levels, threads, nodes, seed)| {
-        let mut text = String::new();
-        let mut width = threads;
-        for (word, level) in levels {
-            let Some((arity, size, attached)) = level else {
-                continue;
-            };
-            width *= arity;
-            let size = if word.starts_with('l') {
-                format!("(size={size})")
-            } else {
-                String::new()
-            };
-            let _ = write!(text, "{word}:{arity}{size} ");
-            for node in 0..if attached && width < 200 { nodes } else { 0 } {
-                let _ = write!(text, "[numa(memory={})] ", node + 1);
+    (words.map(level), 1..4usize, 0..3usize, any::<u64>()).prop_map(
+        |(levels, threads, nodes, seed)| {
+            let mut text = String::new();
+            let (mut width, mut all_nodes) = (threads, 0);
+            for (word, level) in levels {
+                let Some((arity, size, attached)) = level else {
+                    continue;
+                };
+                let arity = if width > 120 { 1 } else { arity };
+                width *= arity;
+                let _ = write!(text, "{word}:{arity}");
+                if word.starts_with('l') {
+                    let _ = write!(text, "(size={size})");
+                }
+                text.push(' ');
+                let free = (Machine::LARGEST_NUMA + 1 - all_nodes) / width;
+                let nodes = if attached { nodes.min(free) } else { 0 };
+                all_nodes += nodes * width;
+                for node in 0..nodes {
+                    let _ = write!(text, "[numa(memory={})] ", size + node as u64 + 1);
+                }
             }
-        }
-        let mut numbers: Vec<usize> = (0..width).collect();
-        (0..width).for_each(|at| numbers.swap(at, (seed as usize >> (at % 40)) % width));
-        let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-        let _ = write!(text, "pu:{threads}(indexes={})", numbers.join(","));
-        text
-    })
+            let mut numbers: Vec<usize> = (0..width).collect();
+            (0..width).for_each(|at| numbers.swap(at, (seed as usize >> (at % 40)) % width));
+            let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+            let _ = write!(text, "pu:{threads}(indexes={})", numbers.join(","));
+            text
+        },
+    )
 }
 
 proptest! {
@@ -160,14 +158,9 @@ fn counts_alone_get_hwlocs_kinds() {
     };
     assert_eq!(kinds("3"), "Machine:1 NUMANode:1 PU:3");
     assert_eq!(kinds("2 2"), "Machine:1 Group:2 NUMANode:2 PU:4");
-    assert_eq!(
-        kinds("2 2 2"),
-        "Machine:1 Group:4 Package:2 NUMANode:4 PU:8"
-    );
-    assert_eq!(
-        kinds("2 2 2 2"),
-        "Machine:1 Group:4 Package:2 NUMANode:4 Core:8 PU:16"
-    );
+    let groups = "Machine:1 Group:4 Package:2 NUMANode:4";
+    assert_eq!(kinds("2 2 2"), format!("{groups} PU:8"));
+    assert_eq!(kinds("2 2 2 2"), format!("{groups} Core:8 PU:16"));
 }
 
 #[test]
@@ -202,27 +195,13 @@ fn indexes_are_hwlocs() {
 fn sizes_and_memory() {
     let machine = machine("pack:2 [numa(memory=16GB)] l3:1(size=32MiB) l1d:2 pu:1");
     let cache = |kind| machine.logical(kind, 0).and_then(Object::cache).unwrap();
-    assert_eq!(
-        (cache(Kind::L3).size, cache(Kind::L3).unified),
-        (32 << 20, true)
-    );
-    assert_eq!(
-        (cache(Kind::L1).size, cache(Kind::L1).unified),
-        (32 << 10, false)
-    );
+    let (l3, l1) = (cache(Kind::L3), cache(Kind::L1));
+    assert_eq!((l3.size, l3.unified), (32 << 20, true));
+    assert_eq!((l1.size, l1.unified), (32 << 10, false));
     let unsaid = self::machine("l4:1 l2:2 l1:1 pu:1");
-    assert!(
-        unsaid
-            .objects(Kind::L1)
-            .all(|l1| l1.cache().is_some_and(|cache| cache.unified))
-    );
-    let size = |kind| {
-        unsaid
-            .logical(kind, 0)
-            .and_then(Object::cache)
-            .unwrap()
-            .size
-    };
+    let caches = |kind| unsaid.objects(kind).filter_map(Object::cache);
+    assert!(caches(Kind::L1).count() == 2 && caches(Kind::L1).all(|l1| l1.unified));
+    let size = |kind| caches(kind).next().unwrap().size;
     assert_eq!((size(Kind::L4), size(Kind::L2)), (64 << 20, 4 << 20));
     let numa = machine.logical(Kind::Numa, 1).unwrap();
     assert_eq!(numa.local_memory(), Some(16_000_000_000));
@@ -232,72 +211,30 @@ fn sizes_and_memory() {
 
 #[test]
 fn refuses_with_the_place_and_what_would_be_right() {
-    for (text, place, expected) in [
-        ("", "", "levels such as package:2 core:4 pu:2"),
-        ("core:2", "core:2", "pu as the last level"),
-        ("pack:2 2", "2", "kinds at every level or at none"),
-        (
-            "pack:2 sokcet:2 pu:1",
-            "sokcet",
-            "group, package, die, numa",
-        ),
-        (
-            "machine:1 pu:2",
-            "machine",
-            "another kind: the machine itself is implicit",
-        ),
-        ("pack:0 pu:1", "0", "from 1 to 8192 objects"),
-        ("pack pu:1", " ", "a colon and the number of objects"),
-        (
-            "core:2 core:2 pu:1",
-            "core:2",
-            "each kind at one level only",
-        ),
-        (
-            "numa:2 [numa] pu:1",
-            "[numa]",
-            "NUMA nodes either as a level or in brackets",
-        ),
-        (
-            "core:1099511627776 pu:2",
-            "1099511627776",
-            "from 1 to 8192 objects",
-        ),
-        (
-            "core:8192 pu:2",
-            "pu:2",
-            "a machine of at most 8192 processors",
-        ),
-        (
-            "numa:2048 pu:2",
-            "numa:2048",
-            "a machine of at most 1024 NUMA nodes",
-        ),
-        ("pack:2(size=1MB) pu:2", "size", "only caches have a size"),
-        ("l2:2(size=1Q) pu:2", "Q", "kB, MB, GB"),
-        (
-            "l2:2(size=99999999TB) pu:2",
-            "99999999TB",
-            "less than 2^64 bytes",
-        ),
-        ("pu:2(indexes=0)", "0", "one number for each object"),
-        ("pu:2(indexes=0,0)", "0,0", "different numbers"),
-        (
-            "pu:4(indexes=3*2)",
-            "3*2",
-            "loops that reach each object of the level once",
-        ),
-        (
-            "core:2 pu:4(indexes=pack)",
-            "pack",
-            "a kind of level around",
-        ),
-        (
-            "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
-            "1",
-            "at most 16 levels",
-        ),
-    ] {
+    const CASES: &str = "\
+; ; levels such as package:2 core:4 pu:2
+core:2; core:2; pu as the last level
+pack:2 2; 2; kinds at every level or at none
+pack:2 sokcet:2 pu:1; sokcet; group, package, die, numa
+machine:1 pu:2; machine; another kind: the machine itself is implicit
+pack:0 pu:1; 0; from 1 to 8192 objects
+pack pu:1;  ; a colon and the number of objects
+core:2 core:2 pu:1; core:2; each kind at one level only
+numa:2 [numa] pu:1; [numa]; NUMA nodes either as a level or in brackets
+core:1099511627776 pu:2; 1099511627776; from 1 to 8192 objects
+core:8192 pu:2; pu:2; a machine of at most 8192 processors
+numa:2048 pu:2; numa:2048; a machine of at most 1024 NUMA nodes
+pack:2(size=1MB) pu:2; size; only caches have a size
+l2:2(size=1Q) pu:2; Q; kB, MB, GB
+l2:2(size=99999999TB) pu:2; 99999999TB; less than 2^64 bytes
+pu:2(indexes=0); 0; one number for each object
+pu:2(indexes=0,0); 0,0; different numbers
+pu:4(indexes=3*2); 3*2; loops that reach each object of the level once
+core:2 pu:4(indexes=pack); pack; a kind of level around
+1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1; 1; at most 16 levels
+";
+    for case in CASES.lines() {
+        let [text, place, expected] = case.split("; ").collect::<Vec<_>>().try_into().unwrap();
         let error = Machine::from_synthetic(text).unwrap_err();
         assert_eq!(error.cause().span.of(text), place, "{error}");
         assert!(error.to_string().contains(expected), "{error}");
@@ -332,14 +269,10 @@ Machine 0,2,4,8
 #[test]
 fn irregular_machines_have_no_string() {
     let machine = machine("pack:2 core:2 pu:2");
-    assert_eq!(
-        machine.to_synthetic().unwrap(),
-        "[numa(memory=1GiB)] package:2 core:2 pu:2"
-    );
+    let text = "[numa(memory=1GiB)] package:2 core:2 pu:2";
+    assert_eq!(machine.to_synthetic().unwrap(), text);
     let lame = machine.restrict(&crate::CpuSet::range(0, 7));
     let error = lame.to_synthetic().unwrap_err();
-    assert_eq!(
-        (error.first.as_str(), error.other.as_str()),
-        ("Core L#0 P#0", "Core L#3 P#3")
-    );
+    assert_eq!(error.first, "Core L#0 P#0");
+    assert_eq!(error.other, "Core L#3 P#3");
 }

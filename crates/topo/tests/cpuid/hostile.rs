@@ -17,7 +17,7 @@ impl<F: Fn(usize, u32, u32) -> Option<Registers>> Cpuid for Answering<F> {
     }
 }
 
-fn why(result: Result<Machine, oxmpi_topo::Error>) -> String {
+fn why(result: Result<Machine, oxmpi_topo::SyntaxError>) -> String {
     result.unwrap_err().to_string()
 }
 

@@ -6,4 +6,6 @@ mod hostile;
 #[path = "../hwlocs/mod.rs"]
 mod hwlocs;
 mod laws;
+#[path = "../listing/mod.rs"]
+mod listing;
 mod recorded;

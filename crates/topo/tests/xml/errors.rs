@@ -104,14 +104,20 @@ errors! {
         "expected nothing but devices inside a device, found `<object`";
 }
 
+/// The first line of the error in `text`.
+#[track_caller]
+fn first_line(text: &str) -> String {
+    let shown = Machine::from_xml(text).unwrap_err().to_string();
+    shown.lines().next().unwrap().into()
+}
+
 #[test]
 fn siblings_overlap() {
     let text = changed("type=\"PU\" os_index=\"1\"", "type=\"PU\" os_index=\"0\"")
         .replace("0x00000002", "0x00000001");
-    let error = Machine::from_xml(&text).unwrap_err();
-    let shown = error.to_string();
     let expected = "line 11: expected processors that no object beside it has, found `0x00000001`";
-    assert_eq!(shown.lines().next(), Some(expected));
+    assert_eq!(first_line(&text), expected);
+    let shown = Machine::from_xml(&text).unwrap_err().to_string();
     assert!(shown.ends_with("^^^^^^^^^^"), "{shown}");
 }
 
@@ -119,22 +125,18 @@ fn siblings_overlap() {
 fn two_nodes_of_one_number() {
     let line = SMALL.lines().nth(4).unwrap();
     let text = changed(line, &format!("{line}\n{line}"));
-    let shown = Machine::from_xml(&text).unwrap_err().to_string();
     let expected = "line 6: expected a number that no other NUMA node has, found `0`";
-    assert_eq!(shown.lines().next(), Some(expected));
+    assert_eq!(first_line(&text), expected);
 }
 
 #[test]
 fn another_root_element() {
     for text in ["<topologydiff/>", "<html></html>"] {
-        let shown = Machine::from_xml(text).unwrap_err().to_string();
+        let shown = first_line(text);
         let expected =
             "line 1: expected the element `topology`, with which hwloc's XML begins, found ";
         assert!(shown.starts_with(expected), "{shown}");
     }
-    let shown = Machine::from_xml("").unwrap_err().to_string();
-    assert_eq!(
-        shown.lines().next(),
-        Some("line 1: expected the element `topology`, found the end")
-    );
+    let expected = "line 1: expected the element `topology`, found the end";
+    assert_eq!(first_line(""), expected);
 }

@@ -6,6 +6,8 @@
 mod attributes;
 mod errors;
 mod hostile;
+#[path = "../listing/mod.rs"]
+mod listing;
 mod lstopo;
 mod model;
 #[cfg(feature = "std")]
@@ -14,6 +16,7 @@ mod recorded;
 #[path = "../recording/mod.rs"]
 mod recording;
 
+use listing::with_extension;
 use oxmpi_topo::{CpuSet, Kind, Machine};
 use proptest::prelude::*;
 use std::fmt::Write;
@@ -26,18 +29,15 @@ fn here() -> PathBuf {
 
 /// The names of the files beside this one, without `.xml`.
 fn names() -> Vec<String> {
-    let mut names = names_in(&here());
-    names.sort();
+    let names = names_in(&here());
     assert_eq!(names.len(), 11, "the files are gone: {names:?}");
     names
 }
 
 fn names_in(directory: &Path) -> Vec<String> {
-    let entries = fs::read_dir(directory).unwrap();
-    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names
-        .filter_map(|name| Some(name.strip_suffix(".xml")?.into()))
-        .collect()
+    let name = |path: PathBuf| path.file_stem().unwrap().to_str().unwrap().to_string();
+    let paths = with_extension(directory, "xml").into_iter();
+    paths.map(name).collect()
 }
 
 fn text(name: &str) -> String {

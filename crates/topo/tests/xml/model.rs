@@ -2,7 +2,7 @@
 
 use super::{assert_comes_back, machine};
 use oxmpi_topo::distances::{End, Measure};
-use oxmpi_topo::{DeviceKind, Kind, Machine};
+use oxmpi_topo::{Device, DeviceKind, Kind, Machine};
 
 /// One package of two cores, with room for an inserted text.
 pub(crate) const SMALL: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -35,51 +35,33 @@ fn read(text: &str) -> Machine {
     Machine::from_xml(text).unwrap_or_else(|error| panic!("{error}"))
 }
 
+fn named<'m>(machine: &'m Machine, name: &str) -> Device<'m> {
+    let mut devices = machine.devices();
+    devices.find(|one| one.name() == Some(name)).unwrap()
+}
+
 #[test]
 fn objects_have_their_attributes() {
     let machine = machine("64intel64-heteromem");
     assert_eq!(machine.online().len(), 64);
     let l3 = machine.logical(Kind::L3, 0).unwrap();
     let cache = l3.cache().unwrap();
-    assert_eq!(
-        (cache.size, cache.line, cache.ways),
-        (2 << 30, Some(64), Some(1))
-    );
-    assert_eq!((cache.unified, cache.inclusive), (true, Some(true)));
+    assert_eq!((cache.size, cache.line), (2 << 30, Some(64)));
+    assert_eq!((cache.ways, cache.inclusive), (Some(1), Some(true)));
+    assert!(cache.unified);
     assert_eq!(l3.subtype(), Some("MemorySideCache"));
-    let nodes: Vec<_> = l3
-        .memory()
-        .map(|numa| (numa.os(), numa.subtype()))
-        .collect();
-    assert_eq!(nodes, [(Some(0), Some("DRAM")), (Some(7), Some("HBM"))]);
-    assert_eq!(
-        machine
-            .with_os(Kind::Numa, 7)
-            .next()
-            .unwrap()
-            .local_memory(),
-        Some(2 << 30)
-    );
+    let nodes = l3.memory().map(|numa| (numa.os(), numa.subtype()));
+    let expected = [(Some(0), Some("DRAM")), (Some(7), Some("HBM"))];
+    assert!(nodes.eq(expected));
+    let high_bandwidth = machine.with_os(Kind::Numa, 7).next().unwrap();
+    assert_eq!(high_bandwidth.local_memory(), Some(2 << 30));
 
     let package = machine.logical(Kind::Package, 0).unwrap();
     assert_eq!(package.infos()[3].value, "06/57");
-    let names: Vec<&str> = machine
-        .root()
-        .infos()
-        .iter()
-        .map(|info| info.name.as_str())
-        .collect();
-    assert_eq!(
-        names,
-        [
-            "Backend",
-            "OSName",
-            "OSRelease",
-            "OSVersion",
-            "HostName",
-            "Architecture"
-        ]
-    );
+    let infos = machine.root().infos().iter();
+    let names: Vec<&str> = infos.map(|info| info.name.as_str()).collect();
+    let expected = "Backend OSName OSRelease OSVersion HostName Architecture";
+    assert_eq!(names.join(" "), expected);
     let notes: Vec<&str> = machine.notes().collect();
     assert_eq!(notes, ["`memattr` was left out", "`memtier` was left out"]);
 }
@@ -87,33 +69,25 @@ fn objects_have_their_attributes() {
 #[test]
 fn devices_have_their_attributes() {
     let machine = machine("24em64t-2n6c2t-pci");
-    let of_kind = |kind| {
-        machine
-            .devices()
-            .filter(move |device| device.kind() == kind)
-    };
-    let names = |kind| {
-        of_kind(kind)
-            .filter_map(|device| device.name())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(names(DeviceKind::Network), ["eth0", "eth1", "eth2", "ib0"]);
-    assert_eq!(names(DeviceKind::Rdma), ["mlx4_0"]);
-    assert_eq!(names(DeviceKind::Storage), ["sda"]);
+    let of_kind = |kind| machine.devices().filter(move |one| one.kind() == kind);
+    for (kind, expected) in [
+        (DeviceKind::Network, &["eth0", "eth1", "eth2", "ib0"][..]),
+        (DeviceKind::Rdma, &["mlx4_0"]),
+        (DeviceKind::Storage, &["sda"]),
+    ] {
+        let names = of_kind(kind).filter_map(|device| device.name());
+        assert_eq!(names.collect::<Vec<_>>(), expected);
+    }
 
     let rdma = of_kind(DeviceKind::Rdma).next().unwrap();
     assert_eq!(rdma.near(), machine.logical(Kind::Package, 0).unwrap());
     let around: Vec<String> = rdma.ancestors().map(|device| device.to_string()).collect();
-    assert_eq!(
-        around,
-        ["PCI 0000:05:00.0", "PCIBridge 0000:00:05.0", "HostBridge"]
-    );
+    let expected = ["PCI 0000:05:00.0", "PCIBridge 0000:00:05.0", "HostBridge"];
+    assert_eq!(around, expected);
     let bridge = rdma.ancestors().nth(1).unwrap();
     let pci = bridge.pci().unwrap();
-    assert_eq!(
-        (pci.class, pci.vendor, pci.device, pci.revision),
-        (0x0604, 0x8086, 0x340c, 0x13)
-    );
+    assert_eq!((pci.class, pci.revision), (0x0604, 0x13));
+    assert_eq!((pci.vendor, pci.device), (0x8086, 0x340c));
     assert_eq!(pci.link_speed, 2_000_000_000);
     assert_eq!(bridge.behind().unwrap().buses, 5..=5);
 }
@@ -121,19 +95,14 @@ fn devices_have_their_attributes() {
 #[test]
 fn devices_of_version_2_are_of_the_same_kinds() {
     let machine = machine("cxlmem+dax.v2");
-    let kind = |name| {
-        let mut devices = machine.devices();
-        devices
-            .find(|device| device.name() == Some(name))
-            .unwrap()
-            .kind()
-    };
-    let kinds = ["sda", "enp0s2", "dax0.0", "mem2"].map(kind);
-    let memory = DeviceKind::Memory;
-    assert_eq!(
-        kinds,
-        [DeviceKind::Storage, DeviceKind::Network, memory, memory]
-    );
+    for (name, kind) in [
+        ("sda", DeviceKind::Storage),
+        ("enp0s2", DeviceKind::Network),
+        ("dax0.0", DeviceKind::Memory),
+        ("mem2", DeviceKind::Memory),
+    ] {
+        assert_eq!(named(&machine, name).kind(), kind, "{name}");
+    }
 }
 
 /// An OS device inside the machine, in a file of this version.
@@ -146,30 +115,29 @@ fn os_device(version: &str, attributes: &str) -> Machine {
 
 #[test]
 fn types_of_os_devices_are_bits_since_version_3() {
-    let kind = |attributes: &str| {
+    for (attributes, kind) in [
+        ("osdev_type=\"1\"", Some(DeviceKind::Storage)),
+        ("osdev_type=\"2\"", Some(DeviceKind::Memory)),
+        (
+            "osdev_type=\"1\" subtype=\"CXLMem\"",
+            Some(DeviceKind::Storage),
+        ),
+        ("osdev_type=\"4\"", Some(DeviceKind::Gpu)),
+        ("osdev_type=\"12\"", Some(DeviceKind::CoProcessor)),
+        ("osdev_type=\"48\"", Some(DeviceKind::Rdma)),
+        ("osdev_type=\"64\"", Some(DeviceKind::Dma)),
+        ("osdev_type=\"0\"", None),
+        // hwloc 3 gives these no type where it writes version 2.
+        ("subtype=\"CUDA\"", Some(DeviceKind::CoProcessor)),
+    ] {
         let machine = os_device("3.0", &format!("name=\"a\" {attributes}"));
-        assert_comes_back(&machine)
-            .devices()
-            .next()
-            .map(|device| device.kind())
-    };
-    assert_eq!(kind("osdev_type=\"1\""), Some(DeviceKind::Storage));
-    assert_eq!(kind("osdev_type=\"2\""), Some(DeviceKind::Memory));
-    assert_eq!(
-        kind("osdev_type=\"1\" subtype=\"CXLMem\""),
-        Some(DeviceKind::Storage)
-    );
-    assert_eq!(kind("osdev_type=\"4\""), Some(DeviceKind::Gpu));
-    assert_eq!(kind("osdev_type=\"12\""), Some(DeviceKind::CoProcessor));
-    assert_eq!(kind("osdev_type=\"48\""), Some(DeviceKind::Rdma));
-    assert_eq!(kind("osdev_type=\"64\""), Some(DeviceKind::Dma));
-    assert_eq!(kind("osdev_type=\"0\""), None);
-    // hwloc 3 gives these no type where it writes version 2.
-    assert_eq!(kind("subtype=\"CUDA\""), Some(DeviceKind::CoProcessor));
-    assert_eq!(
-        os_device("2.0", "name=\"a\"").notes().next(),
-        Some("`OSDev without osdev_type` was left out")
-    );
+        let machine = assert_comes_back(&machine);
+        let found = machine.devices().next().map(|device| device.kind());
+        assert_eq!(found, kind, "{attributes}");
+    }
+    let machine = os_device("2.0", "name=\"a\"");
+    let note = "`OSDev without osdev_type` was left out";
+    assert_eq!(machine.notes().next(), Some(note));
 }
 
 #[test]
@@ -196,24 +164,12 @@ fn distances_are_between_the_objects_they_name() {
     let [numa, links] = machine.distances() else {
         panic!("{:?}", machine.distances());
     };
-    assert_eq!(
-        (numa.name(), numa.measure()),
-        (Some("NUMALatency"), Measure::Latency)
-    );
+    assert_eq!(numa.name(), Some("NUMALatency"));
+    assert_eq!(numa.measure(), Measure::Latency);
     assert_eq!(machine.numa_distance(0, 1), Some(40));
-    assert_eq!(
-        (links.measure(), links.ends().len()),
-        (Measure::Bandwidth, 6)
-    );
-    let device = |name| {
-        let mut devices = machine.devices();
-        End::Device(
-            devices
-                .find(|device| device.name() == Some(name))
-                .unwrap()
-                .id(),
-        )
-    };
+    assert_eq!(links.measure(), Measure::Bandwidth);
+    assert_eq!(links.ends().len(), 6);
+    let device = |name| End::Device(named(&machine, name).id());
     let package = |number| End::Object(machine.logical(Kind::Package, number).unwrap().id());
     let between = |from, to| links.between(from, to).unwrap();
     assert_eq!(between(device("nvml0"), device("nvml1")), 40_000);
@@ -231,14 +187,9 @@ fn distances_to_what_is_not_there_are_left_out() {
     let machine = read(&changed("  </object>\n</topology>", matrix));
     let distances = &machine.distances()[0];
     assert!(distances.is_of_user() && distances.measure() == Measure::Bandwidth);
-    assert_eq!(
-        (distances.row(0), distances.row(1)),
-        (&[1, 3][..], &[7, 9][..])
-    );
-    assert_eq!(
-        machine.notes().next(),
-        Some("`distances between objects that are not there` was left out")
-    );
+    assert_eq!([distances.row(0), distances.row(1)], [[1, 3], [7, 9]]);
+    let note = "`distances between objects that are not there` was left out";
+    assert_eq!(machine.notes().next(), Some(note));
     assert_comes_back(&machine);
 }
 
@@ -280,15 +231,10 @@ fn memory_side_caches_belong_to_their_nodes() {
     };
     let machine = read(&changed(numa, &cached(&cached(numa, 1024, 1), 4096, 2)));
     let caches = machine.logical(Kind::Numa, 0).unwrap().side_caches();
-    assert_eq!(
-        caches.iter().map(|cache| cache.size).collect::<Vec<_>>(),
-        [4096, 1024]
-    );
+    assert!(caches.iter().map(|cache| cache.size).eq([4096, 1024]));
     // In a fully associative cache, each line is a way.
-    assert_eq!(
-        (caches[1].ways, caches[1].inclusive),
-        (Some(16), Some(true))
-    );
+    assert_eq!(caches[1].ways, Some(16));
+    assert_eq!(caches[1].inclusive, Some(true));
     assert_comes_back(&machine);
 }
 
@@ -300,20 +246,10 @@ fn what_has_no_place_is_left_out_once() {
         "<info name=\"CPUModel\"",
         &format!("<userdata>x</userdata>{misc}{misc}<info name=\"CPUModel\""),
     );
-    let text = text.replace(
-        "</topology>",
-        "<support name=\"discovery.pu\"/><memtier/></topology>",
-    );
-    let machine = read(&text);
-    let notes: Vec<&str> = machine.notes().collect();
-    assert_eq!(
-        notes,
-        [
-            "`userdata` was left out",
-            "`Misc` was left out",
-            "`memtier` was left out"
-        ]
-    );
+    let end = "<support name=\"discovery.pu\"/><memtier/></topology>";
+    let machine = read(&text.replace("</topology>", end));
+    let notes = ["userdata", "Misc", "memtier"].map(|name| format!("`{name}` was left out"));
+    assert!(machine.notes().eq(notes));
     assert_eq!(machine, read(SMALL));
 }
 

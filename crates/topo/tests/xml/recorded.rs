@@ -1,25 +1,22 @@
 //! Machines from /proc and /sys, written as XML.
 
+use super::listing::with_extension;
 use super::lstopo::{is_installed, lstopo, stdout};
 use super::recording::recording;
 use oxmpi_topo::{Device, Kind, Machine, Object};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The recorded machines beside the tests, by name.
 fn machines() -> Vec<(String, Machine)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
-    let paths = fs::read_dir(directory)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let files = paths.filter(|path| path.extension().is_some_and(|kind| kind == "files"));
-    let machines: Vec<_> = files
-        .map(|path| {
-            let files = recording(&fs::read_to_string(&path).unwrap());
-            let name = path.file_stem().unwrap().to_str().unwrap().to_string();
-            (name, Machine::from_linux(&files).unwrap())
-        })
-        .collect();
+    let machine = |path: PathBuf| {
+        let files = recording(&fs::read_to_string(&path).unwrap());
+        let name = path.file_stem().unwrap().to_str().unwrap().to_string();
+        (name, Machine::from_linux(&files).unwrap())
+    };
+    let files = with_extension(&directory, "files").into_iter();
+    let machines: Vec<_> = files.map(machine).collect();
     assert!(machines.len() >= 28, "recordings are gone");
     machines
 }
@@ -33,32 +30,19 @@ fn facts(machine: &Machine) -> Vec<String> {
         format!("{object:?} in {around:?} {memory:?} {described:?}")
     };
     let device = |device: Device<'_>| {
-        let place = (
-            device.near().id(),
-            device.parent().map(|parent| parent.id()),
-        );
+        let around = device.parent().map(|parent| parent.id());
         let described = (device.name(), device.subtype(), device.infos());
-        format!(
-            "{device:?} at {place:?} {described:?} {:?} {:?}",
-            device.pci(),
-            device.behind()
-        )
+        let on_bus = (device.pci(), device.behind());
+        let near = device.near().id();
+        format!("{device:?} at {near:?} in {around:?} {described:?} {on_bus:?}")
     };
     let mut facts: Vec<String> = machine.iter().map(object).collect();
     facts.extend(machine.devices().map(device));
-    facts.extend(
-        machine
-            .distances()
-            .iter()
-            .map(|matrix| format!("{matrix:?}")),
-    );
+    let matrices = machine.distances().iter();
+    facts.extend(matrices.map(|matrix| format!("{matrix:?}")));
     facts.extend(machine.core_kinds().iter().map(|kind| format!("{kind:?}")));
-    let sets = [
-        machine.offline(),
-        machine.allowed(),
-        machine.allowed_memory(),
-    ];
-    facts.extend(sets.map(|set| format!("{set:?}")));
+    let (allowed, memory) = (machine.allowed(), machine.allowed_memory());
+    facts.push(format!("{:?} {allowed:?} {memory:?}", machine.offline()));
     facts
 }
 
@@ -102,10 +86,7 @@ fn lstopo_reads_recorded_machines_without_complaint() {
         fs::write(&file, machine.to_xml()).unwrap();
         let output = lstopo(&file, &[]);
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{name}");
-        assert_eq!(
-            stdout(&output),
-            machine.default_view().text().to_string(),
-            "{name}"
-        );
+        let ours = machine.default_view().text().to_string();
+        assert_eq!(stdout(&output), ours, "{name}");
     }
 }

@@ -51,26 +51,27 @@ pub(super) enum Look {
 }
 
 impl Look {
-    pub(super) const ALL: [Self; 19] = [
-        Self::Plain,
-        Self::Machine,
-        Self::Package,
-        Self::Die,
-        Self::Group,
-        Self::Numa,
-        Self::SideCache,
-        Self::Cache,
-        Self::Scope,
-        Self::Core,
-        Self::OtherCore,
-        Self::Pu,
-        Self::Offline,
-        Self::Bridge,
-        Self::Pci,
-        Self::SystemDevice,
-        Self::Speed,
-        Self::Legend,
-        Self::Entry,
+    /// All looks and the style classes of their elements, in the order of the variants.
+    pub(super) const ALL: [(Self, &str); 19] = [
+        (Self::Plain, "plain"),
+        (Self::Machine, "machine"),
+        (Self::Package, "package"),
+        (Self::Die, "die"),
+        (Self::Group, "group"),
+        (Self::Numa, "numa"),
+        (Self::SideCache, "side-cache"),
+        (Self::Cache, "cache"),
+        (Self::Scope, "scope"),
+        (Self::Core, "core"),
+        (Self::OtherCore, "other-core"),
+        (Self::Pu, "pu"),
+        (Self::Offline, "offline"),
+        (Self::Bridge, "bridge"),
+        (Self::Pci, "pci"),
+        (Self::SystemDevice, "system-device"),
+        (Self::Speed, "speed"),
+        (Self::Legend, "legend"),
+        (Self::Entry, "entry"),
     ];
 
     pub(super) fn of(kind: Kind) -> Self {
@@ -88,27 +89,7 @@ impl Look {
 
     /// The style class of its elements.
     pub(super) fn class(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Machine => "machine",
-            Self::Package => "package",
-            Self::Die => "die",
-            Self::Group => "group",
-            Self::Numa => "numa",
-            Self::SideCache => "side-cache",
-            Self::Cache => "cache",
-            Self::Scope => "scope",
-            Self::Core => "core",
-            Self::OtherCore => "other-core",
-            Self::Pu => "pu",
-            Self::Offline => "offline",
-            Self::Bridge => "bridge",
-            Self::Pci => "pci",
-            Self::SystemDevice => "system-device",
-            Self::Speed => "speed",
-            Self::Legend => "legend",
-            Self::Entry => "entry",
-        }
+        Self::ALL[self as usize].1
     }
 
     /// Whether the look has a frame.
@@ -192,40 +173,32 @@ impl Palette {
         let picture = format!(".{}", self.class());
         let mut styles = format!("{picture} text{{font-family:{FAMILY};fill:{INK}}}\n");
         for font in Font::ALL {
-            let weight = if font.is_bold() {
+            let bold = if font.is_bold() {
                 ";font-weight:bold"
             } else {
                 ""
             };
-            let size = font.size();
-            let _ = writeln!(
-                styles,
-                "{picture} .{}{{font-size:{size}px{weight}}}",
-                font.class()
-            );
+            let (class, size) = (font.class(), font.size());
+            let _ = writeln!(styles, "{picture} .{class}{{font-size:{size}px{bold}}}");
         }
-        for look in Look::ALL.into_iter().filter(|look| look.is_framed()) {
+        for (look, class) in Look::ALL.into_iter().filter(|(look, _)| look.is_framed()) {
             let (fill, stroke) = look.colours(self);
-            let class = look.class();
             let _ = writeln!(styles, "{picture} .{class}{{fill:{fill};stroke:{stroke}}}");
         }
         for class in 0..classes.min(CLASSES) {
             let (fill, line) = self.overlay(class);
-            let _ = writeln!(styles, "{picture} .fill{class}{{fill:{fill}}}");
-            let _ = writeln!(
+            let _ = write!(
                 styles,
-                "{picture} .line{class}{{fill:none;stroke:{line};stroke-width:2}}"
-            );
-            let _ = writeln!(
-                styles,
-                "{picture} .dot{class}{{fill:{line};stroke:#ffffff}}"
+                "{picture} .fill{class}{{fill:{fill}}}\n\
+                 {picture} .line{class}{{fill:none;stroke:{line};stroke-width:2}}\n\
+                 {picture} .dot{class}{{fill:{line};stroke:#ffffff}}\n"
             );
         }
-        let _ = writeln!(
+        let _ = write!(
             styles,
-            "{picture} .wire{{fill:none;stroke:#444444;shape-rendering:crispEdges}}"
+            "{picture} .wire{{fill:none;stroke:#444444;shape-rendering:crispEdges}}\n\
+             {picture} .offline{{stroke-dasharray:3 2}}"
         );
-        let _ = write!(styles, "{picture} .offline{{stroke-dasharray:3 2}}");
         styles
     }
 }

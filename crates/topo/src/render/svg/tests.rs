@@ -2,28 +2,23 @@
 
 mod devices;
 
-use super::boxes::{Area, Scene, Shape, Size, Text};
+use super::boxes::{Area, Face, Scene, Shape, Size, Text};
 use super::palette::{CLASSES, INK, Look, Palette};
 use super::widths::Font;
 use super::{Numbers, Overlay, Style, SvgOptions, labels, layout};
 use crate::cpuset::CpuSet;
 use crate::kind::Kind;
 use crate::machine::Machine;
+use crate::synthetic::tests::{descriptions, machine};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-fn machine(text: &str) -> Machine {
-    Machine::from_synthetic(text).unwrap_or_else(|error| panic!("{error}"))
-}
-
 fn contains(outer: Area, inner: Area) -> bool {
-    outer.x <= inner.x
-        && outer.y <= inner.y
-        && inner.right() <= outer.right()
-        && inner.bottom() <= outer.bottom()
+    let begins = outer.x <= inner.x && outer.y <= inner.y;
+    begins && inner.right() <= outer.right() && inner.bottom() <= outer.bottom()
 }
 
 fn are_apart(a: Area, b: Area) -> bool {
@@ -35,12 +30,7 @@ fn are_apart(a: Area, b: Area) -> bool {
 fn room(text: &Text) -> Area {
     let (width, height) = (text.line.font.width(&text.line.text), text.line.font.size());
     Area {
-        x: text.x
-            - if text.is_centred {
-                width.div_ceil(2)
-            } else {
-                0
-            },
+        x: text.x - u32::from(text.is_centred) * width.div_ceil(2),
         y: text.y - height,
         size: Size {
             width,
@@ -87,15 +77,13 @@ fn faults(scene: &Scene) -> Vec<String> {
     for wire in &scene.wires {
         for part in wire.windows(2) {
             let ((x, y), (right, bottom)) = (part[0], part[1]);
-            let (left, top) = (x.min(right), y.min(bottom));
-            let size = Size {
-                width: x.max(right) - left,
-                height: y.max(bottom) - top,
-            };
             let line = Area {
-                x: left,
-                y: top,
-                size,
+                x: x.min(right),
+                y: y.min(bottom),
+                size: Size {
+                    width: x.abs_diff(right),
+                    height: y.abs_diff(bottom),
+                },
             };
             for shape in &scene.shapes {
                 if !are_apart(shape.area, line) && !contains(shape.area, line) {
@@ -141,41 +129,9 @@ fn check(machine: &Machine, options: &SvgOptions) {
     }
     let svg = machine.to_svg(options);
     let document = roxmltree::Document::parse(&svg).unwrap();
-    let groups = document
-        .root_element()
-        .children()
-        .filter(|node| node.has_tag_name("g"));
-    assert_eq!(groups.count(), scene.shapes.len());
-}
-
-/// Random regular machines with caches of all kinds, nodes and large numbers.
-fn descriptions() -> impl Strategy<Value = String> {
-    let words = ["group", "package", "die", "l3", "l2", "l1", "l1i", "core"];
-    let levels = words.map(|word| {
-        (
-            Just(word),
-            prop::option::weighted(0.6, (1..4usize, 0..1u64 << 44)),
-        )
-    });
-    (levels, 1..4usize, 0..8usize).prop_map(|(levels, threads, place)| {
-        let mut text = String::new();
-        let mut count = 1;
-        for (at, (word, level)) in levels.into_iter().enumerate() {
-            if let Some((width, size)) = level {
-                let width = if count > 60 { 1 } else { width };
-                count *= width;
-                text += &format!("{word}:{width} ");
-                if word.starts_with('l') {
-                    text.pop();
-                    text += &format!("(size={}) ", size.max(1));
-                }
-                if at == place {
-                    text += &format!("[numa(memory={size})] ");
-                }
-            }
-        }
-        text + &format!("pu:{threads}")
-    })
+    let children = document.root_element().children();
+    let groups = children.filter(|node| node.has_tag_name("g")).count();
+    assert_eq!(groups, scene.shapes.len());
 }
 
 fn options() -> impl Strategy<Value = SvgOptions> {
@@ -186,11 +142,7 @@ fn options() -> impl Strategy<Value = SvgOptions> {
         0..3u8,
     );
     let overlays = prop::collection::vec(overlay, 0..6);
-    let numbers = prop_oneof![
-        Just(Numbers::Both),
-        Just(Numbers::Logical),
-        Just(Numbers::Physical)
-    ];
+    let numbers = prop::sample::select(&[Numbers::Both, Numbers::Logical, Numbers::Physical]);
     let title = prop::collection::vec(".{0,40}", 0..3);
     (title, numbers, 0.1..10.0f64, any::<bool>(), overlays).prop_map(
         |(title, numbers, aspect, legend, overlays)| SvgOptions {
@@ -236,23 +188,13 @@ fn what_is_not_allowed_is_hatched_and_what_is_off_is_there() {
     machine.offline = CpuSet::range(8, 11);
     check(&machine, &SvgOptions::default());
     let scene = layout::scene(&machine, &SvgOptions::default());
-    let hatched = scene
-        .shapes
-        .iter()
-        .filter(|shape| shape.face.marks.is_hatched);
-    let hatched: Vec<Option<&str>> = hatched
-        .map(|shape| shape.face.tooltip.lines().next())
-        .collect();
-    let names = [
-        "PU L#3 P#3",
-        "NUMANode L#1 P#1",
-        "PU L#4 P#4",
-        "PU L#5 P#5",
-        "PU L#6 P#6",
-        "PU L#7 P#7",
-    ];
-    assert_eq!(hatched[..6], names.map(Some));
-    assert_eq!(hatched.len(), 7, "and the legend's sample");
+    let hatched = scene.shapes.iter().map(|shape| &shape.face);
+    let hatched = hatched.filter(|face| face.marks.is_hatched);
+    let name = |face: &Face| String::from(face.tooltip.lines().next().unwrap_or("sample"));
+    let names: Vec<String> = hatched.map(name).collect();
+    let pus = "PU L#4 P#4, PU L#5 P#5, PU L#6 P#6, PU L#7 P#7";
+    let expected = format!("PU L#3 P#3, NUMANode L#1 P#1, {pus}, sample");
+    assert_eq!(names.join(", "), expected, "with the legend's sample");
     assert_eq!(shapes(&scene, "PU P#9").len(), 1);
     let view = machine.default_view().to_svg(&SvgOptions::default());
     assert!(!view.contains("hatch"));
@@ -276,18 +218,14 @@ fn overlays_are_on_their_processors_and_in_the_legend() {
     let on = |cpu| {
         let shape = shapes(&scene, &format!("PU L#{cpu} P#{cpu}"))[0];
         let marks = &shape.face.marks;
-        let label = shape.texts.last().unwrap().line.text.clone();
-        (
-            label,
-            marks.fills.clone(),
-            marks.outlines.clone(),
-            marks.dots.clone(),
-        )
+        let label = &shape.texts.last().unwrap().line.text;
+        let (fills, outlines, dots) = (&marks.fills, &marks.outlines, &marks.dots);
+        format!("{label}: {fills:?} {outlines:?} {dots:?}")
     };
-    assert_eq!(on(0), ("rank 0".into(), vec![0], vec![2], vec![]));
-    assert_eq!(on(2), ("rank 0 +1".into(), vec![0, 1], vec![2], vec![]));
-    assert_eq!(on(5), (String::new(), vec![], vec![], vec![]));
-    assert_eq!(on(7), (String::new(), vec![], vec![], vec![11]));
+    assert_eq!(on(0), "rank 0: [0] [2] []");
+    assert_eq!(on(2), "rank 0 +1: [0, 1] [2] []");
+    assert_eq!(on(5), ": [] [] []");
+    assert_eq!(on(7), ": [] [] [11]");
     let svg = machine.to_svg(&options);
     for entry in ["rank 0: 0-2", "rank 1: 2-4", "domain: 0-3", "thread: 7"] {
         assert!(svg.contains(entry), "{entry}");
@@ -297,14 +235,9 @@ fn overlays_are_on_their_processors_and_in_the_legend() {
 #[test]
 fn the_picture_grows_with_the_machine() {
     let length = |text: &str| machine(text).to_svg(&SvgOptions::default()).len();
-    let (small, large) = (
-        length("package:1 core:512 pu:2"),
-        length("package:8 core:512 pu:2"),
-    );
-    assert!(
-        large < 9 * small,
-        "{large} bytes for 8192 PUs, {small} for 1024"
-    );
+    let small = length("package:1 core:512 pu:2");
+    let large = length("package:8 core:512 pu:2");
+    assert!(large < 9 * small, "8192 PUs: {large}, 1024 PUs: {small}");
     let flat = layout::scene(&machine("pu:8192"), &SvgOptions::default());
     assert!(flat.size.width < 3 * flat.size.height && flat.size.height < 3 * flat.size.width);
 }
@@ -351,8 +284,14 @@ fn contrast(one: &str, other: &str) -> f64 {
 #[test]
 fn texts_and_outlines_stand_out() {
     for palette in [Palette::Lstopo, Palette::ColourBlind] {
-        let looks = Look::ALL.into_iter().filter(|look| look.is_framed());
-        for look in looks {
+        for (at, (look, _)) in Look::ALL.into_iter().enumerate() {
+            assert_eq!(
+                look as usize, at,
+                "{look:?} is at another place in the table"
+            );
+            if !look.is_framed() {
+                continue;
+            }
             let (fill, _) = look.colours(palette);
             assert!(contrast(INK, fill) >= 7.0, "text on {look:?}");
         }
