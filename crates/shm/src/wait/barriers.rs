@@ -6,7 +6,7 @@ use std::time::Duration;
 use oxmpi_os::clock;
 use oxmpi_wire::Bytes;
 
-use crate::node::collective::{AwaitedSteps, NeverComes, NodeGroup, PredictedRoots};
+use crate::node::collective::{AwaitedSteps, NeverComes, NodeGroup, PredictedRoots, ranks_of};
 use crate::ring::Corrupt;
 use crate::segment::{BARRIERS, Segment};
 use crate::transport::{ShmRx, ShmTx};
@@ -120,7 +120,7 @@ impl NodeBarriers {
             Err((rank, corrupt)) => tx.breach(rank, corrupt),
         }
         if barrier.missing == 0 {
-            for other in ranks(barrier.others) {
+            for other in ranks_of(barrier.others) {
                 tx.wake_if_asleep(other);
             }
             barrier.others = 0;
@@ -210,7 +210,7 @@ impl NodeBarriers {
     fn co_located_work(&self, from: u64, now: u64) -> Duration {
         let ranks_here = self.segment.cpu_board().colocated(self.me as usize);
         let worked =
-            ranks(ranks_here).map(|rank| self.segment.runnable_hint(rank).within(from, now));
+            ranks_of(ranks_here).map(|rank| self.segment.runnable_hint(rank).within(from, now));
         Duration::from_nanos(worked.fold(0, u64::saturating_add))
     }
 
@@ -265,7 +265,7 @@ impl NodeBarriers {
 #[inline]
 fn absent(segment: &Segment, index: usize, barrier: &Barrier) -> Result<u64, (u32, Corrupt)> {
     let mut absent = barrier.missing;
-    for rank in ranks(barrier.missing) {
+    for rank in ranks_of(barrier.missing) {
         let entered = segment.barrier_count(rank, index).entered();
         // Ranks are at most one barrier apart: the one between holds them.
         match entered.wrapping_sub(barrier.count) {
@@ -275,15 +275,6 @@ fn absent(segment: &Segment, index: usize, barrier: &Barrier) -> Result<u64, (u3
         }
     }
     Ok(absent)
-}
-
-/// The ranks whose bits are set in `bits`.
-fn ranks(mut bits: u64) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let rank = (bits != 0).then(|| bits.trailing_zeros())?;
-        bits &= bits - 1;
-        Some(rank)
-    })
 }
 
 #[cfg(test)]

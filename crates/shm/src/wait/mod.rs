@@ -56,21 +56,13 @@ impl WaitPolicy {
     /// For a rank with a processor of its own: spins for about a millisecond, then yields for as long.
     #[must_use]
     pub const fn active() -> Self {
-        Self {
-            spin: 30_000,
-            yields: Duration::from_millis(1),
-            shared: false,
-        }
+        Self::new(30_000, Duration::from_millis(1), false)
     }
 
     /// Never yields and never sleeps, for users who want that.
     #[must_use]
     pub const fn busy() -> Self {
-        Self {
-            spin: u32::MAX,
-            yields: Duration::ZERO,
-            shared: false,
-        }
+        Self::new(u32::MAX, Duration::ZERO, false)
     }
 
     /// For more ranks than processors: as [`WaitPolicy::active`] while no other rank needs the processor.
@@ -79,30 +71,26 @@ impl WaitPolicy {
     /// twice as long (eight ranks, two processors).
     #[must_use]
     pub const fn oversubscribed() -> Self {
-        Self {
-            spin: 30_000,
-            yields: Duration::from_millis(1),
-            shared: true,
-        }
+        Self::new(30_000, Duration::from_millis(1), true)
     }
 
     /// For more ranks than processors where some ranks are not of this node, so that their need is unknown:
     /// yields at once.
     #[must_use]
     pub const fn oversubscribed_unseen() -> Self {
-        Self {
-            spin: 0,
-            yields: Duration::from_millis(1),
-            shared: false,
-        }
+        Self::new(0, Duration::from_millis(1), false)
     }
 
     /// Sleeps soon, so that a rank that waits long takes no processor time.
     #[must_use]
     pub const fn passive(spin: u32, shared: bool) -> Self {
+        Self::new(spin, Duration::from_micros(20), shared)
+    }
+
+    const fn new(spin: u32, yields: Duration, shared: bool) -> Self {
         Self {
             spin,
-            yields: Duration::from_micros(20),
+            yields,
             shared,
         }
     }

@@ -44,7 +44,10 @@ pub enum NeverComes {
 impl AwaitedSteps {
     /// A wait until the ranks `missing`, a bit each, publish `step`.
     pub(crate) const fn published(group_index: usize, step: u64, mark: u16, missing: u64) -> Self {
-        let kind = AwaitedKind::Published { step, mark };
+        Self::new(group_index, AwaitedKind::Published { step, mark }, missing)
+    }
+
+    const fn new(group_index: usize, kind: AwaitedKind, missing: u64) -> Self {
         Self {
             group_index,
             kind,
@@ -72,23 +75,12 @@ impl AwaitedSteps {
             both,
             at,
         };
-        Self {
-            group_index,
-            kind,
-            missing: 1 << both[other],
-            predicted_roots: None,
-        }
+        Self::new(group_index, kind, 1 << both[other])
     }
 
     /// A wait until the ranks finish `step`; this rank's last finished step is `own`.
     pub(super) const fn finished(group_index: usize, step: u64, own: u64, missing: u64) -> Self {
-        let kind = AwaitedKind::Finished { step, own };
-        Self {
-            group_index,
-            kind,
-            missing,
-            predicted_roots: None,
-        }
+        Self::new(group_index, AwaitedKind::Finished { step, own }, missing)
     }
 
     /// The likely roots before this rank, in a wait for the root.
@@ -107,14 +99,9 @@ impl AwaitedSteps {
     /// # Errors
     /// A rank that never arrives, and why.
     pub(crate) fn look(&mut self, segment: &Segment) -> Result<(), (u32, NeverComes)> {
-        let mut left = self.missing;
-        while left != 0 {
-            let rank = left.trailing_zeros();
-            left &= left - 1;
-            if self
-                .has_arrived(segment, rank)
-                .map_err(|never| (rank, never))?
-            {
+        for rank in ranks_of(self.missing) {
+            let arrived = self.has_arrived(segment, rank);
+            if arrived.map_err(|never| (rank, never))? {
                 self.missing &= !(1 << rank);
             }
         }
@@ -133,15 +120,8 @@ impl AwaitedSteps {
     /// cannot. For ranks of another group the result is arbitrary.
     #[inline]
     pub(crate) fn has_behind(&self, segment: &Segment, ranks: u64) -> bool {
-        let mut left = ranks;
-        while left != 0 {
-            let rank = left.trailing_zeros();
-            left &= left - 1;
-            if segment.collective_slots(rank, self.group_index).awaited() < self.stage() {
-                return true;
-            }
-        }
-        false
+        let awaited = |rank| segment.collective_slots(rank, self.group_index).awaited();
+        ranks_of(ranks).any(|rank| awaited(rank) < self.stage())
     }
 
     /// The step at which this rank stands.
@@ -163,12 +143,8 @@ impl AwaitedSteps {
                 }
             }
             AwaitedKind::Published { step, mark } => {
-                let slot = CollectiveSlots::<()>::slot(step);
-                is_there(
-                    segment
-                        .collective_slots(rank, self.group_index)
-                        .look(slot, step, mark),
-                )
+                let slots = segment.collective_slots(rank, self.group_index);
+                is_there(slots.look(CollectiveSlots::<()>::slot(step), step, mark))
             }
             AwaitedKind::PingPong {
                 step,
@@ -176,10 +152,9 @@ impl AwaitedSteps {
                 both,
                 at,
             } => {
-                let [first, second] =
-                    both.map(|rank| segment.collective_slots(rank, self.group_index));
+                let slots = both.map(|rank| segment.collective_slots(rank, self.group_index));
                 is_there(CollectiveSlots::look_ping_pong(
-                    [&first, &second],
+                    slots.each_ref(),
                     at,
                     step,
                     mark,
@@ -187,6 +162,15 @@ impl AwaitedSteps {
             }
         }
     }
+}
+
+/// The ranks whose bits are set in `bits`.
+pub(crate) fn ranks_of(mut bits: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let rank = (bits != 0).then(|| bits.trailing_zeros())?;
+        bits &= bits - 1;
+        Some(rank)
+    })
 }
 
 /// Whether a slot holds the awaited step.
