@@ -274,7 +274,11 @@ impl End {
 
     /// A window of messages from side 0, and an answer.
     fn window(&mut self) {
-        let [out, back] = if self.me == 0 { [WINDOW, 1] } else { [1, WINDOW] };
+        let [out, back] = if self.me == 0 {
+            [WINDOW, 1]
+        } else {
+            [1, WINDOW]
+        };
         if self.me == 0 {
             (0..out).for_each(|_| self.send(8));
         }

@@ -29,19 +29,11 @@ struct PairWindows {
 
 /// The index of window `i` in `turns`, and in that entry. The two sides count from opposite ends.
 const fn turn(i: usize) -> (usize, usize) {
-    let place = if i < WINDOWS_PER_PAIR / 2 {
-        i
+    if i < WINDOWS_PER_PAIR / 2 {
+        (i, 0)
     } else {
-        WINDOWS_PER_PAIR - 1 - i
-    };
-    (
-        place,
-        if i < WINDOWS_PER_PAIR / 2 {
-            0
-        } else {
-            PING_PONG_BUFFERS - 1
-        },
-    )
+        (WINDOWS_PER_PAIR - 1 - i, PING_PONG_BUFFERS - 1)
+    }
 }
 
 /// The window of these indices: the reverse of [`turn`].
@@ -117,8 +109,7 @@ impl PingPongWindows {
     /// Gives window `i`, which [`PingPongWindows::next`] returned, to `peer`.
     pub(super) fn give(&mut self, peer: u32, i: usize) {
         let (place, turn) = turn(i);
-        let pair = &mut self.pairs[peer as usize];
-        pair.turns[place].give(turn);
+        self.pairs[peer as usize].turns[place].give(turn);
     }
 
     /// Checks a message of `peer` that says it is in window `i`.
@@ -155,14 +146,7 @@ mod tests {
                 a.give(1, i);
                 out.push(i);
             }
-            assert_eq!(
-                out.len(),
-                if round == 0 {
-                    WINDOWS_PER_PAIR / 2
-                } else {
-                    WINDOWS_PER_PAIR
-                }
-            );
+            assert_eq!(out.len(), WINDOWS_PER_PAIR / [2, 1, 1][round]);
             for i in out {
                 b.check(0, PingPongWindows::across(i)).unwrap();
                 b.gain(0, PingPongWindows::across(i));
