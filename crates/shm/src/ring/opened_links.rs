@@ -43,9 +43,7 @@ impl<W: SharedWords> LinkAnnouncer<W> {
         unsafe { self.words.store(at, 1, Ordering::Relaxed) };
         // The release makes the table's word visible to a receiver that sees the counter move.
         // SAFETY: the constructor checked the index.
-        unsafe {
-            self.words.add(self.counter, 1, Ordering::Release);
-        }
+        unsafe { self.words.add(self.counter, 1, Ordering::Release) };
     }
 }
 
@@ -98,12 +96,9 @@ impl<W: SharedWords> OpenedLinks<W> {
 
     #[inline(always)]
     fn count(&self) -> u64 {
+        let LinkAnnouncer { words, counter, .. } = &self.announcer;
         // SAFETY: `new` checked the index.
-        unsafe {
-            self.announcer
-                .words
-                .load(self.announcer.counter, Ordering::Acquire)
-        }
+        unsafe { words.load(*counter, Ordering::Acquire) }
     }
 }
 

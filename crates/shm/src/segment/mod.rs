@@ -28,7 +28,7 @@ mod layout;
 use std::io;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::vec::Vec;
 
 use oxmpi_os::memory::{Mapping, Memfd};
@@ -134,24 +134,6 @@ impl Segment {
         self.rank_areas.as_ref()
     }
 
-    /// Offset in the heap area of `rank` of the `len` bytes from `address` on, if all of them lie in it: for
-    /// the peer's [`Segment::heap_place`].
-    ///
-    /// # Cost
-    /// Some compares; no system call.
-    pub(crate) fn heap_offset(&self, rank: u32, address: *const u8, len: u64) -> Option<u64> {
-        self.rank_areas.as_ref()?.offset(rank, address, len)
-    }
-
-    /// The address in this process of the `len` bytes from byte `offset` of the heap area of `rank` on, if
-    /// the area has them. Access them by opaque copies only: they are another process's.
-    ///
-    /// # Cost
-    /// As [`Segment::heap_offset`].
-    pub(crate) fn heap_place(&self, rank: u32, offset: u64, len: u64) -> Option<*mut u8> {
-        self.rank_areas.as_ref()?.place(rank, offset, len)
-    }
-
     pub(crate) fn layout(&self) -> &SegmentLayout {
         &self.layout
     }
@@ -218,10 +200,12 @@ impl Segment {
         self.doorbells.as_ref()
     }
 
-    /// The address of the sleep flag of `rank`: its lower half is a futex.
-    pub(crate) fn asleep(&self, rank: u32) -> *mut u32 {
+    /// The lower half of the sleep flag of `rank`: a futex, which the kernel finds and compares by its address.
+    pub(crate) fn asleep(&self, rank: u32) -> &AtomicU32 {
         assert!(rank < self.layout.ranks);
-        self.board_words().address(rank as usize).cast()
+        let word = self.board_words().address(rank as usize);
+        // SAFETY: an aligned word of the segment, which `self` keeps.
+        unsafe { AtomicU32::from_ptr(word.cast()) }
     }
 
     /// The board of all ranks: which are awake, and on which processor.

@@ -223,17 +223,13 @@ impl<B: Bytes> ShmRx<B> {
                 tx.as_tx().pulled(peer, id, from, at, len)?;
                 return Ok(());
             }
-            Control::Refused { id } => {
-                tx.as_tx().ended(
-                    peer,
-                    id,
-                    Err(Fault::Refused("the peer's memory is not registered")),
-                );
+            Control::Pushed { id, ok: true } => {
+                tx.as_tx().ended(peer, id, Ok(()));
                 return Ok(());
             }
-            Control::Pushed { id, ok } => {
+            Control::Refused { id } | Control::Pushed { id, ok: false } => {
                 let refused = Fault::Refused("the peer's memory is not registered");
-                tx.as_tx().ended(peer, id, ok.then_some(()).ok_or(refused));
+                tx.as_tx().ended(peer, id, Err(refused));
                 return Ok(());
             }
             Control::Data { id, first, len } => {

@@ -1,7 +1,6 @@
 //! How a receiving rank sleeps until a peer wakes it.
 
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use oxmpi_os::futex;
@@ -37,7 +36,7 @@ impl<B: Bytes> ShmRx<B> {
                 Some(limit),
             );
         } else {
-            let _ = futex::wait(self.asleep(), 1, limit);
+            let _ = futex::wait(self.segment.asleep(self.me), 1, limit);
         }
         self.disarm();
     }
@@ -58,13 +57,6 @@ impl<B: Bytes> ShmRx<B> {
     #[must_use]
     pub fn doorbell(&self) -> Option<BorrowedFd<'_>> {
         Some(self.segment.doorbells()?.own().as_fd())
-    }
-
-    fn asleep(&self) -> &AtomicU32 {
-        let word = self.segment.asleep(self.me);
-        // SAFETY: the word is aligned and in the segment, which `self` keeps; the kernel compares it by its
-        // address.
-        unsafe { AtomicU32::from_ptr(word) }
     }
 
     /// Counts a short nap between two polls as many empty polls, so that a rank that mostly naps checks its

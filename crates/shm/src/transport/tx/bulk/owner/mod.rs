@@ -211,15 +211,9 @@ impl<B: Bytes> ShmTx<B> {
         peer_state.turn = turn;
         peer_state.taken |= 1 << place;
         self.chores = true;
-        let heap = (address != 0)
-            .then(|| {
-                self.segment.heap_offset(
-                    self.me,
-                    std::ptr::with_exposed_provenance(address as usize),
-                    len,
-                )
-            })
-            .flatten();
+        let first = std::ptr::with_exposed_provenance(address as usize);
+        let areas = self.segment.rank_areas().filter(|_| address != 0);
+        let heap = areas.and_then(|areas| areas.offset(self.me, first, len));
         Some(OfferKey {
             place: Some(place),
             turn,
@@ -400,14 +394,11 @@ impl<B: Bytes> ShmTx<B> {
     pub(super) fn offer_waits(&self, waits: &mut Vec<WordWait>) {
         for offered in &self.offers.open {
             let offer = &offered.offer;
-            waits.push(WordWait::new(
-                *offer.words(),
-                offer.state_word(),
-                offered.state(),
-            ));
+            let mut wait = |at, seen| waits.push(WordWait::new(*offer.words(), at, seen));
+            wait(offer.state_word(), offered.state());
             if let Some(filling) = offered.filling.as_ref().filter(|f| !f.writer.is_full()) {
-                let (words, at, seen) = filling.writer.waits_for();
-                waits.push(WordWait::new(*words, at, seen));
+                let (at, seen) = filling.writer.waits_for();
+                wait(at, seen);
             }
         }
     }
