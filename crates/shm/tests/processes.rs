@@ -246,16 +246,27 @@ fn a_sleeper_is_woken() {
     child.wait().unwrap();
 }
 
+/// Serves a node of so many ranks for so long, while another thread runs `join` with the leader's name.
+fn serve(
+    (ranks, limit): (u32, Duration),
+    join: impl FnOnce(&str) + Send,
+) -> Result<Node, JoinError> {
+    let host = NodeLeader::bind().unwrap();
+    let name = host.name().to_owned();
+    std::thread::scope(|s| {
+        s.spawn(|| join(&name));
+        host.serve(SegmentLayout::new(ranks), KEY, limit)
+    })
+}
+
 #[test]
 fn a_missing_rank_is_named() {
     let short = Duration::from_millis(50);
-    let host = NodeLeader::bind().unwrap();
-    let name = host.name().to_owned();
-    let error = std::thread::scope(|s| {
-        // The joining rank waits longer than its leader, or it would report a missing rank, too.
-        s.spawn(|| Node::join(&name, 2, 4, KEY, WATCHDOG).unwrap_err());
-        host.serve(SegmentLayout::new(4), KEY, short).unwrap_err()
+    // The joining rank waits longer than its leader, or it would report a missing rank, too.
+    let served = serve((4, short), |name| {
+        Node::join(name, 2, 4, KEY, WATCHDOG).unwrap_err();
     });
+    let error = served.unwrap_err();
     let text = error.to_string();
     assert!(
         text.contains("of 4 ranks") && text.contains("rank 1"),
@@ -272,31 +283,22 @@ fn a_missing_rank_is_named() {
 
 #[test]
 fn strangers_and_mismatched_ranks_are_refused() {
-    let host = NodeLeader::bind().unwrap();
-    let name = host.name().to_owned();
-    std::thread::scope(|s| {
-        s.spawn(|| {
-            let stranger = Node::join(&name, 1, 2, [0; 16], WATCHDOG).unwrap_err();
-            assert!(
-                stranger.to_string().contains("refused this rank"),
-                "{stranger}"
-            );
-            Node::join(&name, 1, 2, KEY, WATCHDOG).unwrap();
-        });
-        host.serve(SegmentLayout::new(2), KEY, WATCHDOG).unwrap();
+    let served = serve((2, WATCHDOG), |name| {
+        let stranger = Node::join(name, 1, 2, [0; 16], WATCHDOG).unwrap_err();
+        let text = stranger.to_string();
+        assert!(text.contains("refused this rank"), "{text}");
+        Node::join(name, 1, 2, KEY, WATCHDOG).unwrap();
     });
+    served.unwrap();
     for (rank, ranks, says) in [
         (1, 3, "has 3 ranks"),
         (5, 2, "not one of"),
         (0, 2, "not one of"),
     ] {
-        let host = NodeLeader::bind().unwrap();
-        let name = host.name().to_owned();
-        let error = std::thread::scope(|s| {
-            s.spawn(|| Node::join(&name, rank, ranks, KEY, WATCHDOG).unwrap_err());
-            host.serve(SegmentLayout::new(2), KEY, WATCHDOG)
-                .unwrap_err()
+        let served = serve((2, WATCHDOG), |name| {
+            Node::join(name, rank, ranks, KEY, WATCHDOG).unwrap_err();
         });
+        let error = served.unwrap_err();
         assert!(error.to_string().contains(says), "{error}");
     }
 }

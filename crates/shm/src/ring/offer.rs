@@ -39,6 +39,9 @@ const TOOK: usize = JOIN + 4;
 /// work.
 const ATTEMPTS: u32 = 8;
 
+/// The loss of a claim whose offer is in a state that neither side writes.
+const CHANGED: ClaimLost = ClaimLost::Corrupt(Corrupt("an offer changed under its claimer"));
+
 const CLOSED: u64 = 0;
 const OPEN: u64 = 1;
 const DONE: u64 = 2;
@@ -181,15 +184,12 @@ impl<W: SharedWords> BulkOffer<W> {
     pub fn look(&self, generation: u32) -> OfferStage {
         // The acquire pairs with `finish`: what the claimer has read may be written again.
         let word = self.load(STATE, Ordering::Acquire);
+        let protocol = (word >> 4) as u8;
         match word & 15 {
             _ if (word >> 32) as u32 != generation => OfferStage::Closed,
             OPEN => OfferStage::Open,
-            DONE => OfferStage::Done {
-                protocol: (word >> 4) as u8,
-            },
-            CLAIMED => OfferStage::Claimed {
-                protocol: (word >> 4) as u8,
-            },
+            DONE => OfferStage::Done { protocol },
+            CLAIMED => OfferStage::Claimed { protocol },
             _ => OfferStage::Closed,
         }
     }
@@ -255,9 +255,7 @@ impl<W: SharedWords> BulkOffer<W> {
         } else if word == closed {
             Err(ClaimLost::Revoked)
         } else {
-            Err(ClaimLost::Corrupt(Corrupt(
-                "an offer changed under its claimer",
-            )))
+            Err(CHANGED)
         }
     }
 
@@ -275,11 +273,8 @@ impl<W: SharedWords> BulkOffer<W> {
             return Ok(());
         }
         // A state that was put back since is no better.
-        let changed = ClaimLost::Corrupt(Corrupt("an offer changed under its claimer"));
-        Err(self
-            .holds(generation, OfferStage::Claimed { protocol })
-            .err()
-            .unwrap_or(changed))
+        let held = self.holds(generation, OfferStage::Claimed { protocol });
+        Err(held.err().unwrap_or(CHANGED))
     }
 
     /// Claimer: took all bytes without a claim, and uses nothing of the offer any more. A message to the

@@ -291,20 +291,6 @@ impl<W: SharedWords, const SLOTS: usize> StepSlots<W, SLOTS> {
     }
 }
 
-impl<const SLOTS: usize> StepSlots<super::MappedWords<'_>, SLOTS> {
-    /// The same slots without a lifetime.
-    ///
-    /// # Safety
-    /// As [`MappedWords::detach`](super::MappedWords::detach).
-    #[must_use]
-    pub const unsafe fn detach(self) -> StepSlots<super::MappedWords<'static>, SLOTS> {
-        StepSlots {
-            // SAFETY: by the caller's word.
-            words: unsafe { self.words.detach() },
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     extern crate std;

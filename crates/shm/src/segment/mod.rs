@@ -72,14 +72,9 @@ impl Segment {
     /// Maps `memory`, which has the size of `layout`, for rank `me`.
     pub(crate) fn map(memory: &Memfd, layout: SegmentLayout, me: u32) -> io::Result<Self> {
         if ![layout.len(), layout.file_len()].contains(&memory.len()) {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!(
-                    "the segment has {} B, its layout {} B",
-                    memory.len(),
-                    layout.len()
-                ),
-            ));
+            let (has, wanted) = (memory.len(), layout.len());
+            let what = format!("the segment has {has} B, its layout {wanted} B");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         Self::of(Backing::Shared(memory.try_clone()?), layout, me)
     }
@@ -121,11 +116,8 @@ impl Segment {
     /// # Panics
     /// If it is for another number of ranks.
     pub(crate) fn attach(&mut self, rank_areas: RankAreas) {
-        assert_eq!(
-            rank_areas.ranks(),
-            self.layout.ranks as usize,
-            "an area for each rank"
-        );
+        let ranks = self.layout.ranks as usize;
+        assert_eq!(rank_areas.ranks(), ranks, "an area for each rank");
         self.rank_areas = Some(rank_areas);
     }
 
@@ -163,11 +155,8 @@ impl Segment {
         group: usize,
     ) -> CollectiveSlots<MappedWords<'_>> {
         let first = arena::slots_at(self.layout.ranks, rank, group);
-        let words = self.words(
-            self.layout.slots_at() + first * 8,
-            CollectiveSlots::<MappedWords<'_>>::WORDS,
-        );
-        CollectiveSlots::new(words)
+        let at = self.layout.slots_at() + first * 8;
+        CollectiveSlots::new(self.words(at, CollectiveSlots::<()>::WORDS))
     }
 
     /// The bounce buffers of collectives, unless they cannot be mapped.
@@ -278,11 +267,8 @@ impl Segment {
     /// # Cost
     /// The first time system calls, then a load.
     pub(crate) fn buffers(&self, from: u32, to: u32) -> Option<*mut u8> {
-        let start = self.layout.buffers_at();
-        let map = || {
-            let len = self.layout.all_buffers_len();
-            self.memory.map_part(start, len).ok()
-        };
+        let (start, len) = (self.layout.buffers_at(), self.layout.all_buffers_len());
+        let map = || self.memory.map_part(start, len).ok();
         let all = self.buffers.get_or_init(map).as_ref()?;
         let at = self.link(from, to) * self.layout.buffers_len();
         Some(all.base().wrapping_add(at))

@@ -320,37 +320,21 @@ mod tests {
     #[test]
     fn the_next_root_on_a_processor_keeps_it() {
         let mut ranks = four();
-        let mut wait = |rank: usize, step, before: &[u32], leads| {
-            let ranks_before = before.iter().fold(0, |all, rank| all | 1 << rank);
+        for (rank, step, before, includes_me, expected, why) in [
+            (1, 1, 0b101, true, CoLocated::Alone, "none is awake here"),
+            (2, 2, 0b1000, true, CoLocated::Needed, "one is awake here"),
+            (0, 3, 0b1000, true, CoLocated::Waiting, "no root before"),
+            (1, 3, 0b101, true, CoLocated::Needed, "another is next"),
+            (1, 3, 0b1, false, CoLocated::Needed, "it never leads"),
+            (0, 4, 0b1000, false, CoLocated::Needed, "two are behind"),
+            (2, 3, 0b1000, false, CoLocated::Waiting, "none leads"),
+        ] {
             let before = PredictedRoots {
-                ranks: ranks_before,
-                includes_me: leads,
+                ranks: before,
+                includes_me,
             };
-            let awaited = AwaitedSteps::published(0, step, 0, 1 << 3);
-            wait(&mut ranks[rank], awaited.of_root(before))
-        };
-        assert_eq!(wait(1, 1, &[2, 0], true), CoLocated::Alone);
-        assert_eq!(
-            wait(2, 2, &[3], true),
-            CoLocated::Needed,
-            "one is awake here"
-        );
-        assert_eq!(
-            wait(0, 3, &[3], true),
-            CoLocated::Waiting,
-            "no root comes before"
-        );
-        assert_eq!(
-            wait(1, 3, &[2, 0], true),
-            CoLocated::Needed,
-            "another is next"
-        );
-        assert_eq!(wait(1, 3, &[0], false), CoLocated::Needed, "it never leads");
-        assert_eq!(wait(0, 4, &[3], false), CoLocated::Needed, "two are behind");
-        assert_eq!(
-            wait(2, 3, &[3], false),
-            CoLocated::Waiting,
-            "none of them leads"
-        );
+            let awaited = AwaitedSteps::published(0, step, 0, 1 << 3).of_root(before);
+            assert_eq!(wait(&mut ranks[rank], awaited), expected, "{why}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::yield_now;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::node::collective::{
@@ -12,13 +12,6 @@ use oxmpi_shm::wait::{WaitPolicy, Waiter};
 use oxmpi_wire::Bytes;
 
 use crate::common::{Rank, WATCHDOG, pattern, source, target};
-
-/// Sleeps after the first empty poll.
-pub(crate) const SLEEPER: WaitPolicy = WaitPolicy {
-    spin: 0,
-    yields: Duration::ZERO,
-    shared: false,
-};
 
 /// A rank with its way of waiting, and an operation that does not commute.
 pub(crate) struct Caller<'a> {

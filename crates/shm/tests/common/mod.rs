@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::{Node, NodeBarriers, NodeLeader, SegmentLayout, ShmRx, ShmTx};
+use oxmpi_shm::{Node, NodeBarriers, NodeLeader, SegmentLayout, ShmRx, ShmTx, WaitPolicy};
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{
     Access, Busy, Envelope, Fault, Flags, Header, Key, Kind, Local, Memory, Peer, Put, Remote, Rma,
@@ -16,6 +16,20 @@ pub(crate) const KEY: [u8; 16] = *b"a key of one job";
 
 /// An operation that takes longer hangs.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(120);
+
+/// Sleeps after the first empty poll.
+pub(crate) const SLEEPER: WaitPolicy = WaitPolicy {
+    spin: 0,
+    yields: Duration::ZERO,
+    shared: false,
+};
+
+/// Every way of waiting on shared processors.
+pub(crate) const POLICIES: [WaitPolicy; 3] = [
+    WaitPolicy::oversubscribed(),
+    WaitPolicy::passive(10, true),
+    SLEEPER,
+];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
