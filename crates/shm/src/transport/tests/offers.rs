@@ -136,8 +136,8 @@ fn an_offer_that_changes_under_its_claimer_gives_the_owner_up() {
     claimer.get(&key, &mut to, BulkProtocol::Copy);
     let offer = owner.offer();
     let (words, state) = (*offer.words(), offer.state_word());
-    let turn = OfferKey::of_key(&key).turn;
-    put(words, state, OfferStage::Open.word(turn));
+    let generation = OfferKey::of_key(&key).generation;
+    put(words, state, OfferStage::Open.word(generation));
     claimer.poll_often();
     let why = Fault::Protocol("an offer changed under its claimer");
     assert_eq!(claimer.seen.lost, [(Peer(0), why)]);
@@ -152,9 +152,9 @@ fn a_region_is_offered_to_one_peer() {
         .map(|body| rank.register(body, Access::Read));
     let mut offered = |region, to| OfferKey::of_key(&rank.tx.key(region, Peer(to)));
     let first = offered(&one, 1);
-    assert_eq!((first.place, first.turn), (Some(0), 1));
+    assert_eq!((first.place, first.generation), (Some(0), 1));
     let second = offered(&other, 2);
-    assert_eq!((second.place, second.turn), (Some(0), 1));
+    assert_eq!((second.place, second.generation), (Some(0), 1));
     assert_eq!(offered(&one, 1), first);
     assert_eq!(offered(&one, 2), OfferKey::default(), "not that of `other`");
 }
@@ -243,7 +243,7 @@ fn a_failed_shared_get_waits_for_the_pieces_of_the_owner() {
     let [mut owner, mut claimer] = two();
     let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
     let mut key = owner.offer_to_one(&mut from);
-    let turn = OfferKey::of_key(&key).turn;
+    let generation = OfferKey::of_key(&key).generation;
     let right = from.as_ptr().addr().to_ne_bytes();
     let place = key.0.windows(8).position(|bytes| bytes == right).unwrap();
     key.0[place..place + 8].copy_from_slice(&8u64.to_ne_bytes());
@@ -254,11 +254,17 @@ fn a_failed_shared_get_waits_for_the_pieces_of_the_owner() {
     assert_eq!(owner.offer().take(PIECES), Some(0));
     claimer.poll_often();
     let protocol = BulkProtocol::CmaBoth.code();
-    assert_eq!(owner.offer().look(turn), OfferStage::Claimed { protocol });
+    assert_eq!(
+        owner.offer().look(generation),
+        OfferStage::Claimed { protocol }
+    );
     assert_eq!(owner.offer().take(PIECES), None);
     owner.offer().share(OwnerProgress::Pieces(1));
     claimer.poll_often();
-    assert!(matches!(owner.offer().look(turn), OfferStage::Done { .. }));
+    assert!(matches!(
+        owner.offer().look(generation),
+        OfferStage::Done { .. }
+    ));
     for _ in 0..100 {
         owner.poll_often();
         claimer.poll_often();
@@ -273,7 +279,10 @@ fn a_claimer_cannot_make_the_owner_write_its_own_memory() {
     let (mut from, mut own) = (vec![1; LEN], vec![0u8; LEN]);
     let key = owner.offer_to_one(&mut from);
     let offer = claimer.offer();
-    assert!(offer.claim(OfferKey::of_key(&key).turn, BulkProtocol::CmaBoth.code()));
+    assert!(offer.claim(
+        OfferKey::of_key(&key).generation,
+        BulkProtocol::CmaBoth.code()
+    ));
     offer.join([own.as_mut_ptr().expose_provenance() as u64, LEN as u64]);
     owner.poll_often();
     assert_eq!(offer.shared(), OwnerProgress::Pieces(0));

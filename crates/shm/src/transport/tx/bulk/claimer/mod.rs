@@ -122,7 +122,7 @@ impl<B: Bytes> ShmTx<B> {
             _ => return false,
         };
         let pushed = offered.pushed.filter(|_| protocol == BulkProtocol::Slots);
-        if pushed.is_none() && !offer.claim(offered.turn, protocol.code()) {
+        if pushed.is_none() && !offer.claim(offered.generation, protocol.code()) {
             return false;
         }
         let from = offered.address.wrapping_add(at);
@@ -165,7 +165,7 @@ impl<B: Bytes> ShmTx<B> {
             id,
             peer,
             offer,
-            turn: offered.turn,
+            generation: offered.generation,
             name: RegionId::from_key(key).0,
             from_at: at,
             pushed: pushed.is_some(),
@@ -363,7 +363,7 @@ impl<B: Bytes> ShmTx<B> {
     pub(super) fn claim_waits(&self, waits: &mut Vec<WordWait>) {
         for claim in &self.claims.open {
             let offer = &claim.offer;
-            let (state, stage) = (offer.state_word(), claim.stage().word(claim.turn));
+            let (state, stage) = (offer.state_word(), claim.stage().word(claim.generation));
             waits.push(WordWait::new(*offer.words(), state, stage));
             let (at, seen) = match &claim.progress {
                 ClaimProgress::Waiting { granted } => (offer.grant_word(), *granted),
