@@ -7,7 +7,7 @@ use oxmpi_os::futex;
 use oxmpi_os::pipe::{PollFd, PollFlags, poll};
 use oxmpi_wire::{Bytes, Sleeper};
 
-use super::{LOOK, ShmRx};
+use super::{POLLS_PER_CHECK, ShmRx};
 use crate::transport::Expedited;
 use crate::transport::tx::WordWait;
 
@@ -16,7 +16,7 @@ const NAPS: u32 = 64;
 
 impl<B: Bytes> ShmRx<B> {
     /// Whether a poll would hand something over.
-    pub(super) fn something(&self) -> bool {
+    pub(super) fn has_arrivals(&self) -> bool {
         self.opened_links.has_new()
             || (self.open.iter()).any(|&peer| self.links[peer as usize].ring.next().is_some())
             || self.waits.iter().any(WordWait::is_over)
@@ -62,7 +62,7 @@ impl<B: Bytes> ShmRx<B> {
     /// Counts a short nap between two polls as many empty polls, so that a rank that mostly naps checks its
     /// peers in time.
     pub fn napped(&mut self) {
-        self.empty |= LOOK / NAPS - 1;
+        self.empty |= POLLS_PER_CHECK / NAPS - 1;
     }
 
     /// Takes [`Sleeper::arm`] back: the caller does not sleep after all, or has slept.
@@ -71,7 +71,7 @@ impl<B: Bytes> ShmRx<B> {
         if let Some(doorbells) = self.segment.doorbells() {
             doorbells.own().hear();
         }
-        self.empty = LOOK - 1;
+        self.empty = POLLS_PER_CHECK - 1;
     }
 }
 
@@ -88,7 +88,7 @@ impl<B: Bytes> Sleeper for ShmRx<B> {
         }
         let sleep_flag = self.segment.sleep_flag(self.me);
         sleep_flag.announce(&Expedited);
-        let come = self.something();
+        let come = self.has_arrivals();
         if come {
             sleep_flag.clear();
         }
