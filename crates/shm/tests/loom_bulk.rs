@@ -90,7 +90,7 @@ fn an_offer_is_claimed_or_withdrawn() {
         words.write(OFFER_WORDS, 7);
         offer.open(1, 0);
         let withdrawn = offer.withdraw(1);
-        if withdrawn || offer.look(1) == (OfferStage::Done { protocol: 2 }) {
+        if withdrawn || offer.stage(1) == (OfferStage::Done { protocol: 2 }) {
             words.write(OFFER_WORDS, 8);
         }
         let claimed = claiming.join().unwrap();

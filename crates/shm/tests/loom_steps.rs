@@ -39,9 +39,9 @@ fn publish(slots: &Slots, step: u64) {
     slots.publish(Slots::slot(step), step, MARK);
 }
 
-/// Looks for a step.
-fn look(slots: &Slots, step: u64) -> Result<(), StepMiss> {
-    slots.look(Slots::slot(step), step, MARK)
+/// Polls for a step.
+fn poll(slots: &Slots, step: u64) -> Result<(), StepMiss> {
+    slots.poll(Slots::slot(step), step, MARK)
 }
 
 /// Reads a step, if it is there.
@@ -51,7 +51,7 @@ fn read(slots: &Slots, step: u64) -> bool {
 
 /// Reads a step in this slot, if it is there.
 fn read_in(slots: &Slots, slot: usize, step: u64) -> bool {
-    let come = slots.look(slot, step, MARK);
+    let come = slots.poll(slot, step, MARK);
     if come.is_ok() {
         let payload = slots.words().read(Slots::payload(slot));
         assert_eq!(payload, step + 10);
@@ -131,7 +131,7 @@ fn an_answer_is_written_where_the_question_was() {
             }
         });
         write_in(&slots, 0, 1);
-        if slots.look(0, 2, MARK).is_ok() {
+        if slots.poll(0, 2, MARK).is_ok() {
             read_in(&slots, 0, 2);
             write_in(&slots, 0, 3);
         }
@@ -154,7 +154,7 @@ fn an_alternating_writer_is_in_the_same_call() {
                 }
             });
             let [first, second] = &both;
-            let come = Slots::look_ping_pong([first, second], (1, 1), 1, mark);
+            let come = Slots::poll_ping_pong([first, second], (1, 1), 1, mark);
             assert!(matches!(come, Ok(()) | Err(StepMiss::Early)), "{come:?}");
             writing.join().unwrap();
         });
@@ -175,7 +175,7 @@ fn a_read_of_withdrawn_memory_does_not_count() {
             // SAFETY: as above.
             unsafe { memory.store(0, 11, Ordering::Relaxed) };
         });
-        if look(&owner, 1).is_ok() {
+        if poll(&owner, 1).is_ok() {
             // SAFETY: as above.
             let read = unsafe { memory.load(0, Ordering::Relaxed) };
             assert!(read == 10 || !owner.is_kept(Slots::slot(1), 1, MARK));
@@ -199,7 +199,7 @@ fn no_rank_writes_withdrawn_memory() {
             publish(&writer, 2);
         });
         owner.withdraw(Slots::slot(1), 1, MARK);
-        while look(&writer, 1).is_ok() && look(&writer, 2).is_err() {
+        while poll(&writer, 1).is_ok() && poll(&writer, 2).is_err() {
             thread::yield_now();
         }
         memory.write(0, 11);
@@ -223,8 +223,8 @@ fn a_later_step_is_not_withdrawn() {
             slots.publish(SHOWN, 2, MARK);
         });
         slots.withdraw(SHOWN, 1, MARK);
-        let writes = slots.look(ENTERED, 1, MARK).is_ok();
-        if !writes || slots.look(SHOWN, 2, MARK).is_ok() {
+        let writes = slots.poll(ENTERED, 1, MARK).is_ok();
+        if !writes || slots.poll(SHOWN, 2, MARK).is_ok() {
             memory.write(0, 11);
         }
         // The checker does not know that the exchange in `withdraw` leaves a later step alone.
@@ -243,7 +243,7 @@ fn no_step_is_slept_over() {
             flag.asleep(&Fences)
         });
         flag.announce(&Fences);
-        let sleeps = look(&root, 1).is_err();
+        let sleeps = poll(&root, 1).is_err();
         let woken = publishing.join().unwrap();
         assert!(!sleeps || woken);
     });

@@ -181,7 +181,7 @@ impl<W: SharedWords> BulkOffer<W> {
     /// # Cost
     /// One load.
     #[must_use]
-    pub fn look(&self, generation: u32) -> OfferStage {
+    pub fn stage(&self, generation: u32) -> OfferStage {
         // The acquire pairs with `finish`: what the claimer has read may be written again.
         let word = self.load(STATE, Ordering::Acquire);
         let protocol = (word >> 4) as u8;
@@ -266,7 +266,7 @@ impl<W: SharedWords> BulkOffer<W> {
     pub fn finish(&self, generation: u32, protocol: u8) -> Result<(), ClaimLost> {
         let claimed = OfferStage::Claimed { protocol }.word(generation);
         let done = OfferStage::Done { protocol }.word(generation);
-        // The reads come before the look at the state.
+        // The reads come before the read of the state.
         self.words.fence(Ordering::Acquire);
         // The release: and before the owner's next writes.
         if self.exchange(STATE, claimed, done, Ordering::Release) {

@@ -159,13 +159,13 @@ impl NodeBarriers {
         awaited: &mut AwaitedSteps,
         tx: &mut ShmTx<B>,
     ) -> Result<bool, (u32, NeverComes)> {
-        let looked = awaited.look(&self.segment);
-        if let Err((rank, NeverComes::Corrupt(corrupt))) = looked {
+        let polled = awaited.poll(&self.segment);
+        if let Err((rank, NeverComes::Corrupt(corrupt))) = polled {
             tx.breach(rank, corrupt);
         }
-        let waits = looked.is_ok() && awaited.missing() != 0;
+        let waits = polled.is_ok() && awaited.missing() != 0;
         self.awaited = waits.then_some(*awaited);
-        looked.map(|()| !waits)
+        polled.map(|()| !waits)
     }
 
     /// Forgets the steps that the collective under way waited for.
@@ -176,8 +176,8 @@ impl NodeBarriers {
     /// Whether a barrier or collective under way would go on or fail at the next poll.
     pub(crate) fn can_go_on(&self) -> bool {
         if let Some(mut awaited) = self.awaited {
-            let looked = awaited.look(&self.segment);
-            if looked.is_err() || awaited.missing() == 0 {
+            let polled = awaited.poll(&self.segment);
+            if polled.is_err() || awaited.missing() == 0 {
                 return true;
             }
         }

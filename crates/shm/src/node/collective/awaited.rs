@@ -88,17 +88,17 @@ impl AwaitedSteps {
         self.predicted_roots
     }
 
-    /// The ranks that were missing at the last look, a bit each.
+    /// The ranks that were missing at the last poll, a bit each.
     #[must_use]
     pub const fn missing(&self) -> u64 {
         self.missing
     }
 
-    /// Looks at the missing ranks.
+    /// Polls the missing ranks.
     ///
     /// # Errors
     /// A rank that never arrives, and why.
-    pub(crate) fn look(&mut self, segment: &Segment) -> Result<(), (u32, NeverComes)> {
+    pub(crate) fn poll(&mut self, segment: &Segment) -> Result<(), (u32, NeverComes)> {
         for rank in ranks_of(self.missing) {
             let arrived = self.has_arrived(segment, rank);
             if arrived.map_err(|never| (rank, never))? {
@@ -144,7 +144,7 @@ impl AwaitedSteps {
             }
             AwaitedKind::Published { step, mark } => {
                 let slots = segment.collective_slots(rank, self.group_index);
-                is_there(slots.look(CollectiveSlots::<()>::slot(step), step, mark))
+                is_there(slots.poll(CollectiveSlots::<()>::slot(step), step, mark))
             }
             AwaitedKind::PingPong {
                 step,
@@ -153,7 +153,7 @@ impl AwaitedSteps {
                 at,
             } => {
                 let slots = both.map(|rank| segment.collective_slots(rank, self.group_index));
-                is_there(CollectiveSlots::look_ping_pong(
+                is_there(CollectiveSlots::poll_ping_pong(
                     slots.each_ref(),
                     at,
                     step,
@@ -174,8 +174,8 @@ pub(crate) fn ranks_of(mut bits: u64) -> impl Iterator<Item = u32> {
 }
 
 /// Whether a slot holds the awaited step.
-fn is_there(looked: Result<(), StepMiss>) -> Result<bool, NeverComes> {
-    match looked {
+fn is_there(polled: Result<(), StepMiss>) -> Result<bool, NeverComes> {
+    match polled {
         Ok(()) => Ok(true),
         Err(StepMiss::Early) => Ok(false),
         Err(StepMiss::Differs) => Err(NeverComes::Differs),
@@ -219,13 +219,13 @@ mod tests {
         group.update_finished();
         assert_eq!(group.finished, 32);
         report(2, most);
-        let come = AwaitedSteps::finished(0, 33, 40, 0b110).look(&segment);
+        let come = AwaitedSteps::finished(0, 33, 40, 0b110).poll(&segment);
         assert_eq!(come, Ok(()));
         for wrong in [most + 1, u64::MAX - 1, u64::MAX] {
             report(1, wrong);
             group.update_finished();
             assert_eq!(group.finished, 32, "{wrong}");
-            let come = AwaitedSteps::finished(0, 33, 40, 0b110).look(&segment);
+            let come = AwaitedSteps::finished(0, 33, 40, 0b110).poll(&segment);
             assert!(matches!(come, Err((1, NeverComes::Corrupt(_)))), "{come:?}");
         }
     }

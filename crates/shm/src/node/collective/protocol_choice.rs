@@ -164,7 +164,7 @@ mod tests {
             while awaited.missing() != 0 {
                 assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
                 yield_now();
-                awaited.look(self.0)?;
+                awaited.poll(self.0)?;
             }
             Ok(())
         }

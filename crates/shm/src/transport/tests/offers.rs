@@ -255,14 +255,14 @@ fn a_failed_shared_get_waits_for_the_pieces_of_the_owner() {
     claimer.poll_often();
     let protocol = BulkProtocol::CmaBoth.code();
     assert_eq!(
-        owner.offer().look(generation),
+        owner.offer().stage(generation),
         OfferStage::Claimed { protocol }
     );
     assert_eq!(owner.offer().take(PIECES), None);
     owner.offer().share(OwnerProgress::Pieces(1));
     claimer.poll_often();
     assert!(matches!(
-        owner.offer().look(generation),
+        owner.offer().stage(generation),
         OfferStage::Done { .. }
     ));
     for _ in 0..100 {

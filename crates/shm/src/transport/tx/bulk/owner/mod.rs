@@ -244,7 +244,7 @@ impl<B: Bytes> ShmTx<B> {
             self.end_offer(i);
         } else if offer.withdraw(generation) {
             self.end_offer(i);
-        } else if let OfferStage::Done { protocol } = offer.look(generation) {
+        } else if let OfferStage::Done { protocol } = offer.stage(generation) {
             self.end_done(i, protocol);
         } else {
             self.regions.enter(region);
@@ -311,7 +311,7 @@ impl<B: Bytes> ShmTx<B> {
                 generation,
                 ..
             } = self.offers.open[i];
-            let step = match offer.look(generation) {
+            let step = match offer.stage(generation) {
                 OfferStage::Open | OfferStage::Claimed { .. } if last == Some(to) => Ok(false),
                 OfferStage::Open => self.fill(i, MAX_COPY),
                 OfferStage::Claimed { protocol } => self.serve(i, protocol),
