@@ -51,7 +51,7 @@ impl Knomial {
             acts.copy(self.subtree.own(Buf::In), self.output());
             return;
         }
-        let at = place.served(n);
+        let at = place.scatter_slot(n);
         if let Some(TreeEdge { peer, tag }) = place.down(at) {
             acts.send(
                 peer,

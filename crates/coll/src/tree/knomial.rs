@@ -61,7 +61,7 @@ impl Knomial {
 
     /// The slot of the child that a scatter sends to as its `n`-th: the highest level first, and within a level the
     /// last block, which may be partial, last.
-    pub(crate) const fn served(&self, n: u32) -> u32 {
+    pub(crate) const fn scatter_slot(&self, n: u32) -> u32 {
         let (levels, sibling) = (n / self.siblings(), n % self.siblings());
         (self.top - 1 - levels) * self.siblings() + sibling
     }
