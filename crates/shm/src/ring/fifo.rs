@@ -105,7 +105,7 @@ impl<W: SharedWords> FifoWriter<W> {
         unsafe { self.words.store(at, self.filled, Ordering::Release) };
     }
 
-    /// The index and the last seen value of the counter that moves when there is room.
+    /// The index and the last read value of the counter that moves when there is room.
     pub const fn waits_for(&self) -> (usize, u64) {
         (self.at.drained, self.drained)
     }
@@ -186,7 +186,7 @@ impl<W: SharedWords> FifoReader<W> {
         unsafe { self.words.store(at, self.drained, Ordering::Release) };
     }
 
-    /// The index and the last seen value of the counter that moves when there is more.
+    /// The index and the last read value of the counter that moves when there is more.
     pub const fn waits_for(&self) -> (usize, u64) {
         (self.at.filled, self.filled)
     }

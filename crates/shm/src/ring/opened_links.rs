@@ -51,7 +51,7 @@ impl<W: SharedWords> LinkAnnouncer<W> {
 #[derive(Debug)]
 pub struct OpenedLinks<W> {
     announcer: LinkAnnouncer<W>,
-    seen: u64,
+    acknowledged: u64,
 }
 
 impl<W: SharedWords> OpenedLinks<W> {
@@ -63,7 +63,7 @@ impl<W: SharedWords> OpenedLinks<W> {
     pub fn new(words: W, counter: usize, table: usize) -> Self {
         Self {
             announcer: LinkAnnouncer::new(words, counter, table),
-            seen: 0,
+            acknowledged: 0,
         }
     }
 
@@ -74,12 +74,12 @@ impl<W: SharedWords> OpenedLinks<W> {
     #[inline(always)]
     #[must_use]
     pub fn has_new(&self) -> bool {
-        self.count() != self.seen
+        self.count() != self.acknowledged
     }
 
     /// Takes note of all announcements so far. Read the table after this.
     pub fn acknowledge(&mut self) {
-        self.seen = self.count();
+        self.acknowledged = self.count();
     }
 
     /// Whether `sender` has opened its ring.
@@ -116,7 +116,7 @@ impl OpenedLinks<MappedWords<'_>> {
                 counter: self.announcer.counter,
                 table: self.announcer.table,
             },
-            seen: self.seen,
+            acknowledged: self.acknowledged,
         }
     }
 }

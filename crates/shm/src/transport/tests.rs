@@ -27,13 +27,13 @@ const LAYOUT: SegmentLayout = SegmentLayout {
 };
 
 #[derive(Default)]
-struct Seen {
+struct SinkLog {
     frames: Vec<(Header, Vec<u8>)>,
     done: Vec<(Token, Result<(), Fault>)>,
     lost: Vec<(Peer, Fault)>,
 }
 
-impl<T> Sink<T> for Seen {
+impl<T> Sink<T> for SinkLog {
     fn frame(&mut self, _: &mut T, _: Peer, head: &Header, body: &mut impl Take) {
         let mut bytes = vec![0; body.left()];
         body.take(&mut bytes);
@@ -54,7 +54,7 @@ struct Rank {
     segment: Arc<Segment>,
     tx: ShmTx,
     rx: ShmRx,
-    seen: Seen,
+    log: SinkLog,
 }
 
 /// The ranks of a node in this process.
@@ -69,7 +69,7 @@ fn ranks(layout: SegmentLayout) -> Vec<Rank> {
             tx: ShmTx::new(segment.clone(), me),
             rx: ShmRx::new(segment.clone(), me).unwrap(),
             segment,
-            seen: Seen::default(),
+            log: SinkLog::default(),
         }
     };
     (0..layout.ranks).map(rank).collect()
@@ -84,7 +84,7 @@ fn victim() -> Rank {
 
 impl Rank {
     fn poll(&mut self) {
-        self.rx.poll(&mut self.tx, 8, &mut self.seen);
+        self.rx.poll(&mut self.tx, 8, &mut self.log);
     }
 
     /// Sends an empty message to `to`.
@@ -94,7 +94,7 @@ impl Rank {
 
     /// Checks that the other rank was given up once, since it broke the protocol.
     fn assert_given_up(&self, what: &str) {
-        let lost = &self.seen.lost[..];
+        let lost = &self.log.lost[..];
         let given_up = matches!(lost, [(Peer(1), Fault::Protocol(_))]);
         assert!(given_up, "{what}: {lost:?}");
     }
@@ -167,7 +167,7 @@ fn a_rank_that_miscounts_barriers_is_given_up() {
         assert_eq!(missing, if count == 1 || count == 2 { 0 } else { 0b10 });
         victim.poll();
         let lost: &[_] = &[(Peer(1), Fault::Protocol("an impossible count of barriers"))];
-        assert_eq!(victim.seen.lost, if good { &[] } else { lost }, "{count}");
+        assert_eq!(victim.log.lost, if good { &[] } else { lost }, "{count}");
     }
 }
 
@@ -198,7 +198,7 @@ fn broken_frames_give_the_peer_up() {
         victim.message(0, compact, &body);
         victim.poll();
         victim.assert_given_up(what);
-        assert!(victim.seen.frames.is_empty(), "{what}");
+        assert!(victim.log.frames.is_empty(), "{what}");
         victim.message(1, compact, &body);
         victim.poll();
         victim.assert_given_up(what);
@@ -240,7 +240,7 @@ fn peers_may_leave_in_the_middle_of_a_round() {
     }
     let rank = &mut ranks[0];
     for budget in [1, 1, 8] {
-        let moved = rank.rx.poll(&mut rank.tx, budget, &mut rank.seen);
+        let moved = rank.rx.poll(&mut rank.tx, budget, &mut rank.log);
         assert_eq!(moved, 1);
     }
     for peer in 1..3 {
@@ -250,7 +250,7 @@ fn peers_may_leave_in_the_middle_of_a_round() {
     for _ in 0..2 {
         rank.poll();
     }
-    assert_eq!((rank.seen.frames.len(), rank.seen.lost.len()), (3, 2));
+    assert_eq!((rank.log.frames.len(), rank.log.lost.len()), (3, 2));
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_rank_that_naps_notices_soon_that_a_peer_has_left() {
         victim.poll();
         victim.rx.napped();
     }
-    assert_eq!(victim.seen.lost, [(Peer(1), Fault::Left)]);
+    assert_eq!(victim.log.lost, [(Peer(1), Fault::Left)]);
 }
 
 #[test]
@@ -344,7 +344,7 @@ proptest! {
                 }
             }
             victim.poll();
-            prop_assert!(victim.seen.lost.len() <= 1);
+            prop_assert!(victim.log.lost.len() <= 1);
         }
     }
 }

@@ -188,18 +188,18 @@ impl NodeBarriers {
     }
 
     /// Tells the other ranks that this rank gives its processor away at `now`, by the [clock].
-    pub(crate) fn set_resting(&self, now: u64) {
+    pub(crate) fn set_waiting(&self, now: u64) {
         self.segment.runnable_hint(self.me).end(now);
     }
 
     /// Tells the other ranks that this rank has its processor again at `now`.
-    pub(crate) fn set_working(&self, now: u64) {
+    pub(crate) fn set_running(&self, now: u64) {
         self.segment.runnable_hint(self.me).begin(now);
     }
 
     /// Counts the time between two readings of the clock, in which a yield took long, as lost to another program, unless
     /// co-located ranks worked for half of it.
-    pub(crate) fn lose_turn(&self, from: u64, now: u64) {
+    pub(crate) fn count_lost_yield(&self, from: u64, now: u64) {
         let lost = clock::between(from, now);
         if self.co_located_work(from, now) < lost / 2 {
             self.backoff.lose(lost);
@@ -216,7 +216,7 @@ impl NodeBarriers {
 
     /// Whether the other ranks see that this rank works.
     #[cfg(test)]
-    pub(crate) fn is_seen_at_work(&self) -> bool {
+    pub(crate) fn is_shown_running(&self) -> bool {
         let now = clock::now();
         self.segment.runnable_hint(self.me).within(now, now + 1) > 0
     }
@@ -234,7 +234,7 @@ impl NodeBarriers {
         let (me, board) = (self.me as usize, self.segment.cpu_board());
         board.set_cpu(me, cpu);
         if let Some(awaited) = &self.awaited {
-            awaited.rest(&self.segment, self.me);
+            awaited.publish_wait(&self.segment, self.me);
         }
         if !board.is_cpu_shared(me, cpu) {
             return CoLocated::Alone;

@@ -110,7 +110,7 @@ impl AwaitedSteps {
 
     /// Publishes that `me` waits for this.
     #[inline]
-    pub(crate) fn rest(&self, segment: &Segment, me: u32) {
+    pub(crate) fn publish_wait(&self, segment: &Segment, me: u32) {
         segment
             .collective_slots(me, self.group_index)
             .set_awaited(self.stage());

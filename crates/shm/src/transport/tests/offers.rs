@@ -100,11 +100,11 @@ fn bytes_of_a_peer_that_has_given_up_do_not_count() {
     owner.poll_often();
     owner.tx.release(region, Token(2));
     owner.poll_often();
-    assert_eq!(owner.seen.done, [(Token(2), Ok(()))]);
+    assert_eq!(owner.log.done, [(Token(2), Ok(()))]);
     claimer.poll_often();
     let given_up = Fault::Refused("the peer has given this rank up");
-    assert_eq!(claimer.seen.done, [(Token(1), Err(given_up))]);
-    assert_eq!(claimer.seen.lost, [(Peer(0), given_up)]);
+    assert_eq!(claimer.log.done, [(Token(1), Err(given_up))]);
+    assert_eq!(claimer.log.lost, [(Peer(0), given_up)]);
 }
 
 #[test]
@@ -124,8 +124,8 @@ fn no_get_waits_for_a_peer_that_has_given_up() {
     assert!(!claimer.rx.arm(), "a sleeper is woken");
     claimer.poll_often();
     let given_up = Fault::Refused("the peer has given this rank up");
-    assert_eq!(claimer.seen.done, [(Token(1), Err(given_up))]);
-    assert_eq!(claimer.seen.lost, [(Peer(0), given_up)]);
+    assert_eq!(claimer.log.done, [(Token(1), Err(given_up))]);
+    assert_eq!(claimer.log.lost, [(Peer(0), given_up)]);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn an_offer_that_changes_under_its_claimer_gives_the_owner_up() {
     put(words, state, OfferStage::Open.word(generation));
     claimer.poll_often();
     let why = Fault::Protocol("an offer changed under its claimer");
-    assert_eq!(claimer.seen.lost, [(Peer(0), why)]);
+    assert_eq!(claimer.log.lost, [(Peer(0), why)]);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_piece_count_that_repeats_gives_the_owner_up() {
     put(*owner.offer().words(), next, PIECES);
     claimer.poll_often();
     let why = Fault::Protocol("more pieces than the message has");
-    assert_eq!(claimer.seen.lost, [(Peer(0), why)]);
+    assert_eq!(claimer.log.lost, [(Peer(0), why)]);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn gets_end_in_the_order_in_which_they_began() {
     claimer.get_all(&keys, &mut to);
     owner.poll_often();
     claimer.poll_often();
-    let ended: Vec<u64> = claimer.seen.done.iter().map(|(token, _)| token.0).collect();
+    let ended: Vec<u64> = claimer.log.done.iter().map(|(token, _)| token.0).collect();
     assert_eq!(ended, Vec::from_iter(0..FIFOS as u64));
     assert!(to == from);
 }
@@ -219,20 +219,14 @@ fn gets_without_a_fifo_succeed_and_count() {
         owner.poll_often();
         claimer.poll_often();
     }
-    assert_eq!(claimer.seen.done.len(), keys.len());
-    assert!(
-        claimer
-            .seen
-            .done
-            .iter()
-            .all(|(_, result)| *result == Ok(()))
-    );
+    assert_eq!(claimer.log.done.len(), keys.len());
+    assert!(claimer.log.done.iter().all(|(_, result)| *result == Ok(())));
     assert!(to == from);
     let rows = claimer.tx.bulk_choices(Peer(0));
     let row = rows
         .iter()
         .find(|row| (row.min_len..=row.max_len).contains(&20_000));
-    let copy = row.and_then(|row| row.costs.iter().find(|seen| seen.0 == BulkProtocol::Copy));
+    let copy = row.and_then(|row| row.costs.iter().find(|cost| cost.0 == BulkProtocol::Copy));
     let times = copy.map(|&(_, _, times)| times as usize);
     assert_eq!(times, Some(FIFOS + WITHOUT), "{rows:?}");
 }
@@ -269,7 +263,7 @@ fn a_failed_shared_get_waits_for_the_pieces_of_the_owner() {
         owner.poll_often();
         claimer.poll_often();
     }
-    assert_eq!(claimer.seen.done, [(Token(1), Ok(()))]);
+    assert_eq!(claimer.log.done, [(Token(1), Ok(()))]);
     assert!(to == from);
 }
 
@@ -297,7 +291,7 @@ fn pass(from: (&mut Rank, u32), to: (&mut Rank, u32)) {
     let key = owner.tx.key(&source, Peer(claimer_number));
     claimer.get_from(owner_number, &key, &mut into, 1);
     let start = std::time::Instant::now();
-    while claimer.seen.done.pop() != Some((Token(1), Ok(()))) {
+    while claimer.log.done.pop() != Some((Token(1), Ok(()))) {
         owner.poll_often();
         claimer.poll_often();
         assert!(
@@ -319,8 +313,8 @@ fn one_rank_chooses_where_messages_go_both_ways() {
         pass((&mut low, 0), (&mut high, 1));
     }
     let taken = |rank: &Rank| {
-        let seen = rank.tx.bulk_choices(Peer(0))[0].costs.into_iter();
-        let taken = seen.filter(|seen| seen.2 > 0);
+        let costs = rank.tx.bulk_choices(Peer(0))[0].costs.into_iter();
+        let taken = costs.filter(|cost| cost.2 > 0);
         taken
             .map(|(protocol, _, times)| (protocol, times))
             .collect::<Vec<_>>()

@@ -258,8 +258,8 @@ impl<B: Bytes> ShmTx<B> {
         let peers = peers.chain(self.streams.iter().map(|s| s.peer));
         for peer in peers.chain(self.answers.iter().map(|a| a.0)) {
             let out = &mut self.out[peer as usize];
-            let (at, seen) = out.short_of();
-            waits.push(WordWait::new(*out.ring.words(), at as usize, seen.into()));
+            let (at, last) = out.short_of();
+            waits.push(WordWait::new(*out.ring.words(), at as usize, last.into()));
         }
         self.bulk_words(waits);
     }
@@ -269,20 +269,20 @@ impl<B: Bytes> ShmTx<B> {
 pub(super) struct WordWait {
     words: MappedWords<'static>,
     at: usize,
-    seen: u64,
+    last: u64,
 }
 
 impl WordWait {
-    /// Word `at` of `words`, with the value that was `seen` last.
-    fn new(words: MappedWords<'static>, at: usize, seen: u64) -> Self {
+    /// Word `at` of `words`, with the value that was `last` read.
+    fn new(words: MappedWords<'static>, at: usize, last: u64) -> Self {
         assert!(at < words.len());
-        Self { words, at, seen }
+        Self { words, at, last }
     }
 
     /// Whether it has changed.
     pub(super) fn is_over(&self) -> bool {
         // SAFETY: in bounds by the assertion in `new`; the segment lives as long as the transport.
         let now = unsafe { self.words.load(self.at, Ordering::Relaxed) };
-        now != self.seen
+        now != self.last
     }
 }

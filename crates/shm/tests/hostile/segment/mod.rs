@@ -129,7 +129,7 @@ impl Rank {
     }
 
     /// Polls as after a sleep, which checks the peers, too.
-    fn look(&mut self) {
+    fn poll_and_check(&mut self) {
         self.rx.disarm();
         self.poll();
     }
@@ -184,8 +184,8 @@ impl HostileRun {
             7 => self.send_sound(rank, script.below(LENS.len())),
             8 => self.receive_sound(rank),
             9..11 => self.operation(rank, script),
-            11 => self.look_fast(rank, script),
-            12 => self.ranks[rank].look(),
+            11 => self.poll_fast(rank, script),
+            12 => self.ranks[rank].poll_and_check(),
             13 => {
                 let rx = &mut self.ranks[rank].rx;
                 if rx.arm() {
@@ -302,7 +302,7 @@ impl HostileRun {
     }
 
     /// A sound rank polls the hostile one by the fast path.
-    fn look_fast(&mut self, at: usize, script: &mut Script<'_>) {
+    fn poll_fast(&mut self, at: usize, script: &mut Script<'_>) {
         let body = self.room(&vec![0; LENS[script.below(4)]]);
         let source = Source::Peer(Peer(HOSTILE as u32));
         let Rank { engine, tx, rx, .. } = &mut self.ranks[at];
@@ -347,7 +347,9 @@ impl HostileRun {
         self.until_done(|rank| (&rank.open, &[]), "with the hostile rank");
         let lost = |rank: &Rank| rank.engine.fault(Peer(HOSTILE as u32));
         for _ in 0..MAX_ROUNDS {
-            self.ranks[..HOSTILE].iter_mut().for_each(Rank::look);
+            self.ranks[..HOSTILE]
+                .iter_mut()
+                .for_each(Rank::poll_and_check);
             if self.ranks[..HOSTILE]
                 .iter()
                 .all(|rank| lost(rank).is_some())
@@ -390,7 +392,7 @@ impl HostileRun {
                 return;
             }
             for rank in &mut self.ranks[..HOSTILE] {
-                rank.look();
+                rank.poll_and_check();
             }
         }
         panic!("operations {what} do not end");

@@ -365,13 +365,13 @@ impl<B: Bytes> ShmTx<B> {
             let offer = &claim.offer;
             let (state, stage) = (offer.state_word(), claim.stage().word(claim.generation));
             waits.push(WordWait::new(*offer.words(), state, stage));
-            let (at, seen) = match &claim.progress {
+            let (at, last) = match &claim.progress {
                 ClaimProgress::Waiting { granted } => (offer.grant_word(), *granted),
                 ClaimProgress::Draining { reader, .. } => reader.waits_for(),
                 ClaimProgress::Sharing { theirs, .. } => (offer.share_word(), *theirs),
                 _ => continue,
             };
-            waits.push(WordWait::new(*offer.words(), at, seen));
+            waits.push(WordWait::new(*offer.words(), at, last));
         }
     }
 }

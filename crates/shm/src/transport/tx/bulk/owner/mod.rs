@@ -402,11 +402,11 @@ impl<B: Bytes> ShmTx<B> {
     pub(super) fn offer_waits(&self, waits: &mut Vec<WordWait>) {
         for offered in &self.offers.open {
             let offer = &offered.offer;
-            let mut wait = |at, seen| waits.push(WordWait::new(*offer.words(), at, seen));
+            let mut wait = |at, last| waits.push(WordWait::new(*offer.words(), at, last));
             wait(offer.state_word(), offered.state());
             if let Some(filling) = offered.filling.as_ref().filter(|f| !f.writer.is_full()) {
-                let (at, seen) = filling.writer.waits_for();
-                wait(at, seen);
+                let (at, last) = filling.writer.waits_for();
+                wait(at, last);
             }
         }
     }
