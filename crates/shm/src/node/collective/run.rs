@@ -10,7 +10,7 @@ use super::call_kind::{CallKind, mark};
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
 use super::non_temporal::{self, BufferStore};
-use super::pieces::{PayloadPath, Pieces, vector_index};
+use super::pieces::PayloadPath;
 use crate::ring::MappedWords;
 use crate::segment::arena::{CollectiveSlots, SLOTS};
 use crate::transport::shared_bytes::SharedBytes;
@@ -185,22 +185,6 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
             bytes.drain(from, len, &mut payload);
         }
         self.group.non_temporal.done(store, len);
-    }
-
-    /// Writes each other rank the part of its block in `step`; `input` has a block of `block` bytes for each rank.
-    #[inline(always)]
-    pub(super) fn write_blocks(
-        &mut self,
-        pieces: Pieces,
-        step: u64,
-        (input, block): (&RawBytes, u64),
-    ) {
-        let (me, (at, len)) = (self.group.me, pieces.part(step));
-        for reader in (0..self.group.size()).filter(|&reader| reader != me) {
-            let place = pieces.place(vector_index(me, reader));
-            let part = (reader as u64 * block + at, len);
-            self.write_to((reader, place), step, input, part);
-        }
     }
 
     /// Reads `len` bytes from byte `at` of the payload of `writer`, to byte `to` of `bytes`.
