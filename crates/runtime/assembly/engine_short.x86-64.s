@@ -89,7 +89,7 @@
     mov r14, rcx
     mov r13d, r8d
     mov r15, r9
-    call <oxmpi_shm::transport::link::SendLink::look>
+    call <oxmpi_shm::transport::link::SendLink::poll_credits>
     mov r9, r15
     mov r8d, r13d
     mov rcx, r14

@@ -88,7 +88,7 @@
     mov ebp, esi
     mov r12, rdx
     mov r15, rcx
-    call <oxmpi_shm::transport::link::SendLink::look>
+    call <oxmpi_shm::transport::link::SendLink::poll_credits>
     mov rcx, r15
     mov rdx, r12
     mov rdi, r14

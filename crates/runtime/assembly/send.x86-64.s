@@ -124,7 +124,7 @@
     mov ebp, r8d
     mov qword ptr [rsp + 8], rcx
     mov r13, rsi
-    call <oxmpi_shm::transport::link::SendLink::look>
+    call <oxmpi_shm::transport::link::SendLink::poll_credits>
     mov rsi, r13
     mov rcx, qword ptr [rsp + 8]
     mov rdi, qword ptr [rsp + 16]

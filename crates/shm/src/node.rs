@@ -200,8 +200,8 @@ impl Node {
     /// # Panics
     /// If it is for another number of ranks.
     #[must_use]
-    pub fn with_reach(mut self, reach: RankAreas) -> Self {
-        self.segment.attach(reach);
+    pub fn with_rank_areas(mut self, areas: RankAreas) -> Self {
+        self.segment.attach(areas);
         self
     }
 

@@ -187,17 +187,11 @@ pub fn chunk(text: &str) -> Result<Option<u32>, Error> {
     if AUTO.find(text).is_ok() {
         return Ok(None);
     }
-    let wrong = |error: Error| Error {
-        expected: Expected::Text("`auto` or a size from 4 KiB to 128 KiB"),
-        ..error
-    };
-    match size(text).map_err(wrong)? {
+    const EXPECTED: &str = "`auto` or a size from 4 KiB to 128 KiB";
+    let expected = Expected::Text(EXPECTED);
+    match size(text).map_err(|error| Error { expected, ..error })? {
         bytes if (4 << 10..=FIFO_LEN as u64 / 4).contains(&bytes) => Ok(Some(bytes as u32)),
-        _ => Err(wrong(Error {
-            span: Span::whole(text),
-            expected: Expected::Text(""),
-            suggestion: None,
-        })),
+        _ => Err(Error::new(Span::whole(text), EXPECTED)),
     }
 }
 
@@ -236,15 +230,7 @@ pub fn heap_pages(text: &str) -> Result<PagePreference, Error> {
 pub fn slots(text: &str) -> Result<u32, Error> {
     const EXPECTED: &str = "a power of two from 4 to 65536";
     let slots = whole(text, 4..=1 << 16, EXPECTED)? as u32;
-    fitting(
-        text,
-        EXPECTED,
-        SegmentLayout {
-            slots,
-            ..SegmentLayout::new(1)
-        },
-    )
-    .map(|l| l.slots)
+    fitting(text, EXPECTED, slots, |layout| &mut layout.slots)
 }
 
 /// The value of `shm_buffer`, in bytes.
@@ -254,15 +240,7 @@ pub fn slots(text: &str) -> Result<u32, Error> {
 pub fn buffer(text: &str) -> Result<u32, Error> {
     const EXPECTED: &str = "a size from 128 to 65472, a multiple of 64";
     let buffer = u32::try_from(size(text)?).unwrap_or(u32::MAX);
-    fitting(
-        text,
-        EXPECTED,
-        SegmentLayout {
-            buffer,
-            ..SegmentLayout::new(1)
-        },
-    )
-    .map(|l| l.buffer)
+    fitting(text, EXPECTED, buffer, |layout| &mut layout.buffer)
 }
 
 /// The value of `shm_buffers`.
@@ -272,29 +250,21 @@ pub fn buffer(text: &str) -> Result<u32, Error> {
 pub fn buffers(text: &str) -> Result<u32, Error> {
     const EXPECTED: &str = "a power of two from 4 to 4096";
     let buffers = whole(text, 4..=1 << 12, EXPECTED)? as u32;
-    fitting(
-        text,
-        EXPECTED,
-        SegmentLayout {
-            buffers,
-            ..SegmentLayout::new(1)
-        },
-    )
-    .map(|l| l.buffers)
+    fitting(text, EXPECTED, buffers, |layout| &mut layout.buffers)
 }
 
+/// The value of `text`, if a layout may have it in this field.
 fn fitting(
     text: &str,
     expected: &'static str,
-    layout: SegmentLayout,
-) -> Result<SegmentLayout, Error> {
+    value: u32,
+    field: impl FnOnce(&mut SegmentLayout) -> &mut u32,
+) -> Result<u32, Error> {
+    let mut layout = SegmentLayout::new(1);
+    *field(&mut layout) = value;
     match layout.check() {
-        Ok(()) => Ok(layout),
-        Err(_) => Err(Error {
-            span: Span::whole(text),
-            expected: Expected::Text(expected),
-            suggestion: None,
-        }),
+        Ok(()) => Ok(value),
+        Err(_) => Err(Error::new(Span::whole(text), expected)),
     }
 }
 
@@ -305,40 +275,22 @@ mod tests {
 
     #[test]
     fn defaults_are_those_of_the_layout() {
-        let usual = SegmentLayout::new(1);
-        for row in SETTINGS {
-            (row.check)(row.default).unwrap();
-            let value = match row.name {
-                "shm_heap" => {
-                    assert_eq!(heap(row.default), Ok(HeapSize::default()));
-                    continue;
-                }
-                "shm_heap_pages" => {
-                    assert_eq!(heap_pages(row.default), Ok(PagePreference::default()));
-                    continue;
-                }
-                "shm_protocol" => {
-                    assert_eq!(
-                        protocol(row.default),
-                        Ok(BulkPreference::default().protocol)
-                    );
-                    continue;
-                }
-                "shm_chunk" => {
-                    assert_eq!(chunk(row.default), Ok(BulkPreference::default().chunk));
-                    continue;
-                }
-                "shm_collectives" => {
-                    assert_eq!(switch(row.default), Ok(true));
-                    continue;
-                }
-                "shm_slots" => (slots(row.default), usual.slots),
-                "shm_buffer" => (buffer(row.default), usual.buffer),
-                "shm_buffers" => (buffers(row.default), usual.buffers),
+        let (usual, bulk) = (SegmentLayout::new(1), BulkPreference::default());
+        for Setting { name, default, .. } in SETTINGS {
+            let is_usual = match *name {
+                "shm_heap" => heap(default) == Ok(HeapSize::default()),
+                "shm_heap_pages" => heap_pages(default) == Ok(PagePreference::default()),
+                "shm_protocol" => protocol(default) == Ok(bulk.protocol),
+                "shm_chunk" => chunk(default) == Ok(bulk.chunk),
+                "shm_collectives" => switch(default) == Ok(true),
+                "shm_slots" => slots(default) == Ok(usual.slots),
+                "shm_buffer" => buffer(default) == Ok(usual.buffer),
+                "shm_buffers" => buffers(default) == Ok(usual.buffers),
                 other => panic!("{other} has no reader"),
             };
-            assert_eq!(value.0, Ok(value.1));
+            assert!(is_usual, "{name}: {default}");
         }
+        assert!(SETTINGS.iter().all(|row| (row.check)(row.default).is_ok()));
     }
 
     #[test]

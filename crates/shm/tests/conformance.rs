@@ -8,30 +8,6 @@ use common::{KEY, WATCHDOG};
 use oxmpi_os::RawBytes;
 use oxmpi_shm::{BulkPreference, BulkProtocol, Node, NodeLeader, SegmentLayout, ShmRx, ShmTx};
 use oxmpi_testkit::conformance::{TestMemory, TestedTransport, TransportEnd};
-use oxmpi_wire::Peer;
-
-/// The sizes of a node of two ranks.
-trait Sizes {
-    const LAYOUT: SegmentLayout;
-}
-
-struct Usual;
-
-impl Sizes for Usual {
-    const LAYOUT: SegmentLayout = SegmentLayout::new(2);
-}
-
-/// The smallest sizes, so that everything runs out of room often.
-struct Tight;
-
-impl Sizes for Tight {
-    const LAYOUT: SegmentLayout = SegmentLayout {
-        ranks: 2,
-        slots: 4,
-        buffer: 128,
-        buffers: 4,
-    };
-}
 
 /// Memory of the process, by its owner.
 struct HeapMemory(Box<[u8]>);
@@ -54,63 +30,55 @@ impl TestMemory for HeapMemory {
     }
 }
 
-struct OnNode<S>(S);
+/// Two ranks of a node, of the usual sizes or the smallest, so that everything runs out of room often. Gets use one
+/// protocol, where it is available: number `PROTOCOL` of `buffers` and the claimable ones, or the best.
+struct OnNode<const TIGHT: bool, const PROTOCOL: usize>;
 
-impl<S: Sizes> TestedTransport for OnNode<S> {
+/// In place of the number of a protocol: the best by trial.
+const ANY: usize = usize::MAX;
+
+impl<const TIGHT: bool, const PROTOCOL: usize> TestedTransport for OnNode<TIGHT, PROTOCOL> {
     type Tx = ShmTx;
     type Rx = ShmRx;
     type Memory = HeapMemory;
 
     fn join() -> [TransportEnd<Self>; 2] {
+        let layout = match TIGHT {
+            false => SegmentLayout::new(2),
+            true => SegmentLayout {
+                ranks: 2,
+                slots: 4,
+                buffer: 128,
+                buffers: 4,
+            },
+        };
+        let mut protocols = [BulkProtocol::Buffers]
+            .into_iter()
+            .chain(BulkProtocol::CLAIMABLE);
+        let protocol = protocols.nth(PROTOCOL);
+        let preference = BulkPreference {
+            protocol,
+            chunk: protocol.map(|_| 4096),
+        };
         let host = NodeLeader::bind().unwrap();
         let name = host.name().to_owned();
         let other = thread::spawn(move || Node::join(&name, 1, 2, KEY, WATCHDOG).unwrap());
         let nodes = [
-            host.serve(S::LAYOUT, KEY, WATCHDOG).unwrap(),
+            host.serve(layout, KEY, WATCHDOG).unwrap(),
             other.join().unwrap(),
         ];
-        let mut peer = 2;
-        nodes.map(|node| {
-            peer -= 1;
-            let (tx, rx) = node.ends().unwrap();
-            TransportEnd {
-                tx,
-                rx,
-                peer: Peer(peer),
-            }
-        })
-    }
-}
-
-/// Two ranks of a node whose gets use one protocol, where it is available: number `PROTOCOL` of `buffers` and the
-/// claimable ones.
-struct ByProtocol<const PROTOCOL: usize>;
-
-impl<const PROTOCOL: usize> TestedTransport for ByProtocol<PROTOCOL> {
-    type Tx = ShmTx;
-    type Rx = ShmRx;
-    type Memory = HeapMemory;
-
-    fn join() -> [TransportEnd<Self>; 2] {
-        let protocols = [BulkProtocol::Buffers]
-            .into_iter()
-            .chain(BulkProtocol::CLAIMABLE);
-        let preference = BulkPreference {
-            protocol: protocols.clone().nth(PROTOCOL),
-            chunk: Some(4096),
-        };
-        OnNode::<Usual>::join().map(|end| {
-            let TransportEnd { mut tx, rx, peer } = end;
+        TransportEnd::two(nodes.map(|node| {
+            let (mut tx, rx) = node.ends().unwrap();
             tx.set_bulk_preference(preference);
-            TransportEnd { tx, rx, peer }
-        })
+            (tx, rx)
+        }))
     }
 }
 
-oxmpi_testkit::conformance!(buffers, ByProtocol<0>);
-oxmpi_testkit::conformance!(slots, ByProtocol<1>);
-oxmpi_testkit::conformance!(copy, ByProtocol<2>);
-oxmpi_testkit::conformance!(copy_nt, ByProtocol<3>);
-oxmpi_testkit::conformance!(cma, ByProtocol<4>);
-oxmpi_testkit::conformance!(usual, OnNode<Usual>);
-oxmpi_testkit::conformance!(tight, OnNode<Tight>);
+oxmpi_testkit::conformance!(buffers, OnNode<false, 0>);
+oxmpi_testkit::conformance!(slots, OnNode<false, 1>);
+oxmpi_testkit::conformance!(copy, OnNode<false, 2>);
+oxmpi_testkit::conformance!(copy_nt, OnNode<false, 3>);
+oxmpi_testkit::conformance!(cma, OnNode<false, 4>);
+oxmpi_testkit::conformance!(usual, OnNode<false, ANY>);
+oxmpi_testkit::conformance!(tight, OnNode<true, ANY>);

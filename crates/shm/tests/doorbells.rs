@@ -2,11 +2,9 @@
 
 mod common;
 
-use std::thread;
-
-use common::{KEY, Rank, WATCHDOG};
+use common::{Rank, WATCHDOG, nodes};
 use oxmpi_os::pipe::{PollFd, PollFlags, poll};
-use oxmpi_shm::{Node, NodeLeader, SegmentLayout};
+use oxmpi_shm::{Node, SegmentLayout};
 use oxmpi_wire::Sleeper;
 
 const ROUNDS: u32 = 300;
@@ -37,21 +35,17 @@ fn receive(rank: &mut Rank, in_own_sleep: bool) {
 
 #[test]
 fn a_sender_rings_the_doorbell() {
-    let host = NodeLeader::bind().expect("a socket");
-    let name = host.name().to_owned();
-    let (layout, start) = (SegmentLayout::new(2), std::time::Instant::now());
-    thread::scope(|s| {
-        s.spawn(|| {
-            let mut one = rank(Node::join(&name, 1, 2, KEY, WATCHDOG).expect("it joins"));
-            for round in 0..ROUNDS {
-                receive(&mut one, round % 3 == 0);
-                one.send(0, round, &[1; 8]);
-            }
-        });
-        let mut zero = rank(host.serve(layout, KEY, WATCHDOG).expect("it serves"));
+    let start = std::time::Instant::now();
+    nodes(SegmentLayout::new(2), |me, node| {
+        let mut rank = rank(node);
         for round in 0..ROUNDS {
-            zero.send(1, round, &[1; 8]);
-            receive(&mut zero, round % 2 == 0);
+            if me == 0 {
+                rank.send(1, round, &[1; 8]);
+            }
+            receive(&mut rank, round % (2 + me) == 0);
+            if me == 1 {
+                rank.send(0, round, &[1; 8]);
+            }
         }
     });
     assert!(start.elapsed() < WATCHDOG, "a ring was missed");

@@ -4,9 +4,8 @@
 mod model;
 
 use loom::sync::{Arc, Mutex};
-use loom::thread;
-use model::{Fences, Model};
-use oxmpi_shm::ring::{Receiver, Sender, SleepFlag};
+use model::{Fences, Model, sleep_flag, spawn_with};
+use oxmpi_shm::ring::{Receiver, Sender};
 
 /// Rings stay until they are read, all at once. A receiver that has read them sees all that was sent before,
 /// so one that sleeps again has a ring for every message that it has not seen.
@@ -14,18 +13,15 @@ use oxmpi_shm::ring::{Receiver, Sender, SleepFlag};
 fn no_ring_is_read_too_early() {
     loom::model(|| {
         let words = Model::ring(2);
-        let flag = SleepFlag::new(Model::new(1, |_| true), 0);
+        let flag = sleep_flag();
         let rings = Arc::new(Mutex::new(0));
         let (mut sender, mut receiver) = (Sender::new(words.clone(), 2), Receiver::new(words, 2));
-        let sending = thread::spawn({
-            let (flag, rings) = (flag.clone(), rings.clone());
-            move || {
-                for head in 0..2 {
-                    sender.try_send(head, &[1]).unwrap();
-                    if flag.asleep(&Fences) {
-                        flag.clear();
-                        *rings.lock().unwrap() += 1;
-                    }
+        let sending = spawn_with((flag.clone(), rings.clone()), move |(flag, rings)| {
+            for head in 0..2 {
+                sender.try_send(head, &[1]).unwrap();
+                if flag.asleep(&Fences) {
+                    flag.clear();
+                    *rings.lock().unwrap() += 1;
                 }
             }
         });

@@ -8,10 +8,8 @@
 mod model;
 
 use loom::thread;
-use model::Model;
-use oxmpi_shm::ring::{
-    PING_PONG_BUFFERS, PingPongBuffers, PingPongSlot, Receiver, STRIDE, Sender, SharedWords,
-};
+use model::{Model, spawn_with};
+use oxmpi_shm::ring::{PING_PONG_BUFFERS, PingPongBuffers, PingPongSlot, Receiver, STRIDE, Sender};
 
 /// One message more than there are slots, with credits in between.
 #[test]
@@ -65,42 +63,34 @@ fn a_ping_pong_buffer_goes_over_and_back() {
                 i
             }
         };
-        let answering = thread::spawn({
-            let buffers = buffers.clone();
-            move || {
-                let mut owned = PingPongBuffers::new();
-                if let Some((slot, head)) = other.1.next() {
-                    let came = PingPongBuffers::peer_index(head as usize);
-                    owned.check(came).unwrap();
-                    // SAFETY: the checker itself reports a race.
-                    assert_eq!(unsafe { buffers.get(place(true, came)) }, 7);
-                    owned.gain(came);
-                    other.1.advance(&slot);
-                }
-                let out = owned.next().unwrap();
-                // SAFETY: as above.
-                unsafe { buffers.set(place(true, out), 8) };
-                owned.give(out);
-                other.0.try_send(out as u32, &[]).unwrap();
+        let answering = spawn_with(buffers.clone(), move |buffers| {
+            let mut owned = PingPongBuffers::new();
+            if let Some((slot, head)) = other.1.next() {
+                let came = PingPongBuffers::peer_index(head as usize);
+                owned.check(came).unwrap();
+                assert_eq!(buffers.read(place(true, came)), 7);
+                owned.gain(came);
+                other.1.advance(&slot);
             }
+            let out = owned.next().unwrap();
+            buffers.write(place(true, out), 8);
+            owned.give(out);
+            other.0.try_send(out as u32, &[]).unwrap();
         });
         let mut owned = PingPongBuffers::new();
         let out = owned.next().unwrap();
-        // SAFETY: as above.
-        unsafe { buffers.set(place(false, out), 7) };
+        buffers.write(place(false, out), 7);
         owned.give(out);
         side.0.try_send(out as u32, &[]).unwrap();
         if let Some((slot, head)) = side.1.next() {
             let came = PingPongBuffers::peer_index(head as usize);
             owned.check(came).unwrap();
-            // SAFETY: as above.
-            assert_eq!(unsafe { buffers.get(place(false, came)) }, 8);
+            assert_eq!(buffers.read(place(false, came)), 8);
             owned.gain(came);
             side.1.advance(&slot);
             let out = owned.next().unwrap();
             assert_eq!(out, came, "the buffer read last is written next");
-            // SAFETY: as above.
-            unsafe { buffers.set(place(false, out), 9) };
+            buffers.write(place(false, out), 9);
         }
         answering.join().unwrap();
     });

@@ -6,8 +6,8 @@ mod model;
 use std::sync::atomic::Ordering;
 
 use loom::thread;
-use model::{Fences, Model};
-use oxmpi_shm::ring::{STRIDE, SharedWords, SleepFlag, StepMiss, StepSlots};
+use model::{Fences, Model, sleep_flag, spawn_with};
+use oxmpi_shm::ring::{STRIDE, SharedWords, StepMiss, StepSlots};
 
 /// Slots of a rank in the models: the fewest.
 const SLOTS: usize = 2;
@@ -30,8 +30,7 @@ fn write(slots: &Slots, step: u64) {
 
 /// Writes and publishes a step in this slot.
 fn write_in(slots: &Slots, slot: usize, step: u64) {
-    // SAFETY: the model has this word, and the checker reports a race.
-    unsafe { slots.words().set(Slots::payload(slot), step + 10) };
+    slots.words().write(Slots::payload(slot), step + 10);
     slots.publish(slot, step, MARK);
 }
 
@@ -40,9 +39,9 @@ fn publish(slots: &Slots, step: u64) {
     slots.publish(Slots::slot(step), step, MARK);
 }
 
-/// Looks for a step.
-fn look(slots: &Slots, step: u64) -> Result<(), StepMiss> {
-    slots.look(Slots::slot(step), step, MARK)
+/// Polls for a step.
+fn poll(slots: &Slots, step: u64) -> Result<(), StepMiss> {
+    slots.poll(Slots::slot(step), step, MARK)
 }
 
 /// Reads a step, if it is there.
@@ -52,10 +51,9 @@ fn read(slots: &Slots, step: u64) -> bool {
 
 /// Reads a step in this slot, if it is there.
 fn read_in(slots: &Slots, slot: usize, step: u64) -> bool {
-    let come = slots.look(slot, step, MARK);
+    let come = slots.poll(slot, step, MARK);
     if come.is_ok() {
-        // SAFETY: as above.
-        let payload = unsafe { slots.words().get(Slots::payload(slot)) };
+        let payload = slots.words().read(Slots::payload(slot));
         assert_eq!(payload, step + 10);
     }
     assert!(matches!(come, Ok(()) | Err(StepMiss::Early)), "{come:?}");
@@ -67,17 +65,14 @@ fn read_in(slots: &Slots, slot: usize, step: u64) -> bool {
 fn a_slot_is_written_after_it_was_read() {
     loom::model(|| {
         let (writer, reader) = (slots(), slots());
-        let reading = {
-            let (writer, reader) = (writer.clone(), reader.clone());
-            thread::spawn(move || {
-                for step in 1..=3 {
-                    if !read(&writer, step) {
-                        return;
-                    }
-                    assert!(reader.finish(step), "a small ring reports every step");
+        let reading = spawn_with((writer.clone(), reader.clone()), move |(writer, reader)| {
+            for step in 1..=3 {
+                if !read(&writer, step) {
+                    return;
                 }
-            })
-        };
+                assert!(reader.finish(step), "a small ring reports every step");
+            }
+        });
         for step in 1..=3 {
             let finished = reader.finished(step - 1).unwrap();
             if Slots::is_free(step, finished) {
@@ -93,12 +88,9 @@ fn a_slot_is_written_after_it_was_read() {
 fn an_exchange_orders_writes_before_reads() {
     loom::model(|| {
         let both = [slots(), slots()];
-        let other = thread::spawn({
-            let both = both.clone();
-            move || {
-                write(&both[1], 1);
-                read(&both[0], 1);
-            }
+        let other = spawn_with(both.clone(), move |both| {
+            write(&both[1], 1);
+            read(&both[0], 1);
         });
         write(&both[0], 1);
         read(&both[1], 1);
@@ -122,10 +114,7 @@ fn a_read_slot_is_written_next() {
     };
     loom::model(move || {
         let slots = slots();
-        let other = thread::spawn({
-            let slots = slots.clone();
-            move || run(&slots, 1)
-        });
+        let other = spawn_with(slots.clone(), move |slots| run(&slots, 1));
         run(&slots, 0);
         other.join().unwrap();
     });
@@ -136,16 +125,13 @@ fn a_read_slot_is_written_next() {
 fn an_answer_is_written_where_the_question_was() {
     loom::model(|| {
         let slots = slots();
-        let answering = thread::spawn({
-            let slots = slots.clone();
-            move || {
-                if read_in(&slots, 0, 1) {
-                    write_in(&slots, 0, 2);
-                }
+        let answering = spawn_with(slots.clone(), move |slots| {
+            if read_in(&slots, 0, 1) {
+                write_in(&slots, 0, 2);
             }
         });
         write_in(&slots, 0, 1);
-        if slots.look(0, 2, MARK).is_ok() {
+        if slots.poll(0, 2, MARK).is_ok() {
             read_in(&slots, 0, 2);
             write_in(&slots, 0, 3);
         }
@@ -160,18 +146,15 @@ fn an_alternating_writer_is_in_the_same_call() {
     let run = |fails| {
         loom::model(move || {
             let both = [slots(), slots()];
-            let writing = thread::spawn({
-                let [first, second] = both.clone();
-                move || {
-                    second.publish(1, 1, mark);
-                    first.publish(0, 2, mark);
-                    if fails {
-                        second.withdraw(1, 1, mark);
-                    }
+            let writing = spawn_with(both.clone(), move |[first, second]| {
+                second.publish(1, 1, mark);
+                first.publish(0, 2, mark);
+                if fails {
+                    second.withdraw(1, 1, mark);
                 }
             });
             let [first, second] = &both;
-            let come = Slots::look_ping_pong([first, second], (1, 1), 1, mark);
+            let come = Slots::poll_ping_pong([first, second], (1, 1), 1, mark);
             assert!(matches!(come, Ok(()) | Err(StepMiss::Early)), "{come:?}");
             writing.join().unwrap();
         });
@@ -187,15 +170,12 @@ fn a_read_of_withdrawn_memory_does_not_count() {
         // SAFETY: the model has this word.
         unsafe { memory.store(0, 10, Ordering::Relaxed) };
         publish(&owner, 1);
-        let failing = thread::spawn({
-            let (owner, memory) = (owner.clone(), memory.clone());
-            move || {
-                owner.withdraw(Slots::slot(1), 1, MARK);
-                // SAFETY: as above.
-                unsafe { memory.store(0, 11, Ordering::Relaxed) };
-            }
+        let failing = spawn_with((owner.clone(), memory.clone()), move |(owner, memory)| {
+            owner.withdraw(Slots::slot(1), 1, MARK);
+            // SAFETY: as above.
+            unsafe { memory.store(0, 11, Ordering::Relaxed) };
         });
-        if look(&owner, 1).is_ok() {
+        if poll(&owner, 1).is_ok() {
             // SAFETY: as above.
             let read = unsafe { memory.load(0, Ordering::Relaxed) };
             assert!(read == 10 || !owner.is_kept(Slots::slot(1), 1, MARK));
@@ -208,25 +188,21 @@ fn a_read_of_withdrawn_memory_does_not_count() {
 #[test]
 fn no_rank_writes_withdrawn_memory() {
     loom::model(|| {
-        let (owner, writer, memory) = (slots(), slots(), Model::new(1, |_| true));
+        let all = (slots(), slots(), Model::new(1, |_| true));
+        let (owner, writer, memory) = all.clone();
         publish(&owner, 1);
-        let writing = thread::spawn({
-            let (owner, writer, memory) = (owner.clone(), writer.clone(), memory.clone());
-            move || {
-                writer.enter(Slots::slot(1), 1, MARK);
-                if owner.is_kept(Slots::slot(1), 1, MARK) {
-                    // SAFETY: the model has this word, and the checker reports a race.
-                    unsafe { memory.set(0, 10) };
-                }
-                publish(&writer, 2);
+        let writing = spawn_with(all, move |(owner, writer, memory)| {
+            writer.enter(Slots::slot(1), 1, MARK);
+            if owner.is_kept(Slots::slot(1), 1, MARK) {
+                memory.write(0, 10);
             }
+            publish(&writer, 2);
         });
         owner.withdraw(Slots::slot(1), 1, MARK);
-        while look(&writer, 1).is_ok() && look(&writer, 2).is_err() {
+        while poll(&writer, 1).is_ok() && poll(&writer, 2).is_err() {
             thread::yield_now();
         }
-        // SAFETY: as above.
-        unsafe { memory.set(0, 11) };
+        memory.write(0, 11);
         writing.join().unwrap();
     });
 }
@@ -239,22 +215,17 @@ fn a_later_step_is_not_withdrawn() {
     loom::model(|| {
         let (slots, memory) = (slots(), Model::new(1, |_| true));
         slots.publish(SHOWN, 1, MARK);
-        let writing = thread::spawn({
-            let (slots, memory) = (slots.clone(), memory.clone());
-            move || {
-                slots.enter(ENTERED, 1, MARK);
-                if slots.is_kept(SHOWN, 1, MARK) {
-                    // SAFETY: the model has this word, and the checker reports a race.
-                    unsafe { memory.set(0, 10) };
-                }
-                slots.publish(SHOWN, 2, MARK);
+        let writing = spawn_with((slots.clone(), memory.clone()), move |(slots, memory)| {
+            slots.enter(ENTERED, 1, MARK);
+            if slots.is_kept(SHOWN, 1, MARK) {
+                memory.write(0, 10);
             }
+            slots.publish(SHOWN, 2, MARK);
         });
         slots.withdraw(SHOWN, 1, MARK);
-        let writes = slots.look(ENTERED, 1, MARK).is_ok();
-        if !writes || slots.look(SHOWN, 2, MARK).is_ok() {
-            // SAFETY: as above.
-            unsafe { memory.set(0, 11) };
+        let writes = slots.poll(ENTERED, 1, MARK).is_ok();
+        if !writes || slots.poll(SHOWN, 2, MARK).is_ok() {
+            memory.write(0, 11);
         }
         // The checker does not know that the exchange in `withdraw` leaves a later step alone.
         writing.join().unwrap();
@@ -266,16 +237,13 @@ fn a_later_step_is_not_withdrawn() {
 fn no_step_is_slept_over() {
     loom::model(|| {
         let root = slots();
-        let flag = SleepFlag::new(Model::new(1, |_| true), 0);
-        let publishing = thread::spawn({
-            let (root, flag) = (root.clone(), flag.clone());
-            move || {
-                publish(&root, 1);
-                flag.asleep(&Fences)
-            }
+        let flag = sleep_flag();
+        let publishing = spawn_with((root.clone(), flag.clone()), move |(root, flag)| {
+            publish(&root, 1);
+            flag.asleep(&Fences)
         });
         flag.announce(&Fences);
-        let sleeps = look(&root, 1).is_err();
+        let sleeps = poll(&root, 1).is_err();
         let woken = publishing.join().unwrap();
         assert!(!sleeps || woken);
     });
@@ -286,10 +254,9 @@ fn no_step_is_slept_over() {
 fn no_room_is_slept_over() {
     loom::model(|| {
         let reader = slots();
-        let flag = SleepFlag::new(Model::new(1, |_| true), 0);
-        let finishing = thread::spawn({
-            let (reader, flag) = (reader.clone(), flag.clone());
-            move || reader.finish(1) && flag.asleep(&Fences)
+        let flag = sleep_flag();
+        let finishing = spawn_with((reader.clone(), flag.clone()), move |(reader, flag)| {
+            reader.finish(1) && flag.asleep(&Fences)
         });
         flag.announce(&Fences);
         let sleeps = reader.finished(0) != Ok(1);

@@ -10,7 +10,7 @@ mod model;
 use std::sync::atomic::Ordering;
 
 use loom::thread;
-use model::{Fences, Model};
+use model::{Fences, Model, sleep_flag, spawn_with};
 use oxmpi_shm::ring::{
     BarrierCount, CpuBoard, ExitFlag, LinkAnnouncer, OpenedLinks, Receiver, Sender, SharedWords,
     SleepFlag,
@@ -21,14 +21,11 @@ use oxmpi_shm::ring::{
 fn no_message_is_slept_over() {
     loom::model(|| {
         let words = Model::ring(2);
-        let flag = SleepFlag::new(Model::new(1, |_| true), 0);
+        let flag = sleep_flag();
         let (mut sender, receiver) = (Sender::new(words.clone(), 2), Receiver::new(words, 2));
-        let sending = thread::spawn({
-            let flag = flag.clone();
-            move || {
-                sender.try_send(0, &[1]).unwrap();
-                flag.asleep(&Fences)
-            }
+        let sending = spawn_with(flag.clone(), move |flag| {
+            sender.try_send(0, &[1]).unwrap();
+            flag.asleep(&Fences)
         });
         flag.announce(&Fences);
         let sleeps = receiver.next().is_none();
@@ -42,19 +39,16 @@ fn no_message_is_slept_over() {
 fn no_credit_is_slept_over() {
     loom::model(|| {
         let words = Model::ring(2);
-        let flag = SleepFlag::new(Model::new(1, |_| true), 0);
+        let flag = sleep_flag();
         let mut sender = Sender::new(words.clone(), 2);
         let mut receiver = Receiver::new(words, 2);
         sender.try_send(0, &[1]).unwrap();
         sender.try_send(1, &[2]).unwrap();
-        let receiving = thread::spawn({
-            let flag = flag.clone();
-            move || {
-                let (slot, head) = receiver.next().unwrap();
-                assert_eq!(head, 0);
-                assert!(receiver.advance(&slot));
-                flag.asleep(&Fences)
-            }
+        let receiving = spawn_with(flag.clone(), move |flag| {
+            let (slot, head) = receiver.next().unwrap();
+            assert_eq!(head, 0);
+            assert!(receiver.advance(&slot));
+            flag.asleep(&Fences)
         });
         flag.announce(&Fences);
         let sleeps = !sender.room().unwrap();
@@ -71,12 +65,10 @@ fn a_barrier_orders_writes_before_reads() {
         let pass = |me: usize| {
             let (counts, data) = (counts.clone(), data.clone());
             move || {
-                // SAFETY: in bounds, and the checker reports a race.
-                unsafe { data.set(me, 7) };
+                data.write(me, 7);
                 BarrierCount::new(counts.clone(), me).enter(1);
                 if BarrierCount::new(counts.clone(), 1 - me).entered() == 1 {
-                    // SAFETY: as above.
-                    assert_eq!(unsafe { data.get(1 - me) }, 7);
+                    assert_eq!(data.read(1 - me), 7);
                 }
             }
         };
@@ -91,17 +83,14 @@ fn a_barrier_orders_writes_before_reads() {
 fn no_barrier_is_slept_over() {
     loom::model(|| {
         let counts = Model::new(2, |_| true);
-        let flag = SleepFlag::new(Model::new(1, |_| true), 0);
+        let flag = sleep_flag();
         let look = |flag: &SleepFlag<Model>, counts: &Model| {
             BarrierCount::new(counts.clone(), 0).entered() == 1 && flag.asleep(&Fences)
         };
-        let other = thread::spawn({
-            let (counts, flag) = (counts.clone(), flag.clone());
-            move || {
-                BarrierCount::new(counts.clone(), 1).enter(1);
-                let over = BarrierCount::new(counts.clone(), 0).entered() == 1;
-                (over, over && flag.asleep(&Fences))
-            }
+        let other = spawn_with((counts.clone(), flag.clone()), move |(counts, flag)| {
+            BarrierCount::new(counts.clone(), 1).enter(1);
+            let over = BarrierCount::new(counts.clone(), 0).entered() == 1;
+            (over, over && flag.asleep(&Fences))
         });
         BarrierCount::new(counts.clone(), 0).enter(1);
         flag.announce(&Fences);
@@ -149,13 +138,10 @@ fn all_messages_arrive_before_the_exit_flag() {
         let words = Model::ring(2);
         let exit = ExitFlag::new(Model::new(1, |_| true), 0);
         let (mut sender, mut receiver) = (Sender::new(words.clone(), 2), Receiver::new(words, 2));
-        let leaving = thread::spawn({
-            let exit = exit.clone();
-            move || {
-                sender.try_send(0, &[1]).unwrap();
-                sender.try_send(1, &[2]).unwrap();
-                exit.leave();
-            }
+        let leaving = spawn_with(exit.clone(), move |exit| {
+            sender.try_send(0, &[1]).unwrap();
+            sender.try_send(1, &[2]).unwrap();
+            exit.leave();
         });
         if exit.left() {
             for n in 0..2 {
@@ -182,16 +168,13 @@ fn a_rank_moves_while_it_is_woken() {
         let (mut sender, receiver) = (Sender::new(ring.clone(), 2), Receiver::new(ring, 2));
         board.set_cpu(ME, 3);
         flag.announce(&Fences);
-        let sending = thread::spawn({
-            let flag = flag.clone();
-            move || {
-                // For an earlier message it finds the receiver asleep, or just awake by itself.
-                if flag.asleep(&Fences) {
-                    flag.clear();
-                }
-                sender.try_send(0, &[1]).unwrap();
-                flag.asleep(&Fences)
+        let sending = spawn_with(flag.clone(), move |flag| {
+            // For an earlier message it finds the receiver asleep, or just awake by itself.
+            if flag.asleep(&Fences) {
+                flag.clear();
             }
+            sender.try_send(0, &[1]).unwrap();
+            flag.asleep(&Fences)
         });
         // It wakes by itself, has moved, and goes to sleep again.
         flag.clear();

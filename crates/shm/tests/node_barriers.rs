@@ -3,18 +3,11 @@
 mod common;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use common::{Rank, WATCHDOG, threads};
+use common::{POLICIES, Rank, SLEEPER, WATCHDOG, threads};
 use oxmpi_shm::SegmentLayout;
 use oxmpi_shm::wait::{WaitPolicy, Waiter};
-
-/// Sleeps after the first empty poll.
-const SLEEPER: WaitPolicy = WaitPolicy {
-    spin: 0,
-    yields: Duration::ZERO,
-    shared: false,
-};
 
 /// All ranks but `me`, a bit each.
 fn others(ranks: u32, me: u32) -> u64 {
@@ -33,12 +26,7 @@ fn pass(rank: &mut Rank, barrier: usize, others: u64, policy: WaitPolicy) {
 
 #[test]
 fn no_rank_leaves_before_all_have_entered() {
-    let policies = [
-        WaitPolicy::oversubscribed(),
-        WaitPolicy::passive(10, true),
-        SLEEPER,
-    ];
-    for (ranks, policy) in [1, 2, 3, 5].into_iter().zip(policies.into_iter().cycle()) {
+    for (ranks, policy) in [1, 2, 3, 5].into_iter().zip(POLICIES.into_iter().cycle()) {
         let entered = AtomicU64::new(0);
         threads(SegmentLayout::new(ranks), |me, mut rank| {
             for round in 1..=200 {

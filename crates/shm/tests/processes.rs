@@ -11,7 +11,7 @@ use std::time::Duration;
 use common::{Event, KEY, Rank, WATCHDOG, pattern};
 use oxmpi_shm::{BulkPreference, BulkProtocol, JoinError, Node, NodeLeader, SegmentLayout};
 use oxmpi_wire::regions::Region;
-use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Sleeper, Token};
+use oxmpi_wire::{Access, Fault, Key, Memory, Peer, Sleeper};
 
 const PART: &str = "OXMPI_TEST_PART";
 /// The number of messages that the part "die" sends, and what it then prints.
@@ -59,9 +59,7 @@ fn rank_one() {
         "half-way" | "another-program" => {
             let mut rank = join();
             let mut body = pattern(HALF_WAY, 1);
-            // SAFETY: the buffer lives as long as this process.
-            let body = unsafe { oxmpi_os::RawBytes::new(body.as_mut_ptr(), body.len()) };
-            let region = rank.tx.register(body, Access::Read, Peer(0)).unwrap();
+            let region = rank.register(&mut body, Access::Read);
             let key = rank.tx.key(&region, Peer(0));
             rank.send(0, 0, &key.0);
             if part == "another-program" {
@@ -170,10 +168,7 @@ fn a_get_from_a_killed_peer_ends() {
         let region = start_half_way(&mut rank, &mut copy, protocol);
         child.kill().unwrap();
         child.wait().unwrap();
-        rank.until("loss", |log| log.contains(&Event::Lost(1, Fault::PeerDead)));
-        assert!(rank.log.0.contains(&Event::Done(5, Err(Fault::PeerDead))));
-        rank.tx.release(region, Token(6));
-        rank.until("release", |log| log.contains(&Event::Done(6, Ok(()))));
+        lose_half_way(&mut rank, region);
     }
 }
 
@@ -192,10 +187,7 @@ fn a_get_from_a_peer_that_became_another_program_ends() {
         }
         let single = oxmpi_os::probe::process_vm_readv().is_ok();
         if single {
-            rank.until("loss", |log| log.contains(&Event::Lost(1, Fault::PeerDead)));
-            assert!(rank.log.0.contains(&Event::Done(5, Err(Fault::PeerDead))));
-            rank.tx.release(region, Token(6));
-            rank.until("release", |log| log.contains(&Event::Done(6, Ok(()))));
+            lose_half_way(&mut rank, region);
         }
         child.kill().unwrap();
         child.wait().unwrap();
@@ -209,6 +201,13 @@ const HALF_WAY: usize = 64 << 20;
 /// it is killed half-way, however late that is.
 const PIECES: u32 = (HALF_WAY / (256 << 10)) as u32;
 
+/// The get half-way ends with the loss of rank 1, and its region is free again.
+fn lose_half_way(rank: &mut Rank, region: Region) {
+    rank.until("loss", |log| log.contains(&Event::Lost(1, Fault::PeerDead)));
+    assert!(rank.log.0.contains(&Event::Done(5, Err(Fault::PeerDead))));
+    rank.release(region, 6);
+}
+
 /// Starts to get the region of rank 1.
 fn start_half_way(rank: &mut Rank, copy: &mut [u8], protocol: BulkProtocol) -> Region {
     rank.tx.set_bulk_preference(BulkPreference {
@@ -220,17 +219,8 @@ fn start_half_way(rank: &mut Rank, copy: &mut [u8], protocol: BulkProtocol) -> R
         panic!("a key first")
     };
     let key = Key(body.try_into().unwrap());
-    // SAFETY: the callers keep the buffer beyond the get's end.
-    let target = unsafe { oxmpi_os::RawBytes::new(copy.as_mut_ptr(), copy.len()) };
-    let region = rank.tx.register(target, Access::Write, Peer(0)).unwrap();
-    let (at, len) = (0, HALF_WAY as u64);
-    let remote = Remote { key: &key, at, len };
-    let local = Local {
-        region: &region,
-        at,
-        len,
-    };
-    rank.tx.get(Peer(1), remote, local, Token(5)).unwrap();
+    let region = rank.register(copy, Access::Write);
+    rank.get(1, &key, &region, HALF_WAY, 5);
     rank.poll();
     region
 }
@@ -256,16 +246,27 @@ fn a_sleeper_is_woken() {
     child.wait().unwrap();
 }
 
+/// Serves a node of so many ranks for so long, while another thread runs `join` with the leader's name.
+fn serve(
+    (ranks, limit): (u32, Duration),
+    join: impl FnOnce(&str) + Send,
+) -> Result<Node, JoinError> {
+    let host = NodeLeader::bind().unwrap();
+    let name = host.name().to_owned();
+    std::thread::scope(|s| {
+        s.spawn(|| join(&name));
+        host.serve(SegmentLayout::new(ranks), KEY, limit)
+    })
+}
+
 #[test]
 fn a_missing_rank_is_named() {
     let short = Duration::from_millis(50);
-    let host = NodeLeader::bind().unwrap();
-    let name = host.name().to_owned();
-    let error = std::thread::scope(|s| {
-        // The joining rank waits longer than its leader, or it would report a missing rank, too.
-        s.spawn(|| Node::join(&name, 2, 4, KEY, WATCHDOG).unwrap_err());
-        host.serve(SegmentLayout::new(4), KEY, short).unwrap_err()
+    // The joining rank waits longer than its leader, or it would report a missing rank, too.
+    let served = serve((4, short), |name| {
+        Node::join(name, 2, 4, KEY, WATCHDOG).unwrap_err();
     });
+    let error = served.unwrap_err();
     let text = error.to_string();
     assert!(
         text.contains("of 4 ranks") && text.contains("rank 1"),
@@ -282,31 +283,22 @@ fn a_missing_rank_is_named() {
 
 #[test]
 fn strangers_and_mismatched_ranks_are_refused() {
-    let host = NodeLeader::bind().unwrap();
-    let name = host.name().to_owned();
-    std::thread::scope(|s| {
-        s.spawn(|| {
-            let stranger = Node::join(&name, 1, 2, [0; 16], WATCHDOG).unwrap_err();
-            assert!(
-                stranger.to_string().contains("refused this rank"),
-                "{stranger}"
-            );
-            Node::join(&name, 1, 2, KEY, WATCHDOG).unwrap();
-        });
-        host.serve(SegmentLayout::new(2), KEY, WATCHDOG).unwrap();
+    let served = serve((2, WATCHDOG), |name| {
+        let stranger = Node::join(name, 1, 2, [0; 16], WATCHDOG).unwrap_err();
+        let text = stranger.to_string();
+        assert!(text.contains("refused this rank"), "{text}");
+        Node::join(name, 1, 2, KEY, WATCHDOG).unwrap();
     });
+    served.unwrap();
     for (rank, ranks, says) in [
         (1, 3, "has 3 ranks"),
         (5, 2, "not one of"),
         (0, 2, "not one of"),
     ] {
-        let host = NodeLeader::bind().unwrap();
-        let name = host.name().to_owned();
-        let error = std::thread::scope(|s| {
-            s.spawn(|| Node::join(&name, rank, ranks, KEY, WATCHDOG).unwrap_err());
-            host.serve(SegmentLayout::new(2), KEY, WATCHDOG)
-                .unwrap_err()
+        let served = serve((2, WATCHDOG), |name| {
+            Node::join(name, rank, ranks, KEY, WATCHDOG).unwrap_err();
         });
+        let error = served.unwrap_err();
         assert!(error.to_string().contains(says), "{error}");
     }
 }

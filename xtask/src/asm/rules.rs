@@ -9,7 +9,7 @@ const COLD: &[&str] = &[
     "Communicator<A>>::send",
     "::poll_first",
     // Once every quarter of a ring: credits are read, and given back.
-    "SendLink::look",
+    "SendLink::poll_credits",
     "ReceiverCredits::report",
     "ShmTx<B>::credits_written",
     // A communicator whose ranks are not its endpoint's in their order: they are looked up.

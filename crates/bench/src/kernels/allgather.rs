@@ -18,7 +18,7 @@ pub(super) const INFO: Info = Info::collective(
 
 pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     pattern::fill(sample, turn.out);
-    pattern::spoil_blocks(sample, Piece::all, turn.into);
+    pattern::fill_blocks_wrong(sample, Piece::all, turn.into);
     turn.counts.fill(turn.out.len());
 }
 
@@ -35,5 +35,5 @@ pub(super) fn repeat<C: Comm>(
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
-    pattern::differ_blocks(sample, Piece::all, buffers.last().into)
+    pattern::max_block_error(sample, Piece::all, buffers.last().into)
 }

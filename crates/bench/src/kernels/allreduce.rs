@@ -30,5 +30,5 @@ pub(super) fn repeat<C: Comm>(
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     let (_, into) = buffers.last().floats();
-    pattern::differ_sums(sample, 0, into)
+    pattern::max_sum_error(sample, 0, into)
 }

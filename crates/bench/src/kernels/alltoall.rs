@@ -23,7 +23,7 @@ fn block(sample: Sample, from: usize, all: usize) -> Piece {
 pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     let all = turn.into.len();
     pattern::fill(sample, turn.out);
-    pattern::spoil_blocks(sample, |from| block(sample, from, all), turn.into);
+    pattern::fill_blocks_wrong(sample, |from| block(sample, from, all), turn.into);
     turn.counts.fill(all / sample.ranks);
 }
 
@@ -43,5 +43,5 @@ pub(super) fn repeat<C: Comm>(
 /// The largest difference between a byte that the last alltoall received and the expected byte; 0 if all are right.
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     let into = buffers.last().into;
-    pattern::differ_blocks(sample, |from| block(sample, from, into.len()), into)
+    pattern::max_block_error(sample, |from| block(sample, from, into.len()), into)
 }

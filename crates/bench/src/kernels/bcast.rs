@@ -18,7 +18,7 @@ pub(super) const INFO: Info = Info {
 pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     pattern::fill(sample, turn.out);
     let first = usize::from(sample.rank == 0) % sample.ranks;
-    pattern::spoil(sample, Piece::all(first), turn.into);
+    pattern::fill_wrong(sample, Piece::all(first), turn.into);
 }
 
 /// The root always sends from its send buffer, so that the data it received before stays.
@@ -45,5 +45,5 @@ pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
         return 0.0;
     };
     let root = Piece::all(turn % sample.ranks);
-    pattern::differ(sample, root, buffers.of(turn).into)
+    pattern::max_error(sample, root, buffers.of(turn).into)
 }

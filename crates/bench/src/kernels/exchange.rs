@@ -36,8 +36,8 @@ pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     let each = turn.into.len() / 2;
     let [first, second] = pieces(sample, each);
     let (from_left, from_right) = turn.into.split_at_mut(each);
-    pattern::spoil(sample, first, from_left);
-    pattern::spoil(sample, second, from_right);
+    pattern::fill_wrong(sample, first, from_left);
+    pattern::fill_wrong(sample, second, from_right);
 }
 
 pub(super) fn repeat<C: Comm>(
@@ -67,5 +67,5 @@ pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     let into = buffers.last().into;
     let (from_left, from_right) = into.split_at(into.len() / 2);
     let [first, second] = pieces(sample, from_left.len());
-    pattern::differ(sample, first, from_left).max(pattern::differ(sample, second, from_right))
+    pattern::max_error(sample, first, from_left).max(pattern::max_error(sample, second, from_right))
 }

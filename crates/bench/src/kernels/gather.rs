@@ -29,6 +29,6 @@ pub(super) fn repeat<C: Comm>(
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     roots::last_of(sample.rank, sample.ranks, buffers.turns()).map_or(0.0, |turn| {
-        pattern::differ_blocks(sample, Piece::all, buffers.of(turn).into)
+        pattern::max_block_error(sample, Piece::all, buffers.of(turn).into)
     })
 }

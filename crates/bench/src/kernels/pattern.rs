@@ -40,31 +40,31 @@ pub(super) fn fill(sample: Sample, out: &mut [u8]) {
 }
 
 /// Fills a receive buffer with data that is wrong everywhere: the complement of the expected data.
-pub(super) fn spoil(sample: Sample, piece: Piece, into: &mut [u8]) {
+pub(super) fn fill_wrong(sample: Sample, piece: Piece, into: &mut [u8]) {
     for (slot, byte) in into.iter_mut().zip(piece.bytes(sample)) {
         *slot = !byte;
     }
 }
 
 /// The largest difference from the expected data.
-pub(super) fn differ(sample: Sample, piece: Piece, into: &[u8]) -> f64 {
+pub(super) fn max_error(sample: Sample, piece: Piece, into: &[u8]) -> f64 {
     let pairs = into.iter().zip(piece.bytes(sample));
     let worst = pairs.map(|(value, byte)| value.abs_diff(byte)).max();
     f64::from(worst.unwrap_or(0))
 }
 
 /// Fills a receive buffer of equal blocks with wrong data; `piece(n)` is expected in the n-th block.
-pub(super) fn spoil_blocks(sample: Sample, piece: impl Fn(usize) -> Piece, into: &mut [u8]) {
+pub(super) fn fill_blocks_wrong(sample: Sample, piece: impl Fn(usize) -> Piece, into: &mut [u8]) {
     let blocks = into.chunks_mut(block(sample, into.len()));
     blocks
         .enumerate()
-        .for_each(|(rank, block)| spoil(sample, piece(rank), block));
+        .for_each(|(rank, block)| fill_wrong(sample, piece(rank), block));
 }
 
 /// The largest difference from the expected data in such blocks.
-pub(super) fn differ_blocks(sample: Sample, piece: impl Fn(usize) -> Piece, into: &[u8]) -> f64 {
+pub(super) fn max_block_error(sample: Sample, piece: impl Fn(usize) -> Piece, into: &[u8]) -> f64 {
     let blocks = into.chunks(block(sample, into.len())).enumerate();
-    let worst = blocks.map(|(rank, block)| differ(sample, piece(rank), block));
+    let worst = blocks.map(|(rank, block)| max_error(sample, piece(rank), block));
     worst.fold(0.0, f64::max)
 }
 
@@ -82,7 +82,7 @@ pub(super) fn fill_numbers(sample: Sample, out: &mut [f32], into: &mut [f32]) {
 }
 
 /// The largest difference from the sums of all ranks' numbers from place `first` on.
-pub(super) fn differ_sums(sample: Sample, first: usize, into: &[f32]) -> f64 {
+pub(super) fn max_sum_error(sample: Sample, first: usize, into: &[f32]) -> f64 {
     let sums = (first..).map(|at| sum(sample.seed, sample.ranks, at));
     let pairs = into.iter().zip(sums);
     pairs.fold(0.0, |worst, (&got, want)| farther(worst, got, want))

@@ -15,7 +15,7 @@ pub(super) const INFO: Info = Info {
 /// Each rank sends its own pattern, so that a message sent back unread is detected.
 pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     pattern::fill(sample, turn.out);
-    pattern::spoil(sample, Piece::all(1 - sample.rank), turn.into);
+    pattern::fill_wrong(sample, Piece::all(1 - sample.rank), turn.into);
 }
 
 pub(super) fn repeat<C: Comm>(
@@ -51,5 +51,5 @@ pub(super) fn to_and_fro<C: Comm>(
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     let peer = Piece::all(1 - sample.rank);
-    pattern::differ(sample, peer, buffers.last().into)
+    pattern::max_error(sample, peer, buffers.last().into)
 }

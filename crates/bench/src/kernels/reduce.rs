@@ -28,6 +28,6 @@ pub(super) fn repeat<C: Comm>(
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     roots::last_of(sample.rank, sample.ranks, buffers.turns()).map_or(0.0, |turn| {
         let (_, into) = buffers.of(turn).floats();
-        pattern::differ_sums(sample, 0, into)
+        pattern::max_sum_error(sample, 0, into)
     })
 }

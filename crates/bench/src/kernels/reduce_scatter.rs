@@ -46,5 +46,5 @@ pub(super) fn repeat<C: Comm>(
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     let (_, into, counts) = buffers.last().counted_floats();
     let first = counts[..sample.rank].iter().sum();
-    pattern::differ_sums(sample, first, &into[..counts[sample.rank]])
+    pattern::max_sum_error(sample, first, &into[..counts[sample.rank]])
 }

@@ -37,5 +37,5 @@ pub(super) fn repeat<C: Comm>(
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     let (_, into) = buffers.last().floats();
-    pattern::differ_sums(sample, sample.rank * into.len(), into)
+    pattern::max_sum_error(sample, sample.rank * into.len(), into)
 }

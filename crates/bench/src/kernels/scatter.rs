@@ -32,7 +32,7 @@ fn part(sample: Sample, root: usize, length: usize) -> Piece {
 pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     pattern::fill(sample, turn.out);
     let piece = part(sample, 0, turn.into.len());
-    pattern::spoil(sample, piece, turn.into);
+    pattern::fill_wrong(sample, piece, turn.into);
     turn.counts.fill(turn.into.len());
 }
 
@@ -54,5 +54,5 @@ pub(super) fn repeat<C: Comm>(
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     let root = roots::last(sample.ranks, buffers.turns());
     let into = buffers.last().into;
-    pattern::differ(sample, part(sample, root, into.len()), into)
+    pattern::max_error(sample, part(sample, root, into.len()), into)
 }

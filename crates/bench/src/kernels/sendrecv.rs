@@ -20,7 +20,7 @@ fn left(sample: Sample) -> Piece {
 
 pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     pattern::fill(sample, turn.out);
-    pattern::spoil(sample, left(sample), turn.into);
+    pattern::fill_wrong(sample, left(sample), turn.into);
 }
 
 pub(super) fn repeat<C: Comm>(
@@ -38,5 +38,5 @@ pub(super) fn repeat<C: Comm>(
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
-    pattern::differ(sample, left(sample), buffers.last().into)
+    pattern::max_error(sample, left(sample), buffers.last().into)
 }

@@ -33,13 +33,13 @@ fn spoiled_buffers_differ_everywhere() {
     let mut right = [0; 512];
     pattern::fill(SAMPLE, &mut right);
     let mut spoiled = [0; 512];
-    pattern::spoil(SAMPLE, Piece::all(0), &mut spoiled);
+    pattern::fill_wrong(SAMPLE, Piece::all(0), &mut spoiled);
     assert!(right.iter().zip(&spoiled).all(|(a, b)| a != b));
-    assert_eq!(pattern::differ(SAMPLE, Piece::all(0), &right), 0.0);
+    assert_eq!(pattern::max_error(SAMPLE, Piece::all(0), &right), 0.0);
     for at in 0..512 {
         let mut one = right;
         one[at] ^= 1;
-        assert_eq!(pattern::differ(SAMPLE, Piece::all(0), &one), 1.0);
+        assert_eq!(pattern::max_error(SAMPLE, Piece::all(0), &one), 1.0);
     }
 }
 
@@ -48,12 +48,12 @@ fn another_rank_or_seed_or_place_is_seen() {
     let sample = Sample { rank: 1, ..SAMPLE };
     let mut data = [0; 64];
     pattern::fill(sample, &mut data);
-    assert!(pattern::differ(sample, Piece::all(0), &data) > 0.0);
+    assert!(pattern::max_error(sample, Piece::all(0), &data) > 0.0);
     let other = Sample { seed: 4, ..sample };
-    assert!(pattern::differ(other, Piece::all(1), &data) > 0.0);
-    assert!(pattern::differ(sample, Piece::all(1), &data[1..]) > 0.0);
+    assert!(pattern::max_error(other, Piece::all(1), &data) > 0.0);
+    assert!(pattern::max_error(sample, Piece::all(1), &data[1..]) > 0.0);
     let piece = Piece { from: 1, first: 1 };
-    assert_eq!(pattern::differ(sample, piece, &data[1..]), 0.0);
+    assert_eq!(pattern::max_error(sample, piece, &data[1..]), 0.0);
 }
 
 #[test]
@@ -62,10 +62,10 @@ fn blocks_are_distinct() {
     for (rank, block) in all.chunks_mut(16).enumerate() {
         pattern::fill(Sample { rank, ..SAMPLE }, block);
     }
-    assert_eq!(pattern::differ_blocks(SAMPLE, Piece::all, &all), 0.0);
+    assert_eq!(pattern::max_block_error(SAMPLE, Piece::all, &all), 0.0);
     let (low, high) = all.split_at_mut(32);
     low[..16].swap_with_slice(&mut high[16..]);
-    assert!(pattern::differ_blocks(SAMPLE, Piece::all, &all) > 0.0);
+    assert!(pattern::max_block_error(SAMPLE, Piece::all, &all) > 0.0);
 }
 
 /// Compares with a simple count.

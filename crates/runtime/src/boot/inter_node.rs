@@ -42,7 +42,7 @@ pub(super) fn wire_up(
     options: &StartOptions,
 ) -> Result<WiredRanks> {
     let (rank, size, nodes) = (manager.rank(), manager.size(), published.nodes);
-    let place = published.node_rank(manager, rank)?;
+    let node_rank = published.node_rank(manager, rank)?;
     let NetworkListener {
         acceptor,
         address: own,
@@ -50,19 +50,20 @@ pub(super) fn wire_up(
         lengths,
         card,
     } = listening;
-    if place.place == 0 {
+    if node_rank.local_rank == 0 {
         let own = format!("{lengths}/{card}");
-        manager.put(&format!("{CARD}-{}", place.node), &own)?;
+        manager.put(&format!("{CARD}-{}", node_rank.node), &own)?;
     }
     manager.barrier()?;
     let mut ends = site.join_without_cards(rank, size).map_err(cannot_watch)?;
     let mut traffic = ExchangeTraffic::default();
     let note = u64::from(rank) << 16 | u64::from(card.port);
-    let (node, tables) = if place.place == 0 {
-        let gathered = gather(acceptor, options.layout(place.ranks), options.heap, note)?;
+    let (node, tables) = if node_rank.local_rank == 0 {
+        let layout = options.layout(node_rank.ranks);
+        let gathered = gather(acceptor, layout, options.heap, note)?;
         let common = format!("{}/{lengths}/{card}", own.node);
-        let mut exchange =
-            AddressExchange::new(place.node, nodes, &node_address_table(common, &gathered));
+        let table = node_address_table(common, &gathered);
+        let mut exchange = AddressExchange::new(node_rank.node, nodes, &table);
         let patience = options.network.options.connect_timeout;
         (ends, traffic) =
             leader_exchange::run(&mut exchange, ends, patience, |node, with_card| {
@@ -76,13 +77,13 @@ pub(super) fn wire_up(
         let tables = exchange.encode_all();
         (release(gathered, &tables)?, tables)
     } else {
-        let first = address(manager, place.leader)?;
-        gather_at_node(&first, place.place, place.ranks, note)?
+        let first = address(manager, node_rank.leader)?;
+        gather_at_node(&first, node_rank.local_rank, node_rank.ranks, note)?
     };
     manager.barrier()?;
     let all = AddressDirectory::read(size, nodes, &tables).map_err(leader_exchange::wrong)?;
     let order = introduce(&ends.0, &all, rank)?;
-    if order.get(place.place as usize) != Some(&rank) {
+    if order.get(node_rank.local_rank as usize) != Some(&rank) {
         let why = format!("rank {rank} found other ranks on its node than rank 0 has published");
         return Err(malformed(&why));
     }

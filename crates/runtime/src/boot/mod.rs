@@ -95,7 +95,7 @@ impl WiredRanks {
     /// With the heap of an earlier endpoint.
     pub(crate) fn with_heap_reach(self, reach: RankAreas) -> Self {
         Self {
-            node: self.node.with_reach(reach),
+            node: self.node.with_rank_areas(reach),
             ..self
         }
     }

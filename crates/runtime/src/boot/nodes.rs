@@ -25,7 +25,7 @@ pub(super) struct NodeRank {
     /// The number of the rank's node.
     pub(super) node: u32,
     /// The local rank: how many lower ranks are on the same node.
-    pub(super) place: u32,
+    pub(super) local_rank: u32,
     /// The first rank of the node.
     pub(super) leader: u32,
     /// Number of ranks of the node.
@@ -53,9 +53,9 @@ impl JobNodes {
             local_ranks.push((node, counts[node]));
             counts[node] += 1;
         }
-        let node_rank = |(node, place): (usize, u32)| NodeRank {
+        let node_rank = |(node, local_rank): (usize, u32)| NodeRank {
             node: node as u32,
-            place,
+            local_rank,
             leader: leaders[node],
             ranks: counts[node],
         };
@@ -83,11 +83,11 @@ impl JobNodes {
         let node_ranks = self.node_ranks.iter().map(|node_rank| {
             let NodeRank {
                 node,
-                place,
+                local_rank,
                 leader,
                 ranks,
             } = *node_rank;
-            [node, place, leader, ranks]
+            [node, local_rank, leader, ranks]
         });
         let node_ranks: Vec<_> = node_ranks.collect();
         let leaders: Vec<_> = self.leaders.iter().map(|&leader| [leader]).collect();
@@ -142,10 +142,10 @@ impl PublishedNodes {
         manager: &mut ProcessManager,
         rank: u32,
     ) -> Result<NodeRank> {
-        let [node, place, leader, ranks] = self.node_ranks.at(manager, rank)?;
+        let [node, local_rank, leader, ranks] = self.node_ranks.at(manager, rank)?;
         Ok(NodeRank {
             node,
-            place,
+            local_rank,
             leader,
             ranks,
         })
@@ -218,9 +218,9 @@ mod tests {
     #[test]
     fn nodes_are_numbered_by_their_first_ranks() {
         let nodes = JobNodes::named(["b", "a", "b", "c", "a", "b"].into_iter());
-        let node_rank = |node, place, leader, ranks| NodeRank {
+        let node_rank = |node, local_rank, leader, ranks| NodeRank {
             node,
-            place,
+            local_rank,
             leader,
             ranks,
         };
@@ -229,13 +229,14 @@ mod tests {
             node_rank(1, 0, 1, 2),
             node_rank(2, 0, 3, 1),
         );
+        let at = |local_rank, node: NodeRank| NodeRank { local_rank, ..node };
         let node_ranks = [
             first,
             second,
-            NodeRank { place: 1, ..first },
+            at(1, first),
             last,
-            NodeRank { place: 1, ..second },
-            NodeRank { place: 2, ..first },
+            at(1, second),
+            at(2, first),
         ];
         assert_eq!(nodes.node_ranks, node_ranks);
         assert_eq!(nodes.leaders, [0, 1, 3]);

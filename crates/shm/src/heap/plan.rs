@@ -281,28 +281,27 @@ mod tests {
             (Shmem::Deny, PageKind::Small),
             (Shmem::Unknown, PageKind::Small),
         ] {
-            let facts = HeapLimits { shmem, ..machine() };
-            let plan = HeapPlan::new(2, pages(PagePreference::Auto), &facts);
-            assert_eq!(
-                (plan.pages, plan.why_pages.clone()),
-                (gives, PlanReason::Shmem(shmem))
-            );
-            assert!(plan.why_pages.to_string().contains(&shmem.to_string()));
-            let plan = HeapPlan::new(2, pages(PagePreference::Small), &facts);
-            assert_eq!(
-                (plan.pages, plan.why_pages),
-                (PageKind::Small, PlanReason::Preference)
-            );
-            // A pool without a page for each rank.
+            // The pool lacks a page for each rank.
+            let pool = UNIT;
             let facts = HeapLimits {
-                pool: UNIT,
-                ..facts
+                shmem,
+                pool,
+                ..machine()
             };
-            let plan = HeapPlan::new(2, pages(PagePreference::Pool), &facts);
-            assert_eq!(
-                (plan.pages, plan.why_pages),
-                (gives, PlanReason::Pool(UNIT))
-            );
+            let granted = PlanReason::Shmem(shmem);
+            assert!(granted.to_string().contains(&shmem.to_string()));
+            for (preferred, kind, why) in [
+                (PagePreference::Auto, gives, granted),
+                (
+                    PagePreference::Small,
+                    PageKind::Small,
+                    PlanReason::Preference,
+                ),
+                (PagePreference::Pool, gives, PlanReason::Pool(UNIT)),
+            ] {
+                let plan = HeapPlan::new(2, pages(preferred), &facts);
+                assert_eq!((plan.pages, plan.why_pages), (kind, why), "{preferred:?}");
+            }
         }
         let facts = HeapLimits {
             pool: 9 * UNIT,

@@ -49,7 +49,7 @@ impl RankAreas {
     }
 
     /// The address in this process of the `len` bytes from byte `offset` of the area of `rank` on, if the
-    /// area has them.
+    /// area has them. Access them by opaque copies only: they are another process's.
     #[inline]
     pub(crate) fn place(&self, rank: u32, offset: u64, len: u64) -> Option<*mut u8> {
         let area = *self.areas.get(rank as usize)?;

@@ -99,7 +99,7 @@ impl NodeLeader {
             layout,
             key,
             memory,
-            heap: node.rank_areas().map(|reach| Arc::clone(reach.heap())),
+            heap: node.rank_areas().map(|areas| Arc::clone(areas.heap())),
         };
         let mut pending: Vec<PendingRank> = Vec::new();
         let ready = |pending: &[PendingRank]| pending.iter().filter(|one| one.ready).count();

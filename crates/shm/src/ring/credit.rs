@@ -59,11 +59,11 @@ impl SenderCredits {
 
     /// The index of the credit word and its value when last read: when it changes, there is more.
     #[must_use]
-    pub const fn seen(&self) -> (u32, u32) {
+    pub const fn last_read(&self) -> (u32, u32) {
         (self.at, self.limit.wrapping_sub(self.total))
     }
 
-    /// Uses `n`; the caller has seen them in [`SenderCredits::left`].
+    /// Uses `n`; the caller has found them in [`SenderCredits::left`].
     #[inline]
     pub const fn take(&mut self, n: u32) {
         debug_assert!(n <= self.left());

@@ -100,16 +100,14 @@ impl<W: SharedWords> FifoWriter<W> {
     pub fn publish(&mut self, n: u64) {
         self.filled += n;
         // A reader that sees the counter sees the bytes.
+        let at = self.at.filled;
         // SAFETY: `new` checked the index.
-        unsafe {
-            self.words
-                .store(self.at.filled, self.filled, Ordering::Release);
-        }
+        unsafe { self.words.store(at, self.filled, Ordering::Release) };
     }
 
-    /// The words, and the index and last seen value of the counter that moves when there is room.
-    pub const fn waits_for(&self) -> (&W, usize, u64) {
-        (&self.words, self.at.drained, self.drained)
+    /// The index and the last read value of the counter that moves when there is room.
+    pub const fn waits_for(&self) -> (usize, u64) {
+        (self.at.drained, self.drained)
     }
 }
 
@@ -183,15 +181,13 @@ impl<W: SharedWords> FifoReader<W> {
     pub fn free(&mut self, n: u64) {
         self.drained += n;
         // The reads come before the writer's next writes there.
+        let at = self.at.drained;
         // SAFETY: `new` checked the index.
-        unsafe {
-            self.words
-                .store(self.at.drained, self.drained, Ordering::Release);
-        }
+        unsafe { self.words.store(at, self.drained, Ordering::Release) };
     }
 
-    /// The words, and the index and last seen value of the counter that moves when there is more.
-    pub const fn waits_for(&self) -> (&W, usize, u64) {
-        (&self.words, self.at.filled, self.filled)
+    /// The index and the last read value of the counter that moves when there is more.
+    pub const fn waits_for(&self) -> (usize, u64) {
+        (self.at.filled, self.filled)
     }
 }

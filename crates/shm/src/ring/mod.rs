@@ -48,7 +48,7 @@ pub use ping_pong_buffers::{PING_PONG_BUFFERS, PingPongBuffers};
 pub use ping_pong_slot::PingPongSlot;
 pub use queue::{Message, Receiver, SendError, Sender};
 pub use runnable_hint::RunnableHint;
-pub use sleep_flag::{AsymmetricFence, FullFence, SleepFlag};
+pub use sleep_flag::{AsymmetricFence, SleepFlag};
 pub use slot::{BODY, CREDITS, RingSlot, STRIDE, WIDE, ping_pong_slot_at, words_for};
 pub use steps::{StepMiss, StepSlots};
 pub use storage::Storage;

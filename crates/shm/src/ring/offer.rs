@@ -39,6 +39,9 @@ const TOOK: usize = JOIN + 4;
 /// work.
 const ATTEMPTS: u32 = 8;
 
+/// The loss of a claim whose offer is in a state that neither side writes.
+const CHANGED: ClaimLost = ClaimLost::Corrupt(Corrupt("an offer changed under its claimer"));
+
 const CLOSED: u64 = 0;
 const OPEN: u64 = 1;
 const DONE: u64 = 2;
@@ -113,6 +116,27 @@ impl<W: SharedWords> BulkOffer<W> {
         Self { words, at }
     }
 
+    #[inline(always)]
+    fn load(&self, word: usize, order: Ordering) -> u64 {
+        debug_assert!(word < OFFER_WORDS);
+        // SAFETY: `new` checked the words of an offer.
+        unsafe { self.words.load(self.at + word, order) }
+    }
+
+    #[inline(always)]
+    fn store(&self, word: usize, value: u64, order: Ordering) {
+        debug_assert!(word < OFFER_WORDS);
+        // SAFETY: as above.
+        unsafe { self.words.store(self.at + word, value, order) };
+    }
+
+    #[inline(always)]
+    fn exchange(&self, word: usize, old: u64, new: u64, order: Ordering) -> bool {
+        debug_assert!(word < OFFER_WORDS);
+        // SAFETY: as above.
+        unsafe { self.words.exchange(self.at + word, old, new, order) }
+    }
+
     /// The words in which the offer lies.
     pub const fn words(&self) -> &W {
         &self.words
@@ -145,15 +169,11 @@ impl<W: SharedWords> BulkOffer<W> {
     /// [`BulkOffer::grant`], or 0.
     pub fn open(&self, generation: u32, grant: u64) {
         for (word, value) in [(GRANT, grant), (JOIN, 0), (NEXT, 0), (SHARE, 0)] {
-            // SAFETY: `new` checked the index.
-            unsafe { self.words.store(self.at + word, value, Ordering::Relaxed) };
+            self.store(word, value, Ordering::Relaxed);
         }
         let open = OfferStage::Open.word(generation);
         // A claimer sees all that was prepared.
-        // SAFETY: `new` checked the index.
-        unsafe {
-            self.words.store(self.at + STATE, open, Ordering::Release);
-        }
+        self.store(STATE, open, Ordering::Release);
     }
 
     /// Owner: the stage of the offer; [`OfferStage::Closed`] if it is of another generation.
@@ -161,68 +181,46 @@ impl<W: SharedWords> BulkOffer<W> {
     /// # Cost
     /// One load.
     #[must_use]
-    pub fn look(&self, generation: u32) -> OfferStage {
+    pub fn stage(&self, generation: u32) -> OfferStage {
         // The acquire pairs with `finish`: what the claimer has read may be written again.
-        // SAFETY: `new` checked the index.
-        let word = unsafe { self.words.load(self.at + STATE, Ordering::Acquire) };
+        let word = self.load(STATE, Ordering::Acquire);
+        let protocol = (word >> 4) as u8;
         match word & 15 {
             _ if (word >> 32) as u32 != generation => OfferStage::Closed,
             OPEN => OfferStage::Open,
-            DONE => OfferStage::Done {
-                protocol: (word >> 4) as u8,
-            },
-            CLAIMED => OfferStage::Claimed {
-                protocol: (word >> 4) as u8,
-            },
+            DONE => OfferStage::Done { protocol },
+            CLAIMED => OfferStage::Claimed { protocol },
             _ => OfferStage::Closed,
         }
     }
 
     /// Owner: takes the offer back. False if it was claimed before.
     pub fn withdraw(&self, generation: u32) -> bool {
-        let (open, closed) = (
-            OfferStage::Open.word(generation),
-            OfferStage::Closed.word(generation),
-        );
+        let [open, closed] = [OfferStage::Open, OfferStage::Closed].map(|at| at.word(generation));
         // No peer claimed it, so there is nothing to acquire.
-        // SAFETY: `new` checked the index.
-        unsafe {
-            self.words
-                .exchange(self.at + STATE, open, closed, Ordering::Relaxed)
-        }
+        self.exchange(STATE, open, closed, Ordering::Relaxed)
     }
 
     /// Owner: grants the claimer something, not 0, such as the number of a FIFO.
     pub fn grant(&self, what: u64) {
         // A claimer that sees the grant sees what was prepared for it.
-        // SAFETY: `new` checked the index.
-        unsafe {
-            self.words.store(self.at + GRANT, what, Ordering::Release);
-        }
+        self.store(GRANT, what, Ordering::Release);
     }
 
     /// Claimer: claims the offer of `generation`. False if it is no longer open.
     #[must_use]
     pub fn claim(&self, generation: u32, protocol: u8) -> bool {
+        let open = OfferStage::Open.word(generation);
         let claimed = OfferStage::Claimed { protocol }.word(generation);
         // The acquire pairs with `open`.
-        // SAFETY: `new` checked the index.
-        unsafe {
-            self.words.exchange(
-                self.at + STATE,
-                OfferStage::Open.word(generation),
-                claimed,
-                Ordering::Acquire,
-            )
-        }
+        self.exchange(STATE, open, claimed, Ordering::Acquire)
     }
 
     /// Claimer: the grant; 0 if there is none yet.
     #[must_use]
     pub fn granted(&self) -> u64 {
         // The acquire pairs with `grant`.
-        // SAFETY: `new` checked the index.
-        unsafe { self.words.load(self.at + GRANT, Ordering::Acquire) }
+        self.load(GRANT, Ordering::Acquire)
     }
 
     /// Owner: revokes the offer, claimed or not: its peer is lost, which the peer may not know. The bytes may
@@ -232,14 +230,8 @@ impl<W: SharedWords> BulkOffer<W> {
         let closed = OfferStage::Closed.word(generation);
         // The claimer changes the state twice at most.
         for _ in 0..3 {
-            // SAFETY: `new` checked the index.
-            let word = unsafe { self.words.load(self.at + STATE, Ordering::Relaxed) };
-            // SAFETY: as above.
-            let won = unsafe {
-                self.words
-                    .exchange(self.at + STATE, word, closed, Ordering::Relaxed)
-            };
-            if won {
+            let word = self.load(STATE, Ordering::Relaxed);
+            if self.exchange(STATE, word, closed, Ordering::Relaxed) {
                 break;
             }
         }
@@ -256,17 +248,14 @@ impl<W: SharedWords> BulkOffer<W> {
     /// # Errors
     /// [`ClaimLost`]: no more bytes arrive.
     pub fn holds(&self, generation: u32, stage: OfferStage) -> Result<(), ClaimLost> {
-        // SAFETY: `new` checked the index.
-        let word = unsafe { self.words.load(self.at + STATE, Ordering::Relaxed) };
+        let word = self.load(STATE, Ordering::Relaxed);
         let closed = OfferStage::Closed.word(generation);
         if word == stage.word(generation) {
             Ok(())
         } else if word == closed {
             Err(ClaimLost::Revoked)
         } else {
-            Err(ClaimLost::Corrupt(Corrupt(
-                "an offer changed under its claimer",
-            )))
+            Err(CHANGED)
         }
     }
 
@@ -277,66 +266,44 @@ impl<W: SharedWords> BulkOffer<W> {
     pub fn finish(&self, generation: u32, protocol: u8) -> Result<(), ClaimLost> {
         let claimed = OfferStage::Claimed { protocol }.word(generation);
         let done = OfferStage::Done { protocol }.word(generation);
-        // The reads come before the look at the state.
+        // The reads come before the read of the state.
         self.words.fence(Ordering::Acquire);
         // The release: and before the owner's next writes.
-        // SAFETY: `new` checked the index.
-        let finished = unsafe {
-            self.words
-                .exchange(self.at + STATE, claimed, done, Ordering::Release)
-        };
-        if finished {
+        if self.exchange(STATE, claimed, done, Ordering::Release) {
             return Ok(());
         }
         // A state that was put back since is no better.
-        let changed = ClaimLost::Corrupt(Corrupt("an offer changed under its claimer"));
-        Err(self
-            .holds(generation, OfferStage::Claimed { protocol })
-            .err()
-            .unwrap_or(changed))
+        let held = self.holds(generation, OfferStage::Claimed { protocol });
+        Err(held.err().unwrap_or(CHANGED))
     }
 
     /// Claimer: took all bytes without a claim, and uses nothing of the offer any more. A message to the
     /// owner follows and says so.
     pub fn took(&self, generation: u32) {
         // That message carries the order.
-        // SAFETY: `new` checked the index.
-        unsafe {
-            self.words
-                .store(self.at + TOOK, u64::from(generation), Ordering::Relaxed);
-        }
+        self.store(TOOK, u64::from(generation), Ordering::Relaxed);
     }
 
     /// Owner, once that message has arrived: whether the claimer called [`BulkOffer::took`].
     #[must_use]
     pub fn is_taken(&self, generation: u32) -> bool {
-        // SAFETY: `new` checked the index.
-        let word = unsafe { self.words.load(self.at + TOOK, Ordering::Relaxed) };
+        let word = self.load(TOOK, Ordering::Relaxed);
         word == u64::from(generation)
     }
 
     /// Claimer: asks the owner to move pieces as well; two words that it must know, the first not 0.
     pub fn join(&self, what: [u64; 2]) {
-        // SAFETY: `new` checked the index.
-        unsafe {
-            self.words
-                .store(self.at + JOINED, what[1], Ordering::Relaxed);
-        }
+        self.store(JOINED, what[1], Ordering::Relaxed);
         // An owner that sees the first word sees the second.
-        // SAFETY: `new` checked the index.
-        unsafe {
-            self.words.store(self.at + JOIN, what[0], Ordering::Release);
-        }
+        self.store(JOIN, what[0], Ordering::Release);
     }
 
     /// Owner: the words of [`BulkOffer::join`], if the claimer has asked.
     #[must_use]
     pub fn joined(&self) -> Option<[u64; 2]> {
         // The acquire pairs with `join`.
-        // SAFETY: `new` checked the index.
-        let first = unsafe { self.words.load(self.at + JOIN, Ordering::Acquire) };
-        // SAFETY: `new` checked the index.
-        let second = unsafe { self.words.load(self.at + JOINED, Ordering::Relaxed) };
+        let first = self.load(JOIN, Ordering::Acquire);
+        let second = self.load(JOINED, Ordering::Relaxed);
         (first != 0).then_some([first, second])
     }
 
@@ -345,18 +312,12 @@ impl<W: SharedWords> BulkOffer<W> {
     #[must_use]
     pub fn take(&self, pieces: u64) -> Option<u64> {
         for _ in 0..ATTEMPTS {
-            // SAFETY: `new` checked the index.
-            let next = unsafe { self.words.load(self.at + NEXT, Ordering::Relaxed) };
+            let next = self.load(NEXT, Ordering::Relaxed);
             if next >= pieces {
                 return None;
             }
             // Pieces are disjoint, and `shared` alone reports what came of them.
-            // SAFETY: `new` checked the index.
-            let won = unsafe {
-                self.words
-                    .exchange(self.at + NEXT, next, next + 1, Ordering::Relaxed)
-            };
-            if won {
+            if self.exchange(NEXT, next, next + 1, Ordering::Relaxed) {
                 return Some(next);
             }
         }
@@ -366,11 +327,7 @@ impl<W: SharedWords> BulkOffer<W> {
     /// Claimer: leaves a shared transfer: no piece is taken any more.
     pub fn leave(&self) {
         // An owner that is about to take one finds another number.
-        // SAFETY: `new` checked the index.
-        unsafe {
-            self.words
-                .store(self.at + NEXT, u64::MAX, Ordering::Relaxed);
-        }
+        self.store(NEXT, u64::MAX, Ordering::Relaxed);
     }
 
     /// Owner: reports its progress in a shared transfer.
@@ -380,18 +337,14 @@ impl<W: SharedWords> BulkOffer<W> {
             OwnerProgress::Failed => u64::MAX,
         };
         // The claimer then sees the bytes of the pieces.
-        // SAFETY: `new` checked the index.
-        unsafe {
-            self.words.store(self.at + SHARE, word, Ordering::Release);
-        }
+        self.store(SHARE, word, Ordering::Release);
     }
 
     /// Claimer: the owner's progress.
     #[must_use]
     pub fn shared(&self) -> OwnerProgress {
         // The acquire pairs with `share`.
-        // SAFETY: `new` checked the index.
-        match unsafe { self.words.load(self.at + SHARE, Ordering::Acquire) } {
+        match self.load(SHARE, Ordering::Acquire) {
             u64::MAX => OwnerProgress::Failed,
             n => OwnerProgress::Pieces(n),
         }

@@ -43,9 +43,7 @@ impl<W: SharedWords> LinkAnnouncer<W> {
         unsafe { self.words.store(at, 1, Ordering::Relaxed) };
         // The release makes the table's word visible to a receiver that sees the counter move.
         // SAFETY: the constructor checked the index.
-        unsafe {
-            self.words.add(self.counter, 1, Ordering::Release);
-        }
+        unsafe { self.words.add(self.counter, 1, Ordering::Release) };
     }
 }
 
@@ -53,7 +51,7 @@ impl<W: SharedWords> LinkAnnouncer<W> {
 #[derive(Debug)]
 pub struct OpenedLinks<W> {
     announcer: LinkAnnouncer<W>,
-    seen: u64,
+    acknowledged: u64,
 }
 
 impl<W: SharedWords> OpenedLinks<W> {
@@ -65,7 +63,7 @@ impl<W: SharedWords> OpenedLinks<W> {
     pub fn new(words: W, counter: usize, table: usize) -> Self {
         Self {
             announcer: LinkAnnouncer::new(words, counter, table),
-            seen: 0,
+            acknowledged: 0,
         }
     }
 
@@ -76,12 +74,12 @@ impl<W: SharedWords> OpenedLinks<W> {
     #[inline(always)]
     #[must_use]
     pub fn has_new(&self) -> bool {
-        self.count() != self.seen
+        self.count() != self.acknowledged
     }
 
     /// Takes note of all announcements so far. Read the table after this.
     pub fn acknowledge(&mut self) {
-        self.seen = self.count();
+        self.acknowledged = self.count();
     }
 
     /// Whether `sender` has opened its ring.
@@ -98,12 +96,9 @@ impl<W: SharedWords> OpenedLinks<W> {
 
     #[inline(always)]
     fn count(&self) -> u64 {
+        let LinkAnnouncer { words, counter, .. } = &self.announcer;
         // SAFETY: `new` checked the index.
-        unsafe {
-            self.announcer
-                .words
-                .load(self.announcer.counter, Ordering::Acquire)
-        }
+        unsafe { words.load(*counter, Ordering::Acquire) }
     }
 }
 
@@ -121,7 +116,7 @@ impl OpenedLinks<MappedWords<'_>> {
                 counter: self.announcer.counter,
                 table: self.announcer.table,
             },
-            seen: self.seen,
+            acknowledged: self.acknowledged,
         }
     }
 }

@@ -80,7 +80,7 @@ impl<W: SharedWords> PingPongSlot<W> {
 
 /// Which side may write the ping-pong slot, as one sender knows it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SlotTurn {
+pub(super) struct SlotOwner {
     writer: SlotWriter,
     /// Ring slots used when this side could last write the slot.
     used: u32,
@@ -98,7 +98,7 @@ enum SlotWriter {
     Own,
 }
 
-impl SlotTurn {
+impl SlotOwner {
     /// The state before the first message, beside a ring of `slots` slots.
     pub(super) const fn new(is_own: bool, slots: u32) -> Self {
         Self {

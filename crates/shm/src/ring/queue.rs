@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering;
 
-use super::ping_pong_slot::{PingPongSlot, STEP, SlotTurn};
+use super::ping_pong_slot::{PingPongSlot, STEP, SlotOwner};
 use super::slot::{BODY, RingSlot, STRIDE, ping_pong_slot_at, words_for};
 use super::{Corrupt, ReceiverCredits, SenderCredits, SharedWords};
 
@@ -32,7 +32,7 @@ pub struct Sender<W> {
     /// The number of the next message, in the upper half as in a slot's first word.
     number: u64,
     slots: SenderCredits,
-    turn: SlotTurn,
+    slot_owner: SlotOwner,
     ping_pong: W,
 }
 
@@ -64,7 +64,7 @@ impl<W: SharedWords> Sender<W> {
             mask: slots - 1,
             number: PingPongSlot::<W>::NONE,
             slots: SenderCredits::new(slots, slots * STRIDE as u32),
-            turn: SlotTurn::new(false, slots),
+            slot_owner: SlotOwner::new(false, slots),
             // SAFETY: `check` has counted these words.
             ping_pong: unsafe { words.part(ping_pong_slot_at(slots), STRIDE) },
             words,
@@ -77,7 +77,7 @@ impl<W: SharedWords> Sender<W> {
     pub fn with_ping_pong(self, ping_pong: PingPongSlot<W>) -> Self {
         Self {
             number: ping_pong.number(),
-            turn: SlotTurn::new(ping_pong.begins(), self.mask + 1),
+            slot_owner: SlotOwner::new(ping_pong.begins(), self.mask + 1),
             ping_pong: ping_pong.into_words(),
             ..self
         }
@@ -86,13 +86,13 @@ impl<W: SharedWords> Sender<W> {
     /// This side has read the peer's message in the ping-pong slot, and may write there next.
     #[inline(always)]
     pub const fn gain_ping_pong(&mut self) {
-        self.turn.take(self.slots.used());
+        self.slot_owner.take(self.slots.used());
     }
 
     /// Tries the ping-pong slot again, after a quarter of a ring was freed. Clears a message of the peer
     /// there that has been read.
     pub fn retry_ping_pong(&mut self) {
-        if self.turn.retry(self.slots.used()) {
+        if self.slot_owner.retry(self.slots.used()) {
             // SAFETY: these are the words of a slot.
             let word = unsafe { self.ping_pong.load(0, Ordering::Relaxed) };
             if word != 0 {
@@ -132,7 +132,7 @@ impl<W: SharedWords> Sender<W> {
     #[inline(always)]
     #[must_use]
     pub const fn may_ping_pong(&self) -> bool {
-        self.turn.is_own()
+        self.slot_owner.is_own()
     }
 
     /// The ping-pong slot, for a message of at most [`BODY`] words: two lines that go back and forth are
@@ -169,7 +169,7 @@ impl<W: SharedWords> Sender<W> {
     #[inline(always)]
     pub fn publish(&mut self, slot: &RingSlot<W>, head: u32) {
         if slot.is_ping_pong() {
-            self.turn.give(self.slots.used());
+            self.slot_owner.give(self.slots.used());
         } else {
             self.slots.take(1);
         }

@@ -7,29 +7,17 @@
 //!
 //! This is the store-buffer pattern with an asymmetric barrier; source: membarrier(2), "Example".
 
-use core::sync::atomic::{Ordering, fence};
+use core::sync::atomic::Ordering;
 
 use super::{MappedWords, SharedWords};
 
-/// An asymmetric memory barrier: cheap for senders, expensive for sleepers.
+/// An asymmetric memory barrier: cheap for senders, expensive for sleepers. A full fence on both sides needs nothing from
+/// the system.
 pub trait AsymmetricFence {
     /// The cheap side, between a sender's publishing and its load of the flag.
     fn light(&self);
     /// The expensive side, between the receiver's setting the flag and its last poll.
     fn heavy(&self);
-}
-
-/// A full fence on both sides: needs nothing from the system.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct FullFence;
-
-impl AsymmetricFence for FullFence {
-    fn light(&self) {
-        fence(Ordering::SeqCst);
-    }
-    fn heavy(&self) {
-        fence(Ordering::SeqCst);
-    }
 }
 
 /// Set while the receiver sleeps. The lower half of the word is a futex and holds nothing else.

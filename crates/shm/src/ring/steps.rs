@@ -10,7 +10,7 @@
 //! step it has finished. So no rank reads a line of the writer that changes every step, and a rank may be
 //! `SLOTS` steps ahead of the slowest. Two ranks may write all slots of both alternately: the rank that has
 //! read one may write it next. If their calls differ they may then write where the other does not look; a
-//! rank that waits long [finds out](StepSlots::look_ping_pong).
+//! rank that waits long [finds out](StepSlots::poll_ping_pong).
 //!
 //! A rank that waits publishes for which step, so that others on its processor know whether it could go on.
 
@@ -24,7 +24,7 @@ pub struct StepSlots<W, const SLOTS: usize> {
     words: W,
 }
 
-/// Why a slot does not hold the step that was looked for.
+/// Why a slot does not hold the step that was polled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepMiss {
     /// It is not published yet.
@@ -126,12 +126,12 @@ impl<W: SharedWords, const SLOTS: usize> StepSlots<W, SLOTS> {
         };
     }
 
-    /// Looks whether `step` is published in this slot. What was written before is visible then.
+    /// Polls whether `step` is published in this slot. What was written before is visible then.
     ///
     /// # Errors
     /// [`StepMiss`] if it is not.
     #[inline(always)]
-    pub fn look(&self, slot: usize, step: u64, mark: u16) -> Result<(), StepMiss> {
+    pub fn poll(&self, slot: usize, step: u64, mark: u16) -> Result<(), StepMiss> {
         // SAFETY: as above.
         let number = unsafe { self.words.load(Self::number(slot), Ordering::Acquire) };
         if number == step << MARK | u64::from(mark) {
@@ -141,23 +141,23 @@ impl<W: SharedWords, const SLOTS: usize> StepSlots<W, SLOTS> {
         }
     }
 
-    /// Looks for `step` as [`StepSlots::look`] does, in slot `slot` of rank `both[owner]`, where two ranks
+    /// Polls for `step` as [`StepSlots::poll`] does, in slot `slot` of rank `both[owner]`, where two ranks
     /// write the slots of both alternately: a peer that has published this step or a later one, but not here,
     /// is in another call.
     ///
     /// # Errors
-    /// As [`StepSlots::look`]. `mark` is the peer's [mark](StepSlots::ping_pong_mark).
+    /// As [`StepSlots::poll`]. `mark` is the peer's [mark](StepSlots::ping_pong_mark).
     ///
     /// # Cost
     /// Reads all slots while the step is early: for a rank that has waited for a while.
-    pub fn look_ping_pong(
+    pub fn poll_ping_pong(
         both: [&Self; 2],
         (owner, slot): (usize, usize),
         step: u64,
         mark: u16,
     ) -> Result<(), StepMiss> {
-        let look = || both[owner].look(slot, step, mark);
-        let found = match look() {
+        let poll = || both[owner].poll(slot, step, mark);
+        let found = match poll() {
             Err(StepMiss::Early) => 0,
             Err(StepMiss::Corrupt(_)) => both[owner].step_in(slot),
             come => return come,
@@ -172,7 +172,7 @@ impl<W: SharedWords, const SLOTS: usize> StepSlots<W, SLOTS> {
             return Err(StepMiss::Early);
         }
         // What the peer published before that is visible now; and it is written again only once it was read.
-        match look() {
+        match poll() {
             Err(StepMiss::Early) if both[owner].is_withdrawn(slot) => Err(StepMiss::Early),
             Err(_) => Err(StepMiss::Differs),
             Ok(()) => Ok(()),
@@ -228,7 +228,7 @@ impl<W: SharedWords, const SLOTS: usize> StepSlots<W, SLOTS> {
     /// before.
     pub fn is_kept(&self, slot: usize, step: u64, mark: u16) -> bool {
         self.words.fence(Ordering::Acquire);
-        self.look(slot, step, mark).is_ok()
+        self.poll(slot, step, mark).is_ok()
     }
 
     #[inline]
@@ -291,20 +291,6 @@ impl<W: SharedWords, const SLOTS: usize> StepSlots<W, SLOTS> {
     }
 }
 
-impl<const SLOTS: usize> StepSlots<super::MappedWords<'_>, SLOTS> {
-    /// The same slots without a lifetime.
-    ///
-    /// # Safety
-    /// As [`MappedWords::detach`](super::MappedWords::detach).
-    #[must_use]
-    pub const unsafe fn detach(self) -> StepSlots<super::MappedWords<'static>, SLOTS> {
-        StepSlots {
-            // SAFETY: by the caller's word.
-            words: unsafe { self.words.detach() },
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     extern crate std;
@@ -340,9 +326,9 @@ mod tests {
         slots.publish(1, 1, MARK);
         slots.publish(1, 2, MARK);
         slots.withdraw(1, 1, MARK);
-        assert_eq!(slots.look(1, 2, MARK), Ok(()));
+        assert_eq!(slots.poll(1, 2, MARK), Ok(()));
         slots.withdraw(1, 2, MARK);
-        assert_eq!(slots.look(1, 2, MARK), Err(StepMiss::Early));
+        assert_eq!(slots.poll(1, 2, MARK), Err(StepMiss::Early));
     }
 
     #[test]
@@ -350,26 +336,26 @@ mod tests {
         let memory = [memory(), memory()];
         let [first, second] = [0, 1].map(|rank| slots(&memory[rank]));
         let [own_mark, peer_mark] = [0, 1].map(|writer| Slots::ping_pong_mark(MARK, writer));
-        let look = |step| Slots::look_ping_pong([&first, &second], (0, 1), step, peer_mark);
+        let poll = |step| Slots::poll_ping_pong([&first, &second], (0, 1), step, peer_mark);
         first.publish(0, 3, own_mark);
         second.publish(0, 2, peer_mark);
         assert_eq!(
-            look(3),
+            poll(3),
             Err(StepMiss::Early),
             "own steps and earlier ones do not count"
         );
         second.publish(1, 4, peer_mark);
-        assert_eq!(look(3), Err(StepMiss::Differs), "the peer is further");
+        assert_eq!(poll(3), Err(StepMiss::Differs), "the peer is further");
         first.publish(1, 3, peer_mark);
-        assert_eq!(look(3), Ok(()));
+        assert_eq!(poll(3), Ok(()));
         first.withdraw(1, 3, peer_mark);
-        assert_eq!(look(3), Err(StepMiss::Early), "it has failed in this call");
+        assert_eq!(poll(3), Err(StepMiss::Early), "it has failed in this call");
         first.publish(1, 5, peer_mark);
-        assert_eq!(look(3), Err(StepMiss::Differs), "it has not waited");
+        assert_eq!(poll(3), Err(StepMiss::Differs), "it has not waited");
         for (slots, slot) in [(&first, 1), (&second, 0)] {
             slots.publish(slot, 1000, peer_mark);
             assert!(
-                matches!(look(3), Err(StepMiss::Corrupt(_))),
+                matches!(poll(3), Err(StepMiss::Corrupt(_))),
                 "no rank is so far"
             );
             slots.publish(slot, 1, peer_mark);

@@ -203,22 +203,18 @@ mod tests {
         let mut parts = std::vec::Vec::new();
         for rank in 0..2 {
             parts.push((area.badge(rank).address(0).addr(), PAGE));
-            for (peer, index) in
-                (0..2).flat_map(|peer| (0..OFFERS_PER_PEER).map(move |i| (peer, i)))
-            {
-                let first = area.offer(rank, peer, index).words().address(0);
-                parts.push((first.addr(), OFFER_WORDS * 8));
-            }
             parts.extend((0..FIFOS).map(|index| (area.fifo(rank, index).addr(), FIFO_LEN)));
-            for (peer, index) in
-                (0..2).flat_map(|peer| (0..WINDOWS_PER_PAIR / 2).map(move |i| (peer, i)))
-            {
-                let first = area.pair_window(rank, peer, index);
-                assert_eq!(
-                    first,
-                    area.pair_window(peer, rank, WINDOWS_PER_PAIR - 1 - index)
-                );
-                parts.push((first.addr(), pair_window_len(2)));
+            for peer in 0..2 {
+                for index in 0..OFFERS_PER_PEER {
+                    let first = area.offer(rank, peer, index).words().address(0);
+                    parts.push((first.addr(), OFFER_WORDS * 8));
+                }
+                for index in 0..WINDOWS_PER_PAIR / 2 {
+                    let first = area.pair_window(rank, peer, index);
+                    let across = area.pair_window(peer, rank, WINDOWS_PER_PAIR - 1 - index);
+                    assert_eq!(first, across);
+                    parts.push((first.addr(), pair_window_len(2)));
+                }
             }
         }
         parts.sort_unstable();

@@ -148,23 +148,12 @@ mod tests {
                 end = at + words;
             }
             assert!(end * 8 <= slots_len(ranks));
-            assert!(
-                bounce_buffer_len(ranks) >= 4096
-                    && bounce_buffers_len(ranks) <= MAX_GROUPS * 2 * GROUP_LEN
-            );
+            assert!(bounce_buffer_len(ranks) >= 4096);
+            assert!(bounce_buffers_len(ranks) <= MAX_GROUPS * 2 * GROUP_LEN);
         }
-        assert_eq!(
-            (
-                bounce_buffer_len(2),
-                bounce_buffer_len(16),
-                bounce_buffer_len(64)
-            ),
-            (36 << 10, 36 << 10, 16 << 10)
-        );
-        assert_eq!(
-            (slots_len(RANKS + 1), bounce_buffers_len(RANKS + 1)),
-            (0, 0)
-        );
-        assert_eq!(pair_buffers_len(1), 0);
+        let lens = [2, 16, 64].map(bounce_buffer_len);
+        assert_eq!(lens, [36 << 10, 36 << 10, 16 << 10]);
+        let none = [slots_len(RANKS + 1), bounce_buffers_len(RANKS + 1)];
+        assert_eq!((none, pair_buffers_len(1)), ([0, 0], 0));
     }
 }

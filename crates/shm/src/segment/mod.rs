@@ -28,7 +28,7 @@ mod layout;
 use std::io;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::vec::Vec;
 
 use oxmpi_os::memory::{Mapping, Memfd};
@@ -72,14 +72,9 @@ impl Segment {
     /// Maps `memory`, which has the size of `layout`, for rank `me`.
     pub(crate) fn map(memory: &Memfd, layout: SegmentLayout, me: u32) -> io::Result<Self> {
         if ![layout.len(), layout.file_len()].contains(&memory.len()) {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!(
-                    "the segment has {} B, its layout {} B",
-                    memory.len(),
-                    layout.len()
-                ),
-            ));
+            let (has, wanted) = (memory.len(), layout.len());
+            let what = format!("the segment has {has} B, its layout {wanted} B");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         Self::of(Backing::Shared(memory.try_clone()?), layout, me)
     }
@@ -121,35 +116,14 @@ impl Segment {
     /// # Panics
     /// If it is for another number of ranks.
     pub(crate) fn attach(&mut self, rank_areas: RankAreas) {
-        assert_eq!(
-            rank_areas.ranks(),
-            self.layout.ranks as usize,
-            "an area for each rank"
-        );
+        let ranks = self.layout.ranks as usize;
+        assert_eq!(rank_areas.ranks(), ranks, "an area for each rank");
         self.rank_areas = Some(rank_areas);
     }
 
     /// The heap, if there is one.
     pub(crate) fn rank_areas(&self) -> Option<&RankAreas> {
         self.rank_areas.as_ref()
-    }
-
-    /// Offset in the heap area of `rank` of the `len` bytes from `address` on, if all of them lie in it: for
-    /// the peer's [`Segment::heap_place`].
-    ///
-    /// # Cost
-    /// Some compares; no system call.
-    pub(crate) fn heap_offset(&self, rank: u32, address: *const u8, len: u64) -> Option<u64> {
-        self.rank_areas.as_ref()?.offset(rank, address, len)
-    }
-
-    /// The address in this process of the `len` bytes from byte `offset` of the heap area of `rank` on, if
-    /// the area has them. Access them by opaque copies only: they are another process's.
-    ///
-    /// # Cost
-    /// As [`Segment::heap_offset`].
-    pub(crate) fn heap_place(&self, rank: u32, offset: u64, len: u64) -> Option<*mut u8> {
-        self.rank_areas.as_ref()?.place(rank, offset, len)
     }
 
     pub(crate) fn layout(&self) -> &SegmentLayout {
@@ -181,11 +155,8 @@ impl Segment {
         group: usize,
     ) -> CollectiveSlots<MappedWords<'_>> {
         let first = arena::slots_at(self.layout.ranks, rank, group);
-        let words = self.words(
-            self.layout.slots_at() + first * 8,
-            CollectiveSlots::<MappedWords<'_>>::WORDS,
-        );
-        CollectiveSlots::new(words)
+        let at = self.layout.slots_at() + first * 8;
+        CollectiveSlots::new(self.words(at, CollectiveSlots::<()>::WORDS))
     }
 
     /// The bounce buffers of collectives, unless they cannot be mapped.
@@ -218,10 +189,12 @@ impl Segment {
         self.doorbells.as_ref()
     }
 
-    /// The address of the sleep flag of `rank`: its lower half is a futex.
-    pub(crate) fn asleep(&self, rank: u32) -> *mut u32 {
+    /// The lower half of the sleep flag of `rank`: a futex, which the kernel finds and compares by its address.
+    pub(crate) fn asleep(&self, rank: u32) -> &AtomicU32 {
         assert!(rank < self.layout.ranks);
-        self.board_words().address(rank as usize).cast()
+        let word = self.board_words().address(rank as usize);
+        // SAFETY: an aligned word of the segment, which `self` keeps.
+        unsafe { AtomicU32::from_ptr(word.cast()) }
     }
 
     /// The board of all ranks: which are awake, and on which processor.
@@ -294,11 +267,8 @@ impl Segment {
     /// # Cost
     /// The first time system calls, then a load.
     pub(crate) fn buffers(&self, from: u32, to: u32) -> Option<*mut u8> {
-        let start = self.layout.buffers_at();
-        let map = || {
-            let len = self.layout.all_buffers_len();
-            self.memory.map_part(start, len).ok()
-        };
+        let (start, len) = (self.layout.buffers_at(), self.layout.all_buffers_len());
+        let map = || self.memory.map_part(start, len).ok();
         let all = self.buffers.get_or_init(map).as_ref()?;
         let at = self.link(from, to) * self.layout.buffers_len();
         Some(all.base().wrapping_add(at))

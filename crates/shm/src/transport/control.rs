@@ -1,12 +1,12 @@
 //! Control frames of the transport: pulls, chunks of bulk data, and their ends.
 
 use oxmpi_wire::regions::RegionId;
+use oxmpi_wire::slab::Handle;
 
 use crate::ring::BODY;
 
-/// Number of an operation at the rank that started it: index above, generation below.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OperationId(pub(super) u64);
+/// The handle of an operation at the rank that started it.
+pub(super) type OperationId = Handle;
 
 /// A control frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,9 +44,9 @@ impl Control {
     pub(super) fn words(&self) -> [u64; BODY] {
         let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
         match *self {
-            Self::Pull { id, from, at, len } => [1, id.0, from.word(), at, len, 0, 0],
-            Self::Data { id, first, len } => [2, id.0, pair(first, len), 0, 0, 0, 0],
-            Self::Refused { id } => [3, id.0, 0, 0, 0, 0, 0],
+            Self::Pull { id, from, at, len } => [1, id.word(), from.word(), at, len, 0, 0],
+            Self::Data { id, first, len } => [2, id.word(), pair(first, len), 0, 0, 0, 0],
+            Self::Refused { id } => [3, id.word(), 0, 0, 0, 0, 0],
             Self::Push {
                 id,
                 to,
@@ -54,15 +54,18 @@ impl Control {
                 first,
                 len,
                 last,
-            } => [4, id.0, to.word(), at, pair(first, len), last.into(), 0],
-            Self::Pushed { id, ok } => [5, id.0, ok.into(), 0, 0, 0, 0],
+            } => {
+                let (id, place) = (id.word(), pair(first, len));
+                [4, id, to.word(), at, place, last.into(), 0]
+            }
+            Self::Pushed { id, ok } => [5, id.word(), ok.into(), 0, 0, 0, 0],
         }
     }
 
     /// The frame in the body of a slot; `None` if it is none, whatever a broken peer wrote.
     pub(super) fn parse(words: &[u64; BODY]) -> Option<Self> {
         let [code, id, a, b, c, d, _] = *words;
-        let id = OperationId(id);
+        let id = Handle::from_word(id);
         let flag = |word| match word {
             0 => Some(false),
             1 => Some(true),
@@ -101,34 +104,21 @@ mod tests {
 
     #[test]
     fn there_and_back() {
-        let id = OperationId(7 << 32 | 9);
-        let name = RegionId::from_word(3 << 32 | 4);
-        let all = [
-            Control::Pull {
-                id,
-                from: name,
-                at: 1 << 40,
-                len: 5,
-            },
-            Control::Data {
-                id,
-                first: 15,
-                len: 65_536,
-            },
-            Control::Refused { id },
-            Control::Push {
-                id,
-                to: name,
-                at: 12,
-                first: 2,
-                len: 3,
-                last: true,
-            },
-            Control::Pushed { id, ok: false },
-        ];
-        for control in all {
-            assert_eq!(Control::parse(&control.words()), Some(control));
+        let (id, name) = (7 << 32 | 9, 3 << 32 | 4);
+        let chunk = 15 << 32 | 65_536;
+        for words in [
+            [1, id, name, 1 << 40, 5, 0, 0],
+            [2, id, chunk, 0, 0, 0, 0],
+            [3, id, 0, 0, 0, 0, 0],
+            [4, id, name, 12, chunk, 1, 0],
+            [5, id, 0, 0, 0, 0, 0],
+        ] {
+            let control = Control::parse(&words).expect("a frame");
+            assert_eq!(control.words(), words, "{control:?}");
         }
+        let (id, first, len) = (Handle::from_word(id), 15, 65_536);
+        let data = Control::Data { id, first, len };
+        assert_eq!(Control::parse(&data.words()), Some(data));
         for bad in [
             [0; BODY],
             [6, 0, 0, 0, 0, 0, 0],

@@ -108,7 +108,7 @@ impl SendLink {
     /// broken.
     #[cold]
     #[inline(never)]
-    pub(super) fn look(&mut self) -> bool {
+    pub(super) fn poll_credits(&mut self) -> bool {
         self.state == LinkState::Open && self.ring.room() == Ok(true)
     }
 
@@ -231,12 +231,12 @@ impl SendLink {
         self.size
     }
 
-    /// The credits that a sender without room waits for: index of the word, and value last seen.
+    /// The credits that a sender without room waits for: index of the word, and value last read.
     pub(super) fn short_of(&mut self) -> (u32, u32) {
         if self.ring.ready() {
-            self.buffers.seen()
+            self.buffers.last_read()
         } else {
-            self.ring.slots().seen()
+            self.ring.slots().last_read()
         }
     }
 }

@@ -9,9 +9,9 @@ pub(super) type OfferedRegions<B> = oxmpi_wire::regions::Regions<B, Option<(u32,
 /// How a peer may take the bytes of a region without asking for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct OfferKey {
-    /// The place of the offer that the peer claims, and in `turn` the offer's generation.
+    /// The place of the offer that the peer claims, and its generation.
     pub(super) place: Option<u32>,
-    pub(super) turn: u32,
+    pub(super) generation: u32,
     /// The address of the first byte if the bytes are contiguous, else 0.
     pub(super) address: u64,
     /// Offset of the bytes in the owner's area of the heap, if they lie there.
@@ -47,7 +47,7 @@ impl OfferKey {
     pub(super) fn key(&self, region: RegionId) -> Key {
         let OfferKey {
             place,
-            turn,
+            generation,
             address,
             heap,
             pushed,
@@ -56,7 +56,7 @@ impl OfferKey {
         let pushed = pushed.map_or(0, |PushedWindow { window, pages }| {
             u64::from(pages) << 8 | (u64::from(window) + 1)
         });
-        let offer = pushed << 40 | place << 32 | u64::from(turn);
+        let offer = pushed << 40 | place << 32 | u64::from(generation);
         region.key([offer, address, heap.map_or(0, |at| at + 1)])
     }
 
@@ -66,7 +66,7 @@ impl OfferKey {
         let window = ((offer >> 40) as u8).checked_sub(1);
         Self {
             place: u32::from((offer >> 32) as u8).checked_sub(1),
-            turn: offer as u32,
+            generation: offer as u32,
             address,
             heap: heap.checked_sub(1),
             pushed: window.map(|window| PushedWindow {
@@ -88,7 +88,7 @@ mod tests {
             OfferKey::default(),
             OfferKey {
                 place: Some(0),
-                turn: 7,
+                generation: 7,
                 address: 1 << 47,
                 heap: Some(0),
                 pushed: Some(PushedWindow::new(3, 5 * PushedWindow::PAGE + 1)),

@@ -9,8 +9,8 @@ use std::vec::Vec;
 use oxmpi_os::RawBytes;
 use oxmpi_os::memory::Memfd;
 use oxmpi_wire::{
-    Access, Envelope, Fault, Flags, Header, Kind, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink,
-    Slot, Take, Token, Tx,
+    Access, Busy, Envelope, Fault, Flags, Header, Kind, Local, Memory, Peer, Put, Remote, Rma, Rx,
+    Sink, Slot, Take, Token, Tx,
 };
 use proptest::prelude::*;
 
@@ -27,13 +27,13 @@ const LAYOUT: SegmentLayout = SegmentLayout {
 };
 
 #[derive(Default)]
-struct Seen {
+struct SinkLog {
     frames: Vec<(Header, Vec<u8>)>,
     done: Vec<(Token, Result<(), Fault>)>,
     lost: Vec<(Peer, Fault)>,
 }
 
-impl<T> Sink<T> for Seen {
+impl<T> Sink<T> for SinkLog {
     fn frame(&mut self, _: &mut T, _: Peer, head: &Header, body: &mut impl Take) {
         let mut bytes = vec![0; body.left()];
         body.take(&mut bytes);
@@ -49,32 +49,54 @@ impl<T> Sink<T> for Seen {
     }
 }
 
-struct Victim {
+/// One rank of a node in this process.
+struct Rank {
     segment: Arc<Segment>,
     tx: ShmTx,
     rx: ShmRx,
-    seen: Seen,
+    log: SinkLog,
 }
 
-impl Victim {
-    /// Rank 0; the test acts as rank 1.
-    fn new() -> Self {
-        let memory = Memfd::create("oxmpi-test", LAYOUT.file_len()).unwrap();
-        let segment = Arc::new(Segment::map(&memory, LAYOUT, 0).unwrap());
-        for rank in 0..LAYOUT.ranks {
+/// The ranks of a node in this process.
+fn ranks(layout: SegmentLayout) -> Vec<Rank> {
+    let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
+    let rank = |me| {
+        let segment = Arc::new(Segment::map(&memory, layout, me).unwrap());
+        for rank in 0..layout.ranks {
             segment.set_pid(rank, std::process::id());
         }
-        segment.link_announcer(0).announce(1);
-        Self {
-            tx: ShmTx::new(segment.clone(), 0),
-            rx: ShmRx::new(segment.clone(), 0).unwrap(),
+        Rank {
+            tx: ShmTx::new(segment.clone(), me),
+            rx: ShmRx::new(segment.clone(), me).unwrap(),
             segment,
-            seen: Seen::default(),
+            log: SinkLog::default(),
         }
+    };
+    (0..layout.ranks).map(rank).collect()
+}
+
+/// Rank 0 of two; the test acts as rank 1.
+fn victim() -> Rank {
+    let victim = ranks(LAYOUT).swap_remove(0);
+    victim.segment.link_announcer(0).announce(1);
+    victim
+}
+
+impl Rank {
+    fn poll(&mut self) {
+        self.rx.poll(&mut self.tx, 8, &mut self.log);
     }
 
-    fn poll(&mut self) {
-        self.rx.poll(&mut self.tx, 8, &mut self.seen);
+    /// Sends an empty message to `to`.
+    fn send(&mut self, to: u32) -> Result<(), Busy> {
+        self.tx.short(Peer(to), &eager(0), &RawBytes::empty())
+    }
+
+    /// Checks that the other rank was given up once, since it broke the protocol.
+    fn assert_given_up(&self, what: &str) {
+        let lost = &self.log.lost[..];
+        let given_up = matches!(lost, [(Peer(1), Fault::Protocol(_))]);
+        assert!(given_up, "{what}: {lost:?}");
     }
 
     /// Writes word `at` of the link from rank 1 to rank 0.
@@ -137,7 +159,7 @@ fn a_rank_that_miscounts_barriers_is_given_up() {
         (3, false),
         (u64::MAX, false),
     ] {
-        let mut victim = Victim::new();
+        let mut victim = victim();
         let mut barriers = NodeBarriers::new(victim.segment.clone(), 0);
         assert!(barriers.enter(5, 0b10));
         victim.segment.barrier_count(1, 5).enter(count);
@@ -145,7 +167,7 @@ fn a_rank_that_miscounts_barriers_is_given_up() {
         assert_eq!(missing, if count == 1 || count == 2 { 0 } else { 0b10 });
         victim.poll();
         let lost: &[_] = &[(Peer(1), Fault::Protocol("an impossible count of barriers"))];
-        assert_eq!(victim.seen.lost, if good { &[] } else { lost }, "{count}");
+        assert_eq!(victim.log.lost, if good { &[] } else { lost }, "{count}");
     }
 }
 
@@ -172,112 +194,85 @@ fn broken_frames_give_the_peer_up() {
         ("empty chunk", control, [2, 0, 0, 0, 0, 0, 0]),
     ];
     for (what, compact, body) in cases {
-        let mut victim = Victim::new();
+        let mut victim = victim();
         victim.message(0, compact, &body);
         victim.poll();
-        assert!(
-            matches!(victim.seen.lost[..], [(Peer(1), Fault::Protocol(_))]),
-            "{what}: {:?}",
-            victim.seen.lost
-        );
-        assert!(victim.seen.frames.is_empty(), "{what}");
+        victim.assert_given_up(what);
+        assert!(victim.log.frames.is_empty(), "{what}");
         victim.message(1, compact, &body);
         victim.poll();
-        assert_eq!(victim.seen.lost.len(), 1, "{what}: reported once");
+        victim.assert_given_up(what);
     }
 }
 
 #[test]
 fn an_impossible_sequence_number_is_found() {
-    let mut victim = Victim::new();
+    let mut victim = victim();
     victim.poll();
     victim.write(0, 77 << 32);
     for _ in 0..=1 << 15 {
         victim.poll();
     }
-    assert!(matches!(
-        victim.seen.lost[..],
-        [(Peer(1), Fault::Protocol(_))]
-    ));
+    victim.assert_given_up("rank 1");
 }
 
 #[test]
 fn impossible_credits_end_the_link() {
-    let mut victim = Victim::new();
+    let mut victim = victim();
     // One more than the ring holds: the first uses the ping-pong slot.
     for _ in 0..=LAYOUT.slots {
-        victim
-            .tx
-            .short(Peer(1), &eager(0), &RawBytes::empty())
-            .unwrap();
+        victim.send(1).unwrap();
     }
     let credits = LAYOUT.slots as usize * crate::ring::STRIDE;
     put(victim.segment.ring(0, 1), credits, 1000);
-    assert!(
-        victim
-            .tx
-            .short(Peer(1), &eager(0), &RawBytes::empty())
-            .is_err()
-    );
+    assert!(victim.send(1).is_err());
     victim.poll();
-    assert!(matches!(
-        victim.seen.lost[..],
-        [(Peer(1), Fault::Protocol(_))]
-    ));
+    victim.assert_given_up("rank 1");
 }
 
 /// A spent budget leaves the next poll at a late link; fewer links are left then.
 #[test]
 fn peers_may_leave_in_the_middle_of_a_round() {
     let layout = SegmentLayout { ranks: 4, ..LAYOUT };
-    let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
-    let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
-    for rank in 0..layout.ranks {
-        segment.set_pid(rank, std::process::id());
+    let mut ranks = ranks(layout);
+    for peer in &mut ranks[1..] {
+        peer.send(0).unwrap();
     }
-    let mut tx: ShmTx = ShmTx::new(segment.clone(), 0);
-    let mut rx = ShmRx::new(segment.clone(), 0).unwrap();
-    let mut seen = Seen::default();
-    for peer in 1..layout.ranks {
-        let mut peer: ShmTx = ShmTx::new(segment.clone(), peer);
-        peer.short(Peer(0), &eager(0), &RawBytes::empty()).unwrap();
-    }
+    let rank = &mut ranks[0];
     for budget in [1, 1, 8] {
-        assert_eq!(rx.poll(&mut tx, budget, &mut seen), 1);
+        let moved = rank.rx.poll(&mut rank.tx, budget, &mut rank.log);
+        assert_eq!(moved, 1);
     }
     for peer in 1..3 {
-        segment.exit_flag(peer).leave();
+        rank.segment.exit_flag(peer).leave();
     }
-    rx.disarm();
+    rank.rx.disarm();
     for _ in 0..2 {
-        rx.poll(&mut tx, 8, &mut seen);
+        rank.poll();
     }
-    assert_eq!((seen.frames.len(), seen.lost.len()), (3, 2));
+    assert_eq!((rank.log.frames.len(), rank.log.lost.len()), (3, 2));
 }
 
 #[test]
 fn a_rank_that_naps_notices_soon_that_a_peer_has_left() {
-    let mut victim = Victim::new();
+    let mut victim = victim();
     victim.segment.exit_flag(1).leave();
     for _ in 0..100 {
         victim.poll();
         victim.rx.napped();
     }
-    assert_eq!(victim.seen.lost, [(Peer(1), Fault::Left)]);
+    assert_eq!(victim.log.lost, [(Peer(1), Fault::Left)]);
 }
 
 #[test]
 fn a_flood_of_pulls_is_bounded() {
-    let mut victim = Victim::new();
+    let mut victim = victim();
     let control = compact(Kind::Transport as u32, 0, 0);
     for n in 0..10_000 {
         victim.message(n, control, &[1, n as u64, 7, 0, 100]);
         victim.poll();
     }
-    assert!(matches!(
-        victim.seen.lost[..],
-        [(Peer(1), Fault::Protocol(_))]
-    ));
+    victim.assert_given_up("rank 1");
 }
 
 /// What the hostile peer does between two polls.
@@ -312,7 +307,7 @@ fn step() -> impl Strategy<Value = ClaimStep> {
 proptest! {
     #[test]
     fn nothing_that_a_peer_writes_breaks_the_other_side(steps in proptest::collection::vec(step(), 1..60)) {
-        let mut victim = Victim::new();
+        let mut victim = victim();
         let mut memory = [vec![5u8; 1000], vec![6u8; 1000]];
         let regions = memory.each_mut().map(|memory| {
             // SAFETY: the memory outlives the victim, and is read only afterwards.
@@ -349,7 +344,7 @@ proptest! {
                 }
             }
             victim.poll();
-            prop_assert!(victim.seen.lost.len() <= 1);
+            prop_assert!(victim.log.lost.len() <= 1);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Ping-pong windows: shared memory for long messages that the two sides of a pair write in turn.
+//! Ping-pong windows: shared memory for long messages that the two sides of a pair write alternately.
 //!
 //! A side that has just read a window has it in its cache, and lines that the other side reads are slow to
 //! write. So the reader has the window next ([`PingPongBuffers`]). A message of 64 KiB to and fro on a Zen 4
-//! takes 1.0 us through a window in turn, 3.9 through one for each direction; far apart 2.7 and 15.6, 1 MiB
+//! takes 1.0 us through one window, 3.9 through one for each direction; far apart 2.7 and 15.6, 1 MiB
 //! 22 and 220. A one-way stream runs out of windows and then uses other protocols.
 
 use std::ops::Range;
@@ -20,36 +20,28 @@ pub(super) struct PingPongWindows {
 
 #[derive(Clone)]
 struct PairWindows {
-    turns: [PingPongBuffers; WINDOWS_PER_PAIR / PING_PONG_BUFFERS],
-    /// The entry of `turns` whose window came last.
+    buffers: [PingPongBuffers; WINDOWS_PER_PAIR / PING_PONG_BUFFERS],
+    /// The entry of `buffers` whose window came last.
     latest: usize,
     /// By window: the bytes for which this process has pages.
     present: [usize; WINDOWS_PER_PAIR],
 }
 
-/// The index of window `i` in `turns`, and in that entry. The two sides count from opposite ends.
-const fn turn(i: usize) -> (usize, usize) {
-    let place = if i < WINDOWS_PER_PAIR / 2 {
-        i
+/// The entry of `buffers` that has window `i`, and its index there. The two sides count from opposite ends.
+const fn locate(i: usize) -> (usize, usize) {
+    if i < WINDOWS_PER_PAIR / 2 {
+        (i, 0)
     } else {
-        WINDOWS_PER_PAIR - 1 - i
-    };
-    (
-        place,
-        if i < WINDOWS_PER_PAIR / 2 {
-            0
-        } else {
-            PING_PONG_BUFFERS - 1
-        },
-    )
+        (WINDOWS_PER_PAIR - 1 - i, PING_PONG_BUFFERS - 1)
+    }
 }
 
-/// The window of these indices: the reverse of [`turn`].
-const fn window(place: usize, turn: usize) -> usize {
-    if turn == 0 {
-        place
+/// The window of these indices: the reverse of [`locate`].
+const fn window(entry: usize, index: usize) -> usize {
+    if index == 0 {
+        entry
     } else {
-        WINDOWS_PER_PAIR - 1 - place
+        WINDOWS_PER_PAIR - 1 - entry
     }
 }
 
@@ -57,7 +49,7 @@ impl PingPongWindows {
     /// The windows of rank `me`; it has none with itself.
     pub(super) fn new(ranks: u32, me: u32) -> Self {
         let pair = |peer| PairWindows {
-            turns: [if peer == me {
+            buffers: [if peer == me {
                 PingPongBuffers::none()
             } else {
                 PingPongBuffers::new()
@@ -88,17 +80,17 @@ impl PingPongWindows {
         if self.len == 0 {
             return None;
         }
-        let others = (0..pair.turns.len()).filter(|&place| place != pair.latest);
+        let others = (0..pair.buffers.len()).filter(|&entry| entry != pair.latest);
         std::iter::once(pair.latest)
             .chain(others)
-            .find_map(|place| Some(window(place, pair.turns[place].next()?)))
+            .find_map(|entry| Some(window(entry, pair.buffers[entry].next()?)))
     }
 
     /// Whether `peer` may have a window. A window under way to it counts as the peer's.
     pub(super) fn others(&self, peer: u32) -> bool {
         let others =
-            |turns: &PingPongBuffers| (0..PING_PONG_BUFFERS).any(|i| turns.check(i).is_ok());
-        self.len > 0 && peer != self.me && self.pairs[peer as usize].turns.iter().any(others)
+            |buffers: &PingPongBuffers| (0..PING_PONG_BUFFERS).any(|i| buffers.check(i).is_ok());
+        self.len > 0 && peer != self.me && self.pairs[peer as usize].buffers.iter().any(others)
     }
 
     /// The bytes of window `i` for which this process lacks pages, for a message of `len` bytes.
@@ -116,9 +108,8 @@ impl PingPongWindows {
 
     /// Gives window `i`, which [`PingPongWindows::next`] returned, to `peer`.
     pub(super) fn give(&mut self, peer: u32, i: usize) {
-        let (place, turn) = turn(i);
-        let pair = &mut self.pairs[peer as usize];
-        pair.turns[place].give(turn);
+        let (entry, index) = locate(i);
+        self.pairs[peer as usize].buffers[entry].give(index);
     }
 
     /// Checks a message of `peer` that says it is in window `i`.
@@ -129,16 +120,16 @@ impl PingPongWindows {
         if i >= WINDOWS_PER_PAIR || self.len == 0 {
             return Err(Corrupt("an unknown window"));
         }
-        let (place, turn) = turn(i);
-        self.pairs[peer as usize].turns[place].check(turn)
+        let (entry, index) = locate(i);
+        self.pairs[peer as usize].buffers[entry].check(index)
     }
 
     /// Takes window `i`, which this rank has read or the peer has never seen.
     pub(super) fn gain(&mut self, peer: u32, i: usize) {
-        let (place, turn) = turn(i);
+        let (entry, index) = locate(i);
         let pair = &mut self.pairs[peer as usize];
-        pair.turns[place].gain(turn);
-        pair.latest = place;
+        pair.buffers[entry].gain(index);
+        pair.latest = entry;
     }
 }
 
@@ -155,14 +146,7 @@ mod tests {
                 a.give(1, i);
                 out.push(i);
             }
-            assert_eq!(
-                out.len(),
-                if round == 0 {
-                    WINDOWS_PER_PAIR / 2
-                } else {
-                    WINDOWS_PER_PAIR
-                }
-            );
+            assert_eq!(out.len(), WINDOWS_PER_PAIR / [2, 1, 1][round]);
             for i in out {
                 b.check(0, PingPongWindows::across(i)).unwrap();
                 b.gain(0, PingPongWindows::across(i));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use oxmpi_os::clock;
 use oxmpi_wire::Bytes;
 
-use crate::node::collective::{AwaitedSteps, NeverComes, NodeGroup, PredictedRoots};
+use crate::node::collective::{AwaitedSteps, NeverComes, NodeGroup, PredictedRoots, ranks_of};
 use crate::ring::Corrupt;
 use crate::segment::{BARRIERS, Segment};
 use crate::transport::{ShmRx, ShmTx};
@@ -120,7 +120,7 @@ impl NodeBarriers {
             Err((rank, corrupt)) => tx.breach(rank, corrupt),
         }
         if barrier.missing == 0 {
-            for other in ranks(barrier.others) {
+            for other in ranks_of(barrier.others) {
                 tx.wake_if_asleep(other);
             }
             barrier.others = 0;
@@ -159,13 +159,13 @@ impl NodeBarriers {
         awaited: &mut AwaitedSteps,
         tx: &mut ShmTx<B>,
     ) -> Result<bool, (u32, NeverComes)> {
-        let looked = awaited.look(&self.segment);
-        if let Err((rank, NeverComes::Corrupt(corrupt))) = looked {
+        let polled = awaited.poll(&self.segment);
+        if let Err((rank, NeverComes::Corrupt(corrupt))) = polled {
             tx.breach(rank, corrupt);
         }
-        let waits = looked.is_ok() && awaited.missing() != 0;
+        let waits = polled.is_ok() && awaited.missing() != 0;
         self.awaited = waits.then_some(*awaited);
-        looked.map(|()| !waits)
+        polled.map(|()| !waits)
     }
 
     /// Forgets the steps that the collective under way waited for.
@@ -176,8 +176,8 @@ impl NodeBarriers {
     /// Whether a barrier or collective under way would go on or fail at the next poll.
     pub(crate) fn can_go_on(&self) -> bool {
         if let Some(mut awaited) = self.awaited {
-            let looked = awaited.look(&self.segment);
-            if looked.is_err() || awaited.missing() == 0 {
+            let polled = awaited.poll(&self.segment);
+            if polled.is_err() || awaited.missing() == 0 {
                 return true;
             }
         }
@@ -188,18 +188,18 @@ impl NodeBarriers {
     }
 
     /// Tells the other ranks that this rank gives its processor away at `now`, by the [clock].
-    pub(crate) fn set_resting(&self, now: u64) {
+    pub(crate) fn set_waiting(&self, now: u64) {
         self.segment.runnable_hint(self.me).end(now);
     }
 
     /// Tells the other ranks that this rank has its processor again at `now`.
-    pub(crate) fn set_working(&self, now: u64) {
+    pub(crate) fn set_running(&self, now: u64) {
         self.segment.runnable_hint(self.me).begin(now);
     }
 
     /// Counts the time between two readings of the clock, in which a yield took long, as lost to another program, unless
     /// co-located ranks worked for half of it.
-    pub(crate) fn lose_turn(&self, from: u64, now: u64) {
+    pub(crate) fn count_lost_yield(&self, from: u64, now: u64) {
         let lost = clock::between(from, now);
         if self.co_located_work(from, now) < lost / 2 {
             self.backoff.lose(lost);
@@ -210,13 +210,13 @@ impl NodeBarriers {
     fn co_located_work(&self, from: u64, now: u64) -> Duration {
         let ranks_here = self.segment.cpu_board().colocated(self.me as usize);
         let worked =
-            ranks(ranks_here).map(|rank| self.segment.runnable_hint(rank).within(from, now));
+            ranks_of(ranks_here).map(|rank| self.segment.runnable_hint(rank).within(from, now));
         Duration::from_nanos(worked.fold(0, u64::saturating_add))
     }
 
     /// Whether the other ranks see that this rank works.
     #[cfg(test)]
-    pub(crate) fn is_seen_at_work(&self) -> bool {
+    pub(crate) fn is_shown_running(&self) -> bool {
         let now = clock::now();
         self.segment.runnable_hint(self.me).within(now, now + 1) > 0
     }
@@ -234,7 +234,7 @@ impl NodeBarriers {
         let (me, board) = (self.me as usize, self.segment.cpu_board());
         board.set_cpu(me, cpu);
         if let Some(awaited) = &self.awaited {
-            awaited.rest(&self.segment, self.me);
+            awaited.publish_wait(&self.segment, self.me);
         }
         if !board.is_cpu_shared(me, cpu) {
             return CoLocated::Alone;
@@ -265,7 +265,7 @@ impl NodeBarriers {
 #[inline]
 fn absent(segment: &Segment, index: usize, barrier: &Barrier) -> Result<u64, (u32, Corrupt)> {
     let mut absent = barrier.missing;
-    for rank in ranks(barrier.missing) {
+    for rank in ranks_of(barrier.missing) {
         let entered = segment.barrier_count(rank, index).entered();
         // Ranks are at most one barrier apart: the one between holds them.
         match entered.wrapping_sub(barrier.count) {
@@ -275,15 +275,6 @@ fn absent(segment: &Segment, index: usize, barrier: &Barrier) -> Result<u64, (u3
         }
     }
     Ok(absent)
-}
-
-/// The ranks whose bits are set in `bits`.
-fn ranks(mut bits: u64) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let rank = (bits != 0).then(|| bits.trailing_zeros())?;
-        bits &= bits - 1;
-        Some(rank)
-    })
 }
 
 #[cfg(test)]
@@ -329,37 +320,21 @@ mod tests {
     #[test]
     fn the_next_root_on_a_processor_keeps_it() {
         let mut ranks = four();
-        let mut wait = |rank: usize, step, before: &[u32], leads| {
-            let ranks_before = before.iter().fold(0, |all, rank| all | 1 << rank);
+        for (rank, step, before, includes_me, expected, why) in [
+            (1, 1, 0b101, true, CoLocated::Alone, "none is awake here"),
+            (2, 2, 0b1000, true, CoLocated::Needed, "one is awake here"),
+            (0, 3, 0b1000, true, CoLocated::Waiting, "no root before"),
+            (1, 3, 0b101, true, CoLocated::Needed, "another is next"),
+            (1, 3, 0b1, false, CoLocated::Needed, "it never leads"),
+            (0, 4, 0b1000, false, CoLocated::Needed, "two are behind"),
+            (2, 3, 0b1000, false, CoLocated::Waiting, "none leads"),
+        ] {
             let before = PredictedRoots {
-                ranks: ranks_before,
-                includes_me: leads,
+                ranks: before,
+                includes_me,
             };
-            let awaited = AwaitedSteps::published(0, step, 0, 1 << 3);
-            wait(&mut ranks[rank], awaited.of_root(before))
-        };
-        assert_eq!(wait(1, 1, &[2, 0], true), CoLocated::Alone);
-        assert_eq!(
-            wait(2, 2, &[3], true),
-            CoLocated::Needed,
-            "one is awake here"
-        );
-        assert_eq!(
-            wait(0, 3, &[3], true),
-            CoLocated::Waiting,
-            "no root comes before"
-        );
-        assert_eq!(
-            wait(1, 3, &[2, 0], true),
-            CoLocated::Needed,
-            "another is next"
-        );
-        assert_eq!(wait(1, 3, &[0], false), CoLocated::Needed, "it never leads");
-        assert_eq!(wait(0, 4, &[3], false), CoLocated::Needed, "two are behind");
-        assert_eq!(
-            wait(2, 3, &[3], false),
-            CoLocated::Waiting,
-            "none of them leads"
-        );
+            let awaited = AwaitedSteps::published(0, step, 0, 1 << 3).of_root(before);
+            assert_eq!(wait(&mut ranks[rank], awaited), expected, "{why}");
+        }
     }
 }

@@ -56,21 +56,13 @@ impl WaitPolicy {
     /// For a rank with a processor of its own: spins for about a millisecond, then yields for as long.
     #[must_use]
     pub const fn active() -> Self {
-        Self {
-            spin: 30_000,
-            yields: Duration::from_millis(1),
-            shared: false,
-        }
+        Self::new(30_000, Duration::from_millis(1), false)
     }
 
     /// Never yields and never sleeps, for users who want that.
     #[must_use]
     pub const fn busy() -> Self {
-        Self {
-            spin: u32::MAX,
-            yields: Duration::ZERO,
-            shared: false,
-        }
+        Self::new(u32::MAX, Duration::ZERO, false)
     }
 
     /// For more ranks than processors: as [`WaitPolicy::active`] while no other rank needs the processor.
@@ -79,30 +71,26 @@ impl WaitPolicy {
     /// twice as long (eight ranks, two processors).
     #[must_use]
     pub const fn oversubscribed() -> Self {
-        Self {
-            spin: 30_000,
-            yields: Duration::from_millis(1),
-            shared: true,
-        }
+        Self::new(30_000, Duration::from_millis(1), true)
     }
 
     /// For more ranks than processors where some ranks are not of this node, so that their need is unknown:
     /// yields at once.
     #[must_use]
     pub const fn oversubscribed_unseen() -> Self {
-        Self {
-            spin: 0,
-            yields: Duration::from_millis(1),
-            shared: false,
-        }
+        Self::new(0, Duration::from_millis(1), false)
     }
 
     /// Sleeps soon, so that a rank that waits long takes no processor time.
     #[must_use]
     pub const fn passive(spin: u32, shared: bool) -> Self {
+        Self::new(spin, Duration::from_micros(20), shared)
+    }
+
+    const fn new(spin: u32, yields: Duration, shared: bool) -> Self {
         Self {
             spin,
-            yields: Duration::from_micros(20),
+            yields,
             shared,
         }
     }
@@ -206,7 +194,7 @@ impl Waiter {
     fn give_up_processor(&mut self, barriers: &NodeBarriers) -> WaitStep {
         self.yielded_at = clock::now();
         if self.policy.shared {
-            barriers.set_resting(self.yielded_at);
+            barriers.set_waiting(self.yielded_at);
         }
         let Some(since) = self.since else {
             if self.sleeps_at_once || (self.policy.shared && barriers.backoff.begin_wait()) {
@@ -246,7 +234,7 @@ impl Waiter {
         yield_now();
         if self.policy.shared {
             let now = clock::now();
-            barriers.set_working(now);
+            barriers.set_running(now);
             self.learn(barriers, now);
         }
     }
@@ -255,7 +243,7 @@ impl Waiter {
         let first = self.since.filter(|_| self.yields < MIN_YIELDS);
         if let Some(since) = first.filter(|&since| clock::between(since, now) >= LONG_YIELD) {
             self.yields = MIN_YIELDS;
-            barriers.lose_turn(since, now);
+            barriers.count_lost_yield(since, now);
         }
     }
 
@@ -310,7 +298,7 @@ impl Waiter {
         }
         if self.policy.shared {
             let now = clock::now();
-            barriers.set_working(now);
+            barriers.set_running(now);
             if self.sleeps_at_once {
                 // In full, even if co-located ranks worked meanwhile: judged as late yields are, four ranks
                 // slept at once for longer and took 1.3 to 3 times as long beside a busy program.
@@ -431,10 +419,10 @@ mod tests {
         let late = 3 * LONG_YIELD.as_nanos() as u64;
         // They publish where they run.
         let _ = (me.co_located(), other.co_located());
-        other.set_working(late / 4);
+        other.set_running(late / 4);
         assert_eq!(learns(1000), (false, false), "it was soon back");
         assert_eq!(learns(late), (true, false), "the other one works");
-        other.set_resting(late);
+        other.set_waiting(late);
         assert_eq!(learns(late), (true, false), "the other one has worked");
         assert_eq!(learns(3 * late), (true, true), "another program mostly has");
     }
@@ -450,7 +438,7 @@ mod tests {
             yields: Duration::MAX,
             ..WaitPolicy::oversubscribed()
         });
-        let works = || barriers.is_seen_at_work();
+        let works = || barriers.is_shown_running();
         assert!(!works());
         waiter.idle(&mut rx, &barriers);
         assert!(works(), "after a yield");

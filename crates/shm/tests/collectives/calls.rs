@@ -1,33 +1,34 @@
 //! Collectives of groups of ranks against the oracle, with every way of waiting.
 
-use oxmpi_os::RawBytes;
 use oxmpi_shm::node::collective::{MAX_GROUPS, NodeGroup, Operands};
 use oxmpi_shm::wait::WaitPolicy;
 use oxmpi_shm::{Node, NodeBarriers, SegmentLayout};
 
-use crate::common::threads;
-use crate::oracle::{
-    Call, Caller, ELEMENT, Random, SLEEPER, combine, given, reduced, run, source, target,
-};
+use crate::common::{POLICIES, Rank, SLEEPER, source, target, threads};
+use crate::oracle::{Call, Caller, ELEMENT, Random, combine, given, reduced, run};
+
+/// Runs `work` as each rank of a node whose ranks are one group, with its number.
+fn each_rank(
+    ranks: u32,
+    policy: WaitPolicy,
+    work: impl Fn(usize, &mut NodeGroup, &mut Caller<'_>) + Sync,
+) {
+    threads(SegmentLayout::new(ranks), |me, mut rank| {
+        let here = me as usize;
+        let mut group = rank.barriers.group(0, 0..ranks, here).unwrap();
+        work(here, &mut group, &mut Caller::new(&mut rank, policy, me));
+    });
+}
 
 #[test]
 fn calls_in_any_order_are_right() {
-    let policies = [
-        WaitPolicy::oversubscribed(),
-        WaitPolicy::passive(10, true),
-        SLEEPER,
-    ];
-    for (ranks, policy) in [2, 3, 5, 2, 4, 7]
-        .into_iter()
-        .zip(policies.into_iter().cycle())
-    {
-        threads(SegmentLayout::new(ranks), |me, mut rank| {
-            let mut group = rank.barriers.group(3, 0..ranks, me as usize).unwrap();
-            let mut caller = Caller::new(&mut rank, policy, me);
+    let ranks = [2, 3, 5, 2, 4, 7].into_iter();
+    for (ranks, policy) in ranks.zip(POLICIES.into_iter().cycle()) {
+        each_rank(ranks, policy, |me, group, caller| {
             let mut random = Random(ranks.into());
             for _ in 0..60 {
                 let call = random.call(ranks as usize);
-                run(call, me as usize, ranks as usize, &mut group, &mut caller);
+                run(call, me, ranks as usize, group, caller);
             }
         });
     }
@@ -80,13 +81,9 @@ fn ranks_of_a_processor_reduce_first() {
                 rank,
             )
         });
-        threads(SegmentLayout::new(ranks as u32), |me, mut rank| {
-            let mut group = rank
-                .barriers
-                .group(0, 0..ranks as u32, me as usize)
-                .unwrap();
+        let policy = WaitPolicy::oversubscribed();
+        each_rank(ranks as u32, policy, |me, group, caller| {
             group.set_processors(processors);
-            let mut caller = Caller::new(&mut rank, WaitPolicy::oversubscribed(), 0);
             let mut random = Random(ranks as u64);
             for _ in 0..20 {
                 let call = random.call(ranks);
@@ -102,7 +99,7 @@ fn ranks_of_a_processor_reduce_first() {
                 if call.len < 128 << 10 {
                     expected = reduced(call, ranks, 1);
                 }
-                let mut own = given(call, me as usize, 1);
+                let mut own = given(call, me, 1);
                 let mut one = vec![0; call.len];
                 let output = target(if call.in_place { &mut own } else { &mut one });
                 let input = if call.in_place { output } else { source(&own) };
@@ -113,11 +110,11 @@ fn ranks_of_a_processor_reduce_first() {
                     element: ELEMENT,
                     commutes: true,
                 };
-                group.allreduce(&mut caller, operands).unwrap();
+                group.allreduce(caller, operands).unwrap();
                 let output = if call.in_place { &own } else { &one };
                 assert!(*output == expected, "{call:?} on {processors:?}");
                 let other = random.call(ranks);
-                run(other, me as usize, ranks, &mut group, &mut caller);
+                run(other, me, ranks, group, caller);
             }
         });
     }
@@ -127,39 +124,25 @@ fn ranks_of_a_processor_reduce_first() {
 #[test]
 fn long_blocks_move_by_cma() {
     for (ranks, least) in [(2, 64 << 10), (3, 64 << 10), (4, 128 << 10)] {
-        threads(SegmentLayout::new(ranks), |me, mut rank| {
-            let mut group = rank.barriers.group(0, 0..ranks, me as usize).unwrap();
-            let mut caller = Caller::new(&mut rank, WaitPolicy::oversubscribed(), 0);
-            let mut random = Random(ranks.into());
-            let first = Call {
-                kind: 6,
-                len: 8,
-                ..random.call(ranks as usize)
-            };
-            run(first, me as usize, ranks as usize, &mut group, &mut caller);
+        each_rank(ranks, WaitPolicy::oversubscribed(), |me, group, caller| {
+            let ranks = ranks as usize;
+            let mut random = Random(ranks as u64);
+            run(Call::new(6, 0, 8), me, ranks, group, caller);
             // Sandboxes may forbid it, then to all.
             let _allowed = group.enable_cma();
             for _ in 0..40 {
-                let call = random.call(ranks as usize);
+                let call = random.call(ranks);
                 let len = least | call.len;
                 let kind = [0, 1, 2, 3, 4, 7, call.kind][call.kind % 7];
                 let call = Call { kind, len, ..call };
-                run(call, me as usize, ranks as usize, &mut group, &mut caller);
+                run(call, me, ranks, group, caller);
             }
             // Only many calls of a kind and length go by every protocol.
-            let long = 128 << 10;
-            for (kind, seed) in [0, 1, 2, 3, 4, 7]
-                .into_iter()
-                .flat_map(|kind| (0..34).map(move |s| (kind, s)))
-            {
-                let call = Call {
-                    kind,
-                    root: 0,
-                    len: long + ELEMENT,
-                    in_place: false,
-                    seed,
-                };
-                run(call, me as usize, ranks as usize, &mut group, &mut caller);
+            for kind in [0, 1, 2, 3, 4, 7] {
+                let call = Call::new(kind, 0, (128 << 10) + ELEMENT);
+                for seed in 0..34 {
+                    run(Call { seed, ..call }, me, ranks, group, caller);
+                }
             }
         });
     }
@@ -169,10 +152,8 @@ fn long_blocks_move_by_cma() {
 #[test]
 fn non_temporal_outputs_are_right() {
     for ranks in [2, 3, 5] {
-        threads(SegmentLayout::new(ranks), |me, mut rank| {
-            let mut group = rank.barriers.group(0, 0..ranks, me as usize).unwrap();
+        each_rank(ranks, WaitPolicy::oversubscribed(), |me, group, caller| {
             group.set_cache(0, 1);
-            let mut caller = Caller::new(&mut rank, WaitPolicy::oversubscribed(), 0);
             let mut random = Random(ranks.into());
             for number in 0..12 {
                 let call = random.call(ranks as usize);
@@ -181,7 +162,7 @@ fn non_temporal_outputs_are_right() {
                     len: call.len + (512 << 10),
                     ..call
                 };
-                run(call, me as usize, ranks as usize, &mut group, &mut caller);
+                run(call, me, ranks as usize, group, caller);
             }
         });
     }
@@ -190,19 +171,11 @@ fn non_temporal_outputs_are_right() {
 /// Without other calls between, ranks run ahead of each other as far as there is room.
 #[test]
 fn repeated_calls_keep_their_order() {
-    threads(SegmentLayout::new(3), |me, mut rank| {
-        let mut group = rank.barriers.group(0, 0..3, me as usize).unwrap();
-        let mut caller = Caller::new(&mut rank, SLEEPER, 0);
+    each_rank(3, SLEEPER, |me, group, caller| {
         for kind in 0..8 {
+            let call = Call::new(kind, 1, 8);
             for seed in 0..100 {
-                let call = Call {
-                    kind,
-                    root: 1,
-                    len: 8,
-                    in_place: false,
-                    seed,
-                };
-                run(call, me as usize, 3, &mut group, &mut caller);
+                run(Call { seed, ..call }, me, 3, group, caller);
             }
         }
     });
@@ -234,14 +207,9 @@ fn two_ranks_leave_long_vectors_to_messages() {
 fn a_group_of_any_size_reduces_short_elements() {
     for ranks in [2, 3, 17, NodeBarriers::RANKS] {
         let nodes = Node::in_process(SegmentLayout::new(ranks)).unwrap();
-        let (_, rx) = nodes
-            .into_iter()
-            .next()
-            .unwrap()
-            .ends::<RawBytes>()
-            .unwrap();
+        let rank = Rank::new(nodes.into_iter().next().unwrap());
         for size in [2, ranks] {
-            let group = rx.node_barriers().group(0, 0..size, 0).unwrap();
+            let group = rank.barriers.group(0, 0..size, 0).unwrap();
             assert!(
                 group.can_reduce(NodeGroup::MAX_ELEMENT),
                 "{size} of {ranks} ranks"

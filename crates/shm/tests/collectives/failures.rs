@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::yield_now;
 
 use oxmpi_shm::SegmentLayout;
-use oxmpi_shm::node::collective::{CollectiveDriver, NeverComes, NodeGroup, Operands};
+use oxmpi_shm::node::collective::{NeverComes, NodeGroup, Operands};
 
-use crate::common::threads;
-use crate::oracle::{Call, Caller, ELEMENT, SLEEPER, run, source, target};
+use crate::common::{SLEEPER, source, target, threads};
+use crate::oracle::{Call, Caller, ELEMENT, run};
 
 /// No rank writes to the memory of a root whose gather has failed, however far the others have come.
 #[test]
@@ -19,13 +19,7 @@ fn no_rank_writes_to_a_failed_gather() {
         threads(SegmentLayout::new(ranks), |me, mut rank| {
             let mut group = rank.barriers.group(0, 0..ranks, me as usize).unwrap();
             let mut caller = Caller::with_failures(&mut rank, &failed);
-            let first = Call {
-                kind: 6,
-                root: 0,
-                len: 8,
-                in_place: true,
-                seed: 0,
-            };
+            let first = Call::new(6, 0, 8);
             run(first, me as usize, ranks as usize, &mut group, &mut caller);
             let _allowed = group.enable_cma();
             let (own, mut all) = (vec![0xee; BLOCK], vec![0; ranks as usize * BLOCK]);
@@ -56,31 +50,21 @@ fn no_rank_writes_to_a_failed_gather() {
     }
 }
 
-/// Makes a call and ignores its result.
+/// Makes a call of two ranks and ignores its result.
 fn call_unchecked(
     (kind, root, len): (usize, usize, usize),
     group: &mut NodeGroup,
-    driver: &mut impl CollectiveDriver<Error = (u32, NeverComes)>,
+    caller: &mut Caller<'_>,
 ) -> Result<(), (u32, NeverComes)> {
     let (mut all, mut one) = (vec![0; 2 * len], vec![1; len]);
-    let (all, one, len) = (target(&mut all), target(&mut one), len as u64);
-    let operands = |input, output| Operands {
-        input,
-        output,
-        len,
-        element: ELEMENT,
-        commutes: false,
+    let (all, one) = (target(&mut all), target(&mut one));
+    let (input, output) = match kind {
+        1 | 7 => (all, one),
+        2 | 3 => (one, all),
+        4 => (all, all),
+        _ => (one, one),
     };
-    match kind {
-        0 => group.bcast(driver, root, (&one, len)),
-        1 => group.scatter(driver, root, (&all, len), &one, |_| Ok(())),
-        2 => group.gather(driver, root, (&one, len), &all, |_| Ok(())),
-        3 => group.allgather(driver, (&one, 0, len), &all, |_| Ok(())),
-        4 => group.alltoall(driver, (&all, len), &all, |_| Ok(())),
-        5 => group.reduce(driver, root, operands(&one, &one)),
-        6 => group.allreduce(driver, operands(&one, &one)),
-        _ => group.reduce_scatter(driver, operands(&all, &one)),
-    }
+    Call::new(kind, root, len).make(group, caller, (&input, 0), &output)
 }
 
 /// Whether rank `me` only reads in a call.

@@ -2,22 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::yield_now;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::node::collective::{
     AwaitedSteps, CollectiveDriver, NeverComes, NodeGroup, Operands,
 };
 use oxmpi_shm::wait::{WaitPolicy, Waiter};
+use oxmpi_wire::Bytes;
 
-use crate::common::{Rank, WATCHDOG, pattern};
-
-/// Sleeps after the first empty poll.
-pub(crate) const SLEEPER: WaitPolicy = WaitPolicy {
-    spin: 0,
-    yields: Duration::ZERO,
-    shared: false,
-};
+use crate::common::{Rank, WATCHDOG, pattern, source, target};
 
 /// A rank with its way of waiting, and an operation that does not commute.
 pub(crate) struct Caller<'a> {
@@ -98,32 +92,11 @@ impl CollectiveDriver for Caller<'_> {
 
 /// The two vectors combined in this order.
 pub(crate) fn combined(left: RawBytes, right: RawBytes) -> Vec<u8> {
-    let [mut first, mut second] = [left, right].map(|bytes| vec![0; bytes.byte_len()]);
+    let [mut first, mut second] = [left, right].map(|bytes| vec![0; bytes.len() as usize]);
     target(&mut first).copy_from(&left);
     target(&mut second).copy_from(&right);
     combine(&mut first, &second);
     first
-}
-
-/// The length of bytes.
-pub(crate) trait Length {
-    fn byte_len(&self) -> usize;
-}
-
-impl Length for RawBytes {
-    fn byte_len(&self) -> usize {
-        oxmpi_wire::Bytes::len(self) as usize
-    }
-}
-
-pub(crate) fn source(bytes: &[u8]) -> RawBytes {
-    // SAFETY: used while `bytes` lives, and only read.
-    unsafe { RawBytes::new(bytes.as_ptr().cast_mut(), bytes.len()) }
-}
-
-pub(crate) fn target(bytes: &mut [u8]) -> RawBytes {
-    // SAFETY: used while `bytes` lives, by one call at a time.
-    unsafe { RawBytes::new(bytes.as_mut_ptr(), bytes.len()) }
 }
 
 /// Bytes of an element: the map x -> ax + b, as two bytes.
@@ -149,6 +122,50 @@ pub(crate) struct Call {
     pub(crate) in_place: bool,
     pub(crate) seed: usize,
 }
+
+impl Call {
+    /// A call of blocks of `len` bytes, not in place.
+    pub(crate) const fn new(kind: usize, root: usize, len: usize) -> Self {
+        Self {
+            kind,
+            root,
+            len,
+            in_place: false,
+            seed: 0,
+        }
+    }
+
+    /// Makes the call with blocks of `input`, from byte `from` of it, and of `output`; a broadcast is in the output.
+    pub(crate) fn make<D: CollectiveDriver>(
+        self,
+        group: &mut NodeGroup,
+        driver: &mut D,
+        (input, from): (&RawBytes, u64),
+        output: &RawBytes,
+    ) -> Result<(), D::Error> {
+        let (root, len) = (self.root, self.len as u64);
+        let operands = Operands {
+            input,
+            output,
+            len,
+            element: ELEMENT,
+            commutes: false,
+        };
+        match self.kind {
+            0 => group.bcast(driver, root, (output, len)),
+            1 => group.scatter(driver, root, (input, len), output, |_| Ok(())),
+            2 => group.gather(driver, root, (input, len), output, |_| Ok(())),
+            3 => group.allgather(driver, (input, from, len), output, |_| Ok(())),
+            4 => group.alltoall(driver, (input, len), output, |_| Ok(())),
+            5 => group.reduce(driver, root, operands),
+            6 => group.allreduce(driver, operands),
+            _ => group.reduce_scatter(driver, operands),
+        }
+    }
+}
+
+/// The value of bytes that a call must not write.
+const UNTOUCHED: u8 = 0xee;
 
 /// Pseudorandom numbers, the same on every rank.
 pub(crate) struct Random(pub(crate) u64);
@@ -198,119 +215,58 @@ pub(crate) fn run(
     group: &mut NodeGroup,
     caller: &mut Caller<'_>,
 ) {
-    let Call {
-        root,
-        len,
-        in_place,
-        ..
-    } = call;
-    let bytes = len as u64;
+    let Call { root, len, .. } = call;
     let is_root = me == root;
-    let mut own = given(call, me, 1);
-    let mut all = given(call, me, ranks);
-    let mut one = vec![0xee; len];
-    let mut many = vec![0xee; len * ranks];
-    let operands = |input, output| Operands {
-        input,
-        output,
-        len: bytes,
-        element: ELEMENT,
-        commutes: false,
+    let (inputs, outputs) = match call.kind {
+        1 | 7 => (ranks, 1),
+        2 | 3 => (1, ranks),
+        4 => (ranks, ranks),
+        _ => (1, 1),
     };
-    let result = match call.kind {
-        0 => {
-            let expected = given(call, root, 1);
-            let mut message = if is_root { own } else { one };
-            let result = group.bcast(caller, root, (&target(&mut message), bytes));
-            assert_eq!(message, expected, "{call:?}");
-            result
-        }
-        1 => {
-            let result = group.scatter(
-                caller,
-                root,
-                (&source(&all), bytes),
-                &target(&mut one),
-                |_| Ok(()),
-            );
-            let expected = given(call, root, ranks);
-            if !is_root {
-                assert_eq!(one, block(call, &expected, me), "{call:?}");
-            }
-            result
-        }
-        2 => {
-            let result = group.gather(
-                caller,
-                root,
-                (&source(&own), bytes),
-                &target(&mut many),
-                |_| Ok(()),
-            );
-            for rank in (0..ranks).filter(|&rank| is_root && rank != me) {
-                assert_eq!(block(call, &many, rank), given(call, rank, 1), "{call:?}");
-            }
-            result
-        }
-        3 => {
-            many[len * me..][..len].copy_from_slice(&own);
-            let output = target(&mut many);
-            let result = if in_place {
-                group.allgather(caller, (&output, (len * me) as u64, bytes), &output, |_| {
-                    Ok(())
-                })
-            } else {
-                group.allgather(caller, (&source(&own), 0, bytes), &output, |_| Ok(()))
-            };
-            for rank in 0..ranks {
-                assert_eq!(block(call, &many, rank), given(call, rank, 1), "{call:?}");
-            }
-            result
-        }
-        4 => {
-            let output = if in_place { &mut all } else { &mut many };
-            let into = target(output);
-            let input = given(call, me, ranks);
-            let from = if in_place { into } else { source(&input) };
-            let result = group.alltoall(caller, (&from, bytes), &into, |_| Ok(()));
-            for rank in (0..ranks).filter(|&rank| rank != me) {
-                let expected = given(call, rank, ranks);
-                assert_eq!(
-                    block(call, output, rank),
-                    block(call, &expected, me),
-                    "{call:?}"
-                );
-            }
-            result
-        }
-        5 | 6 => {
-            let reduce = call.kind == 5;
-            let in_place = in_place && (is_root || !reduce);
-            let output = target(if in_place { &mut own } else { &mut one });
-            let input = if in_place { output } else { source(&own) };
-            let operands = operands(&input, &output);
-            let result = match reduce {
-                true => group.reduce(caller, root, operands),
-                false => group.allreduce(caller, operands),
-            };
-            let output = if in_place { &own } else { &one };
-            if is_root || !reduce {
-                assert_eq!(output, &reduced(call, ranks, 1), "{call:?}");
-            } else {
-                assert!(output.iter().all(|&byte| byte == 0xee), "{call:?}");
-            }
-            result
-        }
-        _ => {
-            let output = target(if in_place { &mut all } else { &mut one });
-            let whole = given(call, me, ranks);
-            let input = if in_place { output } else { source(&whole) };
-            let result = group.reduce_scatter(caller, operands(&input, &output));
-            let output = if in_place { &all[..len] } else { &one };
-            let expected = reduced(call, ranks, ranks);
-            assert_eq!(output, block(call, &expected, me), "{call:?}");
-            result
-        }
+    let in_place = match call.kind {
+        0 => is_root,
+        1 | 2 => false,
+        5 => call.in_place && is_root,
+        _ => call.in_place,
     };
-    result.unwrap();
+    let own = given(call, me, inputs);
+    let blocks = if in_place {
+        inputs.max(outputs)
+    } else {
+        outputs
+    };
+    let mut result = vec![UNTOUCHED; len * blocks];
+    // An allgather does not write the own block.
+    let at = if call.kind == 3 { len * me } else { 0 };
+    if in_place || call.kind == 3 {
+        result[at..][..own.len()].copy_from_slice(&own);
+    }
+    let output = target(&mut result);
+    let (input, from) = match in_place {
+        true => (output, at),
+        false => (source(&own), 0),
+    };
+    call.make(group, caller, (&input, from as u64), &output)
+        .unwrap();
+    let part = |bytes: Vec<u8>| block(call, &bytes, me).to_vec();
+    let others = (0..ranks).filter(|&rank| rank != me);
+    let expected: Vec<(usize, Vec<u8>)> = match call.kind {
+        1 if is_root => vec![],
+        2 if !is_root => vec![],
+        5 if !is_root => vec![(0, vec![UNTOUCHED; len])],
+        0 => vec![(0, given(call, root, 1))],
+        1 => vec![(0, part(given(call, root, ranks)))],
+        2 => others.map(|rank| (rank, given(call, rank, 1))).collect(),
+        3 => (0..ranks)
+            .map(|rank| (rank, given(call, rank, 1)))
+            .collect(),
+        4 => others
+            .map(|rank| (rank, part(given(call, rank, ranks))))
+            .collect(),
+        5 | 6 => vec![(0, reduced(call, ranks, 1))],
+        _ => vec![(0, part(reduced(call, ranks, ranks)))],
+    };
+    for (index, bytes) in expected {
+        assert_eq!(block(call, &result, index), bytes, "{call:?}");
+    }
 }

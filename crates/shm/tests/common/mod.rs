@@ -5,15 +5,31 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::{Node, NodeBarriers, NodeLeader, SegmentLayout, ShmRx, ShmTx};
+use oxmpi_shm::{Node, NodeBarriers, NodeLeader, SegmentLayout, ShmRx, ShmTx, WaitPolicy};
+use oxmpi_wire::regions::Region;
 use oxmpi_wire::{
-    Busy, Envelope, Fault, Flags, Header, Kind, Peer, Put, Rx, Sink, Slot, Take, Token, Tx,
+    Access, Busy, Envelope, Fault, Flags, Header, Key, Kind, Local, Memory, Peer, Put, Remote, Rma,
+    Rx, Sink, Slot, Take, Token, Tx,
 };
 
 pub(crate) const KEY: [u8; 16] = *b"a key of one job";
 
 /// An operation that takes longer hangs.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(120);
+
+/// Sleeps after the first empty poll.
+pub(crate) const SLEEPER: WaitPolicy = WaitPolicy {
+    spin: 0,
+    yields: Duration::ZERO,
+    shared: false,
+};
+
+/// Every way of waiting on shared processors.
+pub(crate) const POLICIES: [WaitPolicy; 3] = [
+    WaitPolicy::oversubscribed(),
+    WaitPolicy::passive(10, true),
+    SLEEPER,
+];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
@@ -101,7 +117,7 @@ impl Rank {
     pub(crate) fn try_send(&mut self, to: u32, tag: u32, body: &[u8]) -> Result<(), Busy> {
         let head = head(tag, body.len());
         if body.len() <= self.tx.limits(Peer(to)).short as usize {
-            return self.tx.short(Peer(to), &head, &bytes(body));
+            return self.tx.short(Peer(to), &head, &source(body));
         }
         let mut slot = self.tx.frame(Peer(to), &head, body.len())?;
         let (one, two) = body.split_at(body.len() / 3);
@@ -109,6 +125,50 @@ impl Rank {
         slot.put(two);
         slot.send();
         Ok(())
+    }
+
+    /// Registers `body` for transfers. The test keeps it until they are over.
+    pub(crate) fn register(&mut self, body: &mut [u8], access: Access) -> Region {
+        self.tx.register(target(body), access, Peer(0)).unwrap()
+    }
+
+    /// Starts operation `token`: gets `len` bytes from byte `from` of what `peer` offers by `key`, to byte `to` of
+    /// `region`.
+    pub(crate) fn try_get(
+        &mut self,
+        peer: u32,
+        (key, from): (&Key, u64),
+        (region, to): (&Region, u64),
+        len: u64,
+        token: u64,
+    ) -> Result<(), Busy> {
+        let (remote, local) = (
+            Remote { key, at: from, len },
+            Local {
+                region,
+                at: to,
+                len,
+            },
+        );
+        self.tx.get(Peer(peer), remote, local, Token(token))
+    }
+
+    /// Starts a get from the first byte on, for which there is room.
+    pub(crate) fn get(&mut self, peer: u32, key: &Key, region: &Region, len: usize, token: u64) {
+        let started = self.try_get(peer, (key, 0), (region, 0), len as u64, token);
+        started.unwrap();
+    }
+
+    /// Polls until operation `token` has ended with this result.
+    pub(crate) fn until_done(&mut self, token: u64, result: Result<(), Fault>) {
+        let done = Event::Done(token, result);
+        self.until("the end of an operation", |log| log.contains(&done));
+    }
+
+    /// Releases `region` and waits for the end of that.
+    pub(crate) fn release(&mut self, region: Region, token: u64) {
+        self.tx.release(region, Token(token));
+        self.until_done(token, Ok(()));
     }
 }
 
@@ -121,9 +181,16 @@ pub(crate) fn head(tag: u32, len: usize) -> Header {
     }
 }
 
-pub(crate) fn bytes(body: &[u8]) -> RawBytes {
-    // SAFETY: used for sending before `body` ends, and only read.
+/// Bytes to send.
+pub(crate) fn source(body: &[u8]) -> RawBytes {
+    // SAFETY: used while `body` lives, and only read.
     unsafe { RawBytes::new(body.as_ptr().cast_mut(), body.len()) }
+}
+
+/// Bytes to receive, or of a region.
+pub(crate) fn target(body: &mut [u8]) -> RawBytes {
+    // SAFETY: used while `body` lives, by one call or region at a time.
+    unsafe { RawBytes::new(body.as_mut_ptr(), body.len()) }
 }
 
 pub(crate) fn pattern(len: usize, seed: usize) -> Vec<u8> {
@@ -132,6 +199,11 @@ pub(crate) fn pattern(len: usize, seed: usize) -> Vec<u8> {
 
 /// Runs `work` as each rank of a node whose ranks are threads of this process.
 pub(crate) fn threads(layout: SegmentLayout, work: impl Fn(u32, Rank) + Sync) {
+    nodes(layout, |rank, node| work(rank, Rank::new(node)));
+}
+
+/// Runs `work` with each rank's node, in a thread of its own.
+pub(crate) fn nodes(layout: SegmentLayout, work: impl Fn(u32, Node) + Sync) {
     let host = NodeLeader::bind().unwrap();
     let name = host.name().to_owned();
     thread::scope(|s| {
@@ -139,10 +211,9 @@ pub(crate) fn threads(layout: SegmentLayout, work: impl Fn(u32, Rank) + Sync) {
             let (name, work) = (&name, &work);
             s.spawn(move || {
                 let node = Node::join(name, rank, layout.ranks, KEY, WATCHDOG).unwrap();
-                work(rank, Rank::new(node));
+                work(rank, node);
             });
         }
-        let node = host.serve(layout, KEY, WATCHDOG).unwrap();
-        work(0, Rank::new(node));
+        work(0, host.serve(layout, KEY, WATCHDOG).unwrap());
     });
 }

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU64, fence};
-use oxmpi_shm::ring::{AsymmetricFence, STRIDE, SharedWords, words_for};
+use loom::thread::{self, JoinHandle};
+use oxmpi_shm::ring::{AsymmetricFence, STRIDE, SharedWords, SleepFlag, words_for};
 
 /// Shared words of a model; words that a test never uses are not made.
 #[derive(Clone)]
@@ -40,6 +41,20 @@ impl Model {
     /// A ring of `slots` slots whose messages have one word.
     pub(crate) fn ring(slots: u32) -> Self {
         Self::new(words_for(slots), |at| at % STRIDE < 2)
+    }
+
+    /// Reads a word that nobody writes meanwhile, by the protocol: the checker reports a race.
+    pub(crate) fn read(&self, at: usize) -> u64 {
+        // SAFETY: the checker itself reports a race.
+        self.word(at).cell.with(|value| unsafe { *value })
+    }
+
+    /// Writes a word that nobody accesses meanwhile, by the protocol: the checker reports a race.
+    pub(crate) fn write(&self, at: usize, value: u64) {
+        // SAFETY: as above.
+        self.word(at)
+            .cell
+            .with_mut(|place| unsafe { *place = value });
     }
 
     fn word(&self, at: usize) -> &Word {
@@ -76,15 +91,24 @@ impl SharedWords for Model {
         fence(order);
     }
     unsafe fn get(&self, at: usize) -> u64 {
-        // SAFETY: the checker itself reports a race.
-        self.word(at).cell.with(|value| unsafe { *value })
+        self.read(at)
     }
     unsafe fn set(&self, at: usize, value: u64) {
-        // SAFETY: the checker itself reports a race.
-        self.word(at)
-            .cell
-            .with_mut(|place| unsafe { *place = value });
+        self.write(at, value);
     }
+}
+
+/// Runs `work` with `shared`, clones of the test's own, in another thread.
+pub(crate) fn spawn_with<T: 'static, R: 'static>(
+    shared: T,
+    work: impl FnOnce(T) -> R + 'static,
+) -> JoinHandle<R> {
+    thread::spawn(move || work(shared))
+}
+
+/// A flag of a receiver that is awake.
+pub(crate) fn sleep_flag() -> SleepFlag<Model> {
+    SleepFlag::new(Model::new(1, |_| true), 0)
 }
 
 /// The system's barrier as the checker knows it: a full fence on both sides.

@@ -4,9 +4,9 @@
 mod common;
 mod protocols;
 
-use common::{Event, Rank, bytes, pattern, threads};
-use oxmpi_os::RawBytes;
+use common::{Event, Rank, pattern, threads};
 use oxmpi_shm::{Node, SegmentLayout};
+use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Busy, Fault, Key, Local, Memory, Peer, Remote, Rma, Token, Tx};
 
 fn small(ranks: u32) -> SegmentLayout {
@@ -16,11 +16,6 @@ fn small(ranks: u32) -> SegmentLayout {
         buffer: 256,
         buffers: 4,
     }
-}
-
-fn writable(body: &mut [u8]) -> RawBytes {
-    // SAFETY: the tests keep the buffer until the transport has given it back.
-    unsafe { RawBytes::new(body.as_mut_ptr(), body.len()) }
 }
 
 #[test]
@@ -82,15 +77,14 @@ fn two_ranks_keep_order_over_both_paths() {
 
 /// Sends the key of `body` to the peer and waits for the peer's message that it is done.
 fn send_key(rank: &mut Rank, peer: u32, body: &mut [u8], access: Access) {
-    let region = rank.tx.register(writable(body), access, Peer(0)).unwrap();
+    let region = rank.register(body, access);
     let key = rank.tx.key(&region, Peer(peer));
     rank.send(peer, 0, &key.0);
     rank.until("end", |log| {
         log.iter()
             .any(|e| matches!(e, Event::Frame(_, h, _) if h.envelope.tag == 1))
     });
-    rank.tx.release(region, Token(99));
-    rank.until("release", |log| log.contains(&Event::Done(99, Ok(()))));
+    rank.release(region, 99);
 }
 
 fn receive_key(rank: &mut Rank) -> Key {
@@ -118,66 +112,48 @@ fn get_and_put_move_every_length() {
                 } else {
                     let key = receive_key(&mut rank);
                     let mut copy = vec![0; len];
-                    let region = rank
-                        .tx
-                        .register(writable(&mut copy), Access::Write, Peer(0))
-                        .unwrap();
-                    let whole = || Local {
-                        region: &region,
-                        at: 0,
-                        len: len as u64,
-                    };
-                    let remote = |key| Remote {
-                        key,
-                        at: 0,
-                        len: len as u64,
-                    };
-                    rank.tx
-                        .get(Peer(0), remote(&key), whole(), Token(1))
-                        .unwrap();
-                    rank.until("get", |log| log.contains(&Event::Done(1, Ok(()))));
+                    let region = rank.register(&mut copy, Access::Write);
+                    rank.get(0, &key, &region, len, 1);
+                    rank.until_done(1, Ok(()));
                     assert_eq!(copy, body);
                     rank.log.0.clear();
                     rank.send(0, 1, &[]);
 
                     let key = receive_key(&mut rank);
-                    rank.tx
-                        .put(Peer(0), whole(), remote(&key), Token(2))
-                        .unwrap();
-                    rank.until("put", |log| log.contains(&Event::Done(2, Ok(()))));
+                    put(&mut rank, &region, &key, len, 2);
+                    rank.until_done(2, Ok(()));
                     rank.send(0, 1, &[]);
-                    rank.tx.release(region, Token(3));
-                    rank.until("release", |log| log.contains(&Event::Done(3, Ok(()))));
+                    rank.release(region, 3);
                 }
             });
         }
     }
 }
 
+/// Starts operation `token`: puts the first `len` bytes of `region` to the start of what rank 0 offers by `key`.
+fn put(rank: &mut Rank, region: &Region, key: &Key, len: usize, token: u64) {
+    let (at, len) = (0, len as u64);
+    let (local, remote) = (Local { region, at, len }, Remote { key, at, len });
+    rank.tx.put(Peer(0), local, remote, Token(token)).unwrap();
+}
+
+/// A rank alone with two regions of so many bytes, one to read from and one to write to.
+fn two_regions(from: &mut [u8], to: &mut [u8]) -> (Rank, Region, Region) {
+    let mut rank = Rank::new(Node::alone(small(1)).unwrap());
+    let source = rank.register(from, Access::Read);
+    let target = rank.register(to, Access::Write);
+    (rank, source, target)
+}
+
 #[test]
 fn parts_of_a_region_and_wrong_keys() {
-    let mut rank = Rank::new(Node::alone(small(1)).unwrap());
     let (mut from, mut to) = (pattern(1000, 1), vec![0; 1000]);
-    let source = rank
-        .tx
-        .register(writable(&mut from), Access::Read, Peer(0))
-        .unwrap();
-    let target = rank
-        .tx
-        .register(writable(&mut to), Access::Write, Peer(0))
-        .unwrap();
+    let (mut rank, source, target) = two_regions(&mut from, &mut to);
     let (read, write) = (rank.tx.key(&source, Peer(0)), rank.tx.key(&target, Peer(0)));
-    let local = |region, at, len| Local { region, at, len };
 
-    let part = Remote {
-        key: &read,
-        at: 300,
-        len: 600,
-    };
-    rank.tx
-        .get(Peer(0), part, local(&target, 100, 600), Token(1))
-        .unwrap();
-    rank.until("get", |log| log.contains(&Event::Done(1, Ok(()))));
+    let part = rank.try_get(0, (&read, 300), (&target, 100), 600, 1);
+    part.unwrap();
+    rank.until_done(1, Ok(()));
     assert_eq!(to[100..700], from[300..900]);
     assert!(to[..100].iter().chain(&to[700..]).all(|&b| b == 0));
 
@@ -189,78 +165,30 @@ fn parts_of_a_region_and_wrong_keys() {
         (write, 0, 10),
         (read, 995, 10),
         (read, u64::MAX, 10),
-        (oxmpi_wire::Key([0xff; 32]), 0, 10),
+        (Key([0xff; 32]), 0, 10),
     ];
     for (token, (key, at, len)) in (10..).zip(cases) {
-        let remote = Remote { key: &key, at, len };
-        rank.tx
-            .get(Peer(0), remote, local(&target, 0, len), Token(token))
-            .unwrap();
-        rank.until("refusal", |log| log.contains(&Event::Done(token, refused)));
+        let started = rank.try_get(0, (&key, at), (&target, 0), len, token);
+        started.unwrap();
+        rank.until_done(token, refused);
     }
-    let remote = Remote {
-        key: &read,
-        at: 0,
-        len: 900,
-    };
-    rank.tx
-        .put(Peer(0), local(&target, 0, 900), remote, Token(20))
-        .unwrap();
-    rank.until("refusal", |log| log.contains(&Event::Done(20, refused)));
+    put(&mut rank, &target, &read, 900, 20);
+    rank.until_done(20, refused);
 
-    let nothing = Remote {
-        key: &read,
-        at: 0,
-        len: 0,
-    };
-    rank.tx
-        .get(Peer(0), nothing, local(&target, 0, 0), Token(21))
-        .unwrap();
-    rank.until("nothing", |log| log.contains(&Event::Done(21, Ok(()))));
+    rank.get(0, &read, &target, 0, 21);
+    rank.until_done(21, Ok(()));
 
-    rank.tx.release(source, Token(30));
-    rank.until("release", |log| log.contains(&Event::Done(30, Ok(()))));
-    let gone = Remote {
-        key: &read,
-        at: 0,
-        len: 10,
-    };
-    rank.tx
-        .get(Peer(0), gone, local(&target, 0, 10), Token(31))
-        .unwrap();
-    rank.until("refusal", |log| log.contains(&Event::Done(31, refused)));
+    rank.release(source, 30);
+    rank.get(0, &read, &target, 10, 31);
+    rank.until_done(31, refused);
 }
 
 #[test]
 fn a_release_waits_for_transfers() {
-    let mut rank = Rank::new(Node::alone(small(1)).unwrap());
     let (mut from, mut to) = (pattern(5_000_000, 1), vec![0; 5_000_000]);
-    let source = rank
-        .tx
-        .register(writable(&mut from), Access::Read, Peer(0))
-        .unwrap();
-    let target = rank
-        .tx
-        .register(writable(&mut to), Access::Write, Peer(0))
-        .unwrap();
+    let (mut rank, source, target) = two_regions(&mut from, &mut to);
     let key = rank.tx.key(&source, Peer(0));
-    let whole = Local {
-        region: &target,
-        at: 0,
-        len: 5_000_000,
-    };
-    rank.tx
-        .get(
-            Peer(0),
-            Remote {
-                key: &key,
-                at: 0,
-                len: 5_000_000,
-            },
-            whole,
-            Token(1),
-        )
-        .unwrap();
+    rank.get(0, &key, &target, 5_000_000, 1);
     rank.poll();
     rank.tx.release(source, Token(2));
     rank.tx.release(target, Token(3));
@@ -275,22 +203,10 @@ fn a_release_waits_for_transfers() {
 #[test]
 fn giving_a_peer_up_ends_its_operations() {
     const WHY: Fault = Fault::Protocol("the test says so");
-    let mut rank = Rank::new(Node::alone(small(1)).unwrap());
     let (mut from, mut to) = (pattern(5_000_000, 1), vec![0; 5_000_000]);
-    let source = rank
-        .tx
-        .register(writable(&mut from), Access::Read, Peer(0))
-        .unwrap();
-    let target = rank
-        .tx
-        .register(writable(&mut to), Access::Write, Peer(0))
-        .unwrap();
+    let (mut rank, source, target) = two_regions(&mut from, &mut to);
     let key = rank.tx.key(&source, Peer(0));
-    let (at, len) = (0, 5_000_000);
-    let region = &target;
-    let remote = Remote { key: &key, at, len };
-    let local = Local { region, at, len };
-    rank.tx.get(Peer(0), remote, local, Token(1)).unwrap();
+    rank.get(0, &key, &target, 5_000_000, 1);
     rank.poll();
     rank.tx.give_up(Peer(0), WHY);
     rank.tx.release(source, Token(2));
@@ -308,31 +224,13 @@ fn giving_a_peer_up_ends_its_operations() {
 
 #[test]
 fn many_operations_wait_for_room() {
-    let mut rank = Rank::new(Node::alone(small(1)).unwrap());
     let (mut from, mut to) = (pattern(4096, 1), vec![0; 4096]);
-    let source = rank
-        .tx
-        .register(writable(&mut from), Access::Read, Peer(0))
-        .unwrap();
-    let target = rank
-        .tx
-        .register(writable(&mut to), Access::Write, Peer(0))
-        .unwrap();
+    let (mut rank, source, target) = two_regions(&mut from, &mut to);
     let key = rank.tx.key(&source, Peer(0));
     let mut started = 0;
     while started < 2000 {
         let at = started * 2 % 4096;
-        let local = Local {
-            region: &target,
-            at,
-            len: 2,
-        };
-        let remote = Remote {
-            key: &key,
-            at,
-            len: 2,
-        };
-        match rank.tx.get(Peer(0), remote, local, Token(started)) {
+        match rank.try_get(0, (&key, at), (&target, at), 2, started) {
             Ok(()) => started += 1,
             Err(_) => {
                 let rooms = |log: &[Event]| log.iter().filter(|e| **e == Event::Room(0)).count();
@@ -341,13 +239,14 @@ fn many_operations_wait_for_room() {
             }
         }
     }
-    let done = |log: &[Event]| {
-        log.iter()
-            .filter(|e| matches!(e, Event::Done(_, Ok(()))))
-            .count()
-    };
-    rank.until("all", |log| done(log) == 2000);
+    rank.until("all", |log| successes(log) == 2000);
     assert_eq!(to[..4000], from[..4000]);
+}
+
+/// The operations that have succeeded.
+fn successes(log: &[Event]) -> u64 {
+    let done = |event: &&Event| matches!(event, Event::Done(_, Ok(())));
+    log.iter().filter(done).count() as u64
 }
 
 /// A rank that waits for a free operation may not have opened its link to the peer yet: what it then sends
@@ -373,17 +272,9 @@ fn a_get_from_a_new_peer_starts_once_an_operation_ends() {
             };
             keys[from as usize] = Key(key.try_into().unwrap());
         }
-        let region = rank
-            .tx
-            .register(writable(&mut body), Access::Write, Peer(0))
-            .unwrap();
-        let (at, len) = (1, 8);
-        let region = &region;
-        let get = |rank: &mut Rank, from: usize, token| {
-            let key = &keys[from];
-            let remote = Remote { key, at, len };
-            let local = Local { region, at, len };
-            rank.tx.get(Peer(from as u32), remote, local, Token(token))
+        let region = rank.register(&mut body, Access::Write);
+        let get = |rank: &mut Rank, from: u32, token| {
+            rank.try_get(from, (&keys[from as usize], 1), (&region, 1), 8, token)
         };
         for token in 0..OPERATIONS {
             get(&mut rank, 1, token).unwrap();
@@ -391,10 +282,7 @@ fn a_get_from_a_new_peer_starts_once_an_operation_ends() {
         assert_eq!(get(&mut rank, 2, OPERATIONS), Err(Busy));
         rank.until("room", |log| log.contains(&Event::Room(2)));
         get(&mut rank, 2, OPERATIONS).unwrap();
-        let done = |event: &&Event| matches!(event, Event::Done(_, Ok(())));
-        rank.until("all", |log| {
-            log.iter().filter(done).count() as u64 == OPERATIONS + 1
-        });
+        rank.until("all", |log| successes(log) == OPERATIONS + 1);
         for peer in [1, 2] {
             rank.send(peer, 1, &[]);
         }
@@ -405,9 +293,7 @@ fn a_get_from_a_new_peer_starts_once_an_operation_ends() {
 fn a_frame_that_is_dropped_sends_nothing() {
     let mut rank = Rank::new(Node::alone(small(1)).unwrap());
     let _ = rank.tx.frame(Peer(0), &common::head(1, 100), 100).unwrap();
-    rank.tx
-        .short(Peer(0), &common::head(2, 8), &bytes(&[7; 8]))
-        .unwrap();
+    rank.try_send(0, 2, &[7; 8]).unwrap();
     rank.until("frame", |log| !log.is_empty());
     assert_eq!(
         rank.log.0,

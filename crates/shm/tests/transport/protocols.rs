@@ -3,40 +3,31 @@
 use oxmpi_os::RawBytes;
 use oxmpi_shm::heap::{HeapPreference, HeapSize};
 use oxmpi_shm::{BulkPreference, BulkProtocol, Node, SegmentLayout};
-use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Token};
+use oxmpi_wire::{Access, Fault, Key, Memory, Peer};
 
 use super::common::{Event, Rank, pattern};
-use super::writable;
 
-/// The preference for one protocol.
-fn by(protocol: BulkProtocol) -> BulkPreference {
-    BulkPreference {
-        protocol: Some(protocol),
-        chunk: None,
-    }
+/// A rank alone, whose gets go by this protocol, or by any.
+fn by(protocol: Option<BulkProtocol>) -> Rank {
+    let mut rank = Rank::new(Node::alone(SegmentLayout::new(1)).unwrap());
+    prefer(&mut rank, protocol);
+    rank
+}
+
+fn prefer(rank: &mut Rank, protocol: Option<BulkProtocol>) {
+    let chunk = None;
+    rank.tx
+        .set_bulk_preference(BulkPreference { protocol, chunk });
 }
 
 /// Gets all bytes of `key` into new memory.
 fn get_whole(rank: &mut Rank, key: &Key, len: usize) -> Vec<u8> {
     let mut copy = vec![0; len];
-    let region = rank
-        .tx
-        .register(writable(&mut copy), Access::Write, Peer(0))
-        .unwrap();
-    let (at, len) = (0, len as u64);
-    let (remote, local) = (
-        Remote { key, at, len },
-        Local {
-            region: &region,
-            at,
-            len,
-        },
-    );
-    rank.tx.get(Peer(0), remote, local, Token(1)).unwrap();
-    rank.until("get", |log| log.contains(&Event::Done(1, Ok(()))));
+    let region = rank.register(&mut copy, Access::Write);
+    rank.get(0, key, &region, len, 1);
+    rank.until_done(1, Ok(()));
     rank.log.0.clear();
-    rank.tx.release(region, Token(2));
-    rank.until("release", |log| log.contains(&Event::Done(2, Ok(()))));
+    rank.release(region, 2);
     rank.log.0.clear();
     copy
 }
@@ -45,19 +36,12 @@ fn get_whole(rank: &mut Rank, key: &Key, len: usize) -> Vec<u8> {
 #[test]
 fn a_get_pulls_where_an_address_is_wrong() {
     for protocol in [BulkProtocol::Cma, BulkProtocol::CmaBoth] {
-        let mut rank = Rank::new(Node::alone(SegmentLayout::new(1)).unwrap());
-        rank.tx.set_bulk_preference(by(protocol));
+        let mut rank = by(Some(protocol));
         let mut from = pattern(300_000, 1);
-        let source = rank
-            .tx
-            .register(writable(&mut from), Access::Read, Peer(0))
-            .unwrap();
+        let source = rank.register(&mut from, Access::Read);
         let mut key = rank.tx.key(&source, Peer(0));
         assert_eq!(get_whole(&mut rank, &key, 300_000), from);
-        let source = rank
-            .tx
-            .register(writable(&mut from), Access::Read, Peer(0))
-            .unwrap();
+        let source = rank.register(&mut from, Access::Read);
         let right = from.as_ptr().addr().to_ne_bytes();
         key = rank.tx.key(&source, Peer(0));
         let place = key.0.windows(8).position(|bytes| bytes == right).unwrap();
@@ -76,19 +60,11 @@ fn many_offers_are_open_at_once() {
         Some(BulkProtocol::CopyNt),
         Some(BulkProtocol::CmaBoth),
     ] {
-        let mut rank = Rank::new(Node::alone(SegmentLayout::new(1)).unwrap());
-        rank.tx.set_bulk_preference(BulkPreference {
-            protocol,
-            chunk: None,
-        });
+        let mut rank = by(protocol);
         let mut bodies: Vec<Vec<u8>> = (0..REGIONS).map(|i| pattern(100_000, i)).collect();
         let regions: Vec<_> = bodies
             .iter_mut()
-            .map(|body| {
-                rank.tx
-                    .register(writable(body), Access::Read, Peer(0))
-                    .unwrap()
-            })
+            .map(|body| rank.register(body, Access::Read))
             .collect();
         let keys: Vec<_> = regions.iter().map(|r| rank.tx.key(r, Peer(0))).collect();
         for _ in 0..10 {
@@ -102,8 +78,7 @@ fn many_offers_are_open_at_once() {
             assert_eq!(&get_whole(&mut rank, key, 100_000), body);
         }
         for region in regions {
-            rank.tx.release(region, Token(9));
-            rank.until("release", |log| log.contains(&Event::Done(9, Ok(()))));
+            rank.release(region, 9);
             rank.log.0.clear();
         }
     }
@@ -113,26 +88,14 @@ fn many_offers_are_open_at_once() {
 #[test]
 fn a_released_offer_is_refused() {
     for protocol in BulkProtocol::CLAIMABLE {
-        let mut rank = Rank::new(Node::alone(SegmentLayout::new(1)).unwrap());
-        rank.tx.set_bulk_preference(by(protocol));
+        let mut rank = by(Some(protocol));
         let (mut from, mut to) = (pattern(70_000, 1), vec![0; 70_000]);
-        let source = rank
-            .tx
-            .register(writable(&mut from), Access::Read, Peer(0))
-            .unwrap();
-        let target = rank
-            .tx
-            .register(writable(&mut to), Access::Write, Peer(0))
-            .unwrap();
+        let source = rank.register(&mut from, Access::Read);
+        let target = rank.register(&mut to, Access::Write);
         let key = rank.tx.key(&source, Peer(0));
         rank.poll();
-        rank.tx.release(source, Token(1));
-        rank.until("release", |log| log.contains(&Event::Done(1, Ok(()))));
-        let (at, len) = (0, 70_000);
-        let remote = Remote { key: &key, at, len };
-        let region = &target;
-        let local = Local { region, at, len };
-        rank.tx.get(Peer(0), remote, local, Token(2)).unwrap();
+        rank.release(source, 1);
+        rank.get(0, &key, &target, 70_000, 2);
         rank.until("refusal", |log| {
             log.iter()
                 .any(|event| matches!(event, Event::Done(2, Err(Fault::Refused(_)))))
@@ -164,14 +127,14 @@ fn allocated_memory_is_copied_where_it_is_mapped() {
     // SAFETY: the block outlives the transfers.
     let bytes = unsafe { RawBytes::new(block.start().as_ptr(), body.len()) };
     let source = rank.tx.register(bytes, Access::Read, Peer(0)).unwrap();
-    rank.tx.set_bulk_preference(by(BulkProtocol::Mapped));
+    prefer(&mut rank, Some(BulkProtocol::Mapped));
     let key = rank.tx.key(&source, Peer(0));
     assert_eq!(get_whole(&mut rank, &key, body.len()), body);
     assert!(
         rank.tx.bulk_choices(Peer(0)).is_empty(),
         "no trial was needed"
     );
-    rank.tx.set_bulk_preference(BulkPreference::default());
+    prefer(&mut rank, None);
     for _ in 0..40 {
         let source = rank.tx.register(bytes, Access::Read, Peer(0)).unwrap();
         let key = rank.tx.key(&source, Peer(0));

@@ -26,17 +26,14 @@ impl NodeGroup {
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        if !self.may_use_cma(block) {
-            return self.allgather_by_bounce(driver, (input, from, block), output, meanwhile);
-        }
-        let own = contiguous(input, from, block as usize);
-        let call = (CallKind::Allgather, block);
-        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
+        let call = (CallKind::Allgather, block, self.may_use_cma(block));
+        self.by_protocol(driver, call, |group, driver, protocol| match protocol {
             CollectiveProtocol::Bounce => {
                 group.allgather_by_bounce(driver, (input, from, block), output, meanwhile)
             }
             CollectiveProtocol::Cma => {
-                group.allgather_by_cma(driver, (&own, block), output, meanwhile)
+                let (call, own) = (CallKind::Allgather, contiguous(input, from, block as usize));
+                group.exchange_by_cma(driver, (call, block), (&own, 0), output, meanwhile)
             }
         })
     }

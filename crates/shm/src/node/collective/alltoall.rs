@@ -26,16 +26,15 @@ impl NodeGroup {
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        if !self.may_use_cma(block) || input.start() == output.start() {
-            return self.alltoall_by_bounce(driver, (input, block), output, meanwhile);
-        }
-        let call = (CallKind::Alltoall, block);
-        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
+        let may_use_cma = self.may_use_cma(block) && input.start() != output.start();
+        let call = (CallKind::Alltoall, block, may_use_cma);
+        self.by_protocol(driver, call, |group, driver, protocol| match protocol {
             CollectiveProtocol::Bounce => {
                 group.alltoall_by_bounce(driver, (input, block), output, meanwhile)
             }
             CollectiveProtocol::Cma => {
-                group.alltoall_by_cma(driver, (input, block), output, meanwhile)
+                let (call, at) = ((CallKind::Alltoall, block), group.me as u64 * block);
+                group.exchange_by_cma(driver, call, (input, at), output, meanwhile)
             }
         })
     }
@@ -58,14 +57,7 @@ impl NodeGroup {
         let mut run = CollectiveRun::new(self, driver, (CallKind::Alltoall, 0, block), pieces.path);
         run.exchange(
             pieces,
-            |run, step| {
-                let (at, len) = pieces.part(step);
-                for reader in (0..size).filter(|&reader| reader != me) {
-                    let place = pieces.place(vector_index(me, reader));
-                    let part = (reader as u64 * block + at, len);
-                    run.write_to((reader, place), step, input, part);
-                }
-            },
+            |run, step| run.write_blocks(pieces, step, (input, block)),
             meanwhile,
             |run, step| {
                 let (at, len) = pieces.part(step);

@@ -44,7 +44,10 @@ pub enum NeverComes {
 impl AwaitedSteps {
     /// A wait until the ranks `missing`, a bit each, publish `step`.
     pub(crate) const fn published(group_index: usize, step: u64, mark: u16, missing: u64) -> Self {
-        let kind = AwaitedKind::Published { step, mark };
+        Self::new(group_index, AwaitedKind::Published { step, mark }, missing)
+    }
+
+    const fn new(group_index: usize, kind: AwaitedKind, missing: u64) -> Self {
         Self {
             group_index,
             kind,
@@ -72,23 +75,12 @@ impl AwaitedSteps {
             both,
             at,
         };
-        Self {
-            group_index,
-            kind,
-            missing: 1 << both[other],
-            predicted_roots: None,
-        }
+        Self::new(group_index, kind, 1 << both[other])
     }
 
     /// A wait until the ranks finish `step`; this rank's last finished step is `own`.
     pub(super) const fn finished(group_index: usize, step: u64, own: u64, missing: u64) -> Self {
-        let kind = AwaitedKind::Finished { step, own };
-        Self {
-            group_index,
-            kind,
-            missing,
-            predicted_roots: None,
-        }
+        Self::new(group_index, AwaitedKind::Finished { step, own }, missing)
     }
 
     /// The likely roots before this rank, in a wait for the root.
@@ -96,25 +88,20 @@ impl AwaitedSteps {
         self.predicted_roots
     }
 
-    /// The ranks that were missing at the last look, a bit each.
+    /// The ranks that were missing at the last poll, a bit each.
     #[must_use]
     pub const fn missing(&self) -> u64 {
         self.missing
     }
 
-    /// Looks at the missing ranks.
+    /// Polls the missing ranks.
     ///
     /// # Errors
     /// A rank that never arrives, and why.
-    pub(crate) fn look(&mut self, segment: &Segment) -> Result<(), (u32, NeverComes)> {
-        let mut left = self.missing;
-        while left != 0 {
-            let rank = left.trailing_zeros();
-            left &= left - 1;
-            if self
-                .has_arrived(segment, rank)
-                .map_err(|never| (rank, never))?
-            {
+    pub(crate) fn poll(&mut self, segment: &Segment) -> Result<(), (u32, NeverComes)> {
+        for rank in ranks_of(self.missing) {
+            let arrived = self.has_arrived(segment, rank);
+            if arrived.map_err(|never| (rank, never))? {
                 self.missing &= !(1 << rank);
             }
         }
@@ -123,7 +110,7 @@ impl AwaitedSteps {
 
     /// Publishes that `me` waits for this.
     #[inline]
-    pub(crate) fn rest(&self, segment: &Segment, me: u32) {
+    pub(crate) fn publish_wait(&self, segment: &Segment, me: u32) {
         segment
             .collective_slots(me, self.group_index)
             .set_awaited(self.stage());
@@ -133,15 +120,8 @@ impl AwaitedSteps {
     /// cannot. For ranks of another group the result is arbitrary.
     #[inline]
     pub(crate) fn has_behind(&self, segment: &Segment, ranks: u64) -> bool {
-        let mut left = ranks;
-        while left != 0 {
-            let rank = left.trailing_zeros();
-            left &= left - 1;
-            if segment.collective_slots(rank, self.group_index).awaited() < self.stage() {
-                return true;
-            }
-        }
-        false
+        let awaited = |rank| segment.collective_slots(rank, self.group_index).awaited();
+        ranks_of(ranks).any(|rank| awaited(rank) < self.stage())
     }
 
     /// The step at which this rank stands.
@@ -163,12 +143,8 @@ impl AwaitedSteps {
                 }
             }
             AwaitedKind::Published { step, mark } => {
-                let slot = CollectiveSlots::<()>::slot(step);
-                is_there(
-                    segment
-                        .collective_slots(rank, self.group_index)
-                        .look(slot, step, mark),
-                )
+                let slots = segment.collective_slots(rank, self.group_index);
+                is_there(slots.poll(CollectiveSlots::<()>::slot(step), step, mark))
             }
             AwaitedKind::PingPong {
                 step,
@@ -176,10 +152,9 @@ impl AwaitedSteps {
                 both,
                 at,
             } => {
-                let [first, second] =
-                    both.map(|rank| segment.collective_slots(rank, self.group_index));
-                is_there(CollectiveSlots::look_ping_pong(
-                    [&first, &second],
+                let slots = both.map(|rank| segment.collective_slots(rank, self.group_index));
+                is_there(CollectiveSlots::poll_ping_pong(
+                    slots.each_ref(),
                     at,
                     step,
                     mark,
@@ -189,9 +164,18 @@ impl AwaitedSteps {
     }
 }
 
+/// The ranks whose bits are set in `bits`.
+pub(crate) fn ranks_of(mut bits: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let rank = (bits != 0).then(|| bits.trailing_zeros())?;
+        bits &= bits - 1;
+        Some(rank)
+    })
+}
+
 /// Whether a slot holds the awaited step.
-fn is_there(looked: Result<(), StepMiss>) -> Result<bool, NeverComes> {
-    match looked {
+fn is_there(polled: Result<(), StepMiss>) -> Result<bool, NeverComes> {
+    match polled {
         Ok(()) => Ok(true),
         Err(StepMiss::Early) => Ok(false),
         Err(StepMiss::Differs) => Err(NeverComes::Differs),
@@ -235,13 +219,13 @@ mod tests {
         group.update_finished();
         assert_eq!(group.finished, 32);
         report(2, most);
-        let come = AwaitedSteps::finished(0, 33, 40, 0b110).look(&segment);
+        let come = AwaitedSteps::finished(0, 33, 40, 0b110).poll(&segment);
         assert_eq!(come, Ok(()));
         for wrong in [most + 1, u64::MAX - 1, u64::MAX] {
             report(1, wrong);
             group.update_finished();
             assert_eq!(group.finished, 32, "{wrong}");
-            let come = AwaitedSteps::finished(0, 33, 40, 0b110).look(&segment);
+            let come = AwaitedSteps::finished(0, 33, 40, 0b110).poll(&segment);
             assert!(matches!(come, Err((1, NeverComes::Corrupt(_)))), "{come:?}");
         }
     }

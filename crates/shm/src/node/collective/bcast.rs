@@ -26,11 +26,8 @@ impl NodeGroup {
         given: (&RawBytes, u64),
     ) -> Result<(), D::Error> {
         let (bytes, len) = given;
-        if !self.may_bcast_by_cma(len) {
-            return self.bcast_by_bounce(driver, root, given);
-        }
-        let call = (CallKind::Bcast, len);
-        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
+        let call = (CallKind::Bcast, len, self.may_bcast_by_cma(len));
+        self.by_protocol(driver, call, |group, driver, protocol| match protocol {
             CollectiveProtocol::Bounce => group.bcast_by_bounce(driver, root, given),
             CollectiveProtocol::Cma => {
                 let call = (CallKind::Bcast, root, len);

@@ -58,9 +58,7 @@ impl NodeGroup {
     pub(super) fn may_use_cma(&self, block: u64) -> bool {
         block >= MIN_CMA_BLOCK && self.processes.is_some()
     }
-}
 
-impl NodeGroup {
     /// Enables CMA if this rank may read and write the memory of all others, and says whether it does. All
     /// ranks must have made their group.
     pub fn enable_cma(&mut self) -> bool {
@@ -110,58 +108,28 @@ impl NodeGroup {
         }
     }
 
-    /// [`NodeGroup::allgather`] by CMA, `own` being the block of this rank.
+    /// Every rank shows `shown`, of which each other rank reads `block` bytes from byte `at`, its own, to its `output`, in
+    /// rank order, after it has run `meanwhile`: an allgather, or an alltoall that is not in place.
     ///
     /// # Errors
     /// When a rank never comes, or cannot be read, or as `meanwhile`.
-    pub(super) fn allgather_by_cma<D: CollectiveDriver>(
+    pub(super) fn exchange_by_cma<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
-        (own, block): (&RawBytes, u64),
+        (kind, block): (CallKind, u64),
+        (shown, at): (&RawBytes, u64),
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        let mut run = CollectiveRun::new(
-            self,
-            driver,
-            (CallKind::Allgather, BY_CMA, block),
-            PayloadPath::Slots,
-        );
+        let call = (kind, BY_CMA, block);
+        let mut run = CollectiveRun::new(self, driver, call, PayloadPath::Slots);
         run.all_write(0);
         run.wait_until_free(0)?;
-        run.show(0, own);
-        let read = meanwhile(run.driver).and_then(|()| run.read_from_all((0, block), output));
+        run.show(0, shown);
+        let read = meanwhile(run.driver).and_then(|()| run.read_from_all((at, block), output));
         run.withdraw_if_failed(0, read)
     }
 
-    /// [`NodeGroup::alltoall`] by CMA, not in place.
-    ///
-    /// # Errors
-    /// When a rank never comes, or cannot be read, or as `meanwhile`.
-    pub(super) fn alltoall_by_cma<D: CollectiveDriver>(
-        &mut self,
-        driver: &mut D,
-        (input, block): (&RawBytes, u64),
-        output: &RawBytes,
-        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
-    ) -> Result<(), D::Error> {
-        let me = self.me;
-        let mut run = CollectiveRun::new(
-            self,
-            driver,
-            (CallKind::Alltoall, BY_CMA, block),
-            PayloadPath::Slots,
-        );
-        run.all_write(0);
-        run.wait_until_free(0)?;
-        run.show(0, input);
-        let read = meanwhile(run.driver)
-            .and_then(|()| run.read_from_all((me as u64 * block, block), output));
-        run.withdraw_if_failed(0, read)
-    }
-}
-
-impl NodeGroup {
     /// [`NodeGroup::reduce_scatter`] by CMA, of more than two ranks.
     ///
     /// # Errors

@@ -1,8 +1,10 @@
 //! Which ranks write in each step of a collective, as all ranks count them; and exchanges, in which every
 //! rank writes for every other.
 
+use oxmpi_os::RawBytes;
+
 use super::driver::CollectiveDriver;
-use super::pieces::{PayloadPath, Pieces};
+use super::pieces::{PayloadPath, Pieces, vector_index};
 use super::run::CollectiveRun;
 use crate::segment::arena::SLOTS;
 
@@ -40,6 +42,22 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         }
         if self.path == PayloadPath::PingPong {
             self.group.pair_buffers.others_write(number, reader);
+        }
+    }
+
+    /// Writes each other rank the part of its block in `step`; `input` has a block of `block` bytes for each rank.
+    #[inline(always)]
+    pub(super) fn write_blocks(
+        &mut self,
+        pieces: Pieces,
+        step: u64,
+        (input, block): (&RawBytes, u64),
+    ) {
+        let (me, (at, len)) = (self.group.me, pieces.part(step));
+        for reader in (0..self.group.size()).filter(|&reader| reader != me) {
+            let place = pieces.place(vector_index(me, reader));
+            let part = (reader as u64 * block + at, len);
+            self.write_to((reader, place), step, input, part);
         }
     }
 

@@ -39,11 +39,8 @@ impl NodeGroup {
             false => assert!(input.len() >= block, "a short input"),
         }
         let given = (input, block);
-        if !self.may_use_cma(block) {
-            return self.gather_by_bounce(driver, root, given, output, meanwhile);
-        }
-        let call = (CallKind::Gather, block);
-        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
+        let call = (CallKind::Gather, block, self.may_use_cma(block));
+        self.by_protocol(driver, call, |group, driver, protocol| match protocol {
             CollectiveProtocol::Bounce => {
                 group.gather_by_bounce(driver, root, given, output, meanwhile)
             }

@@ -95,12 +95,15 @@ impl NodeGroup {
         }
         limit::check(arena::rank_len(on_node) as u64).ok()?;
         let arena = segment.bounce_buffers()?;
-        let member = |rank| Member {
-            // SAFETY: the group keeps the segment.
-            slots: unsafe { segment.collective_slots(rank, index).detach() },
-            bounce: arena.first(rank, index),
-            pair_buffers: arena.pair_buffers(rank, index),
-            rank,
+        let member = |rank| {
+            let words = *segment.collective_slots(rank, index).words();
+            Member {
+                // SAFETY: the group keeps the segment.
+                slots: CollectiveSlots::new(unsafe { words.detach() }),
+                bounce: arena.first(rank, index),
+                pair_buffers: arena.pair_buffers(rank, index),
+                rank,
+            }
         };
         let members: Box<[Member]> = ranks.map(member).collect();
         // Mapped so that other ranks find the badge of this process.

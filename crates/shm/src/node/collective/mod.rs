@@ -65,6 +65,7 @@ mod run;
 mod scatter;
 mod scratch;
 
+pub(crate) use awaited::ranks_of;
 pub use awaited::{AwaitedSteps, NeverComes};
 pub use driver::CollectiveDriver;
 pub use group::NodeGroup;

@@ -12,6 +12,24 @@ use super::protocol_trials::{CollectiveProtocol, NextCall, ProtocolChoice, Trial
 use super::run::CollectiveRun;
 
 impl NodeGroup {
+    /// Runs a call of `kind` on blocks of `len` bytes by bounce buffers, or where it `may_use_cma` by the
+    /// [best protocol](NodeGroup::by_best_protocol).
+    ///
+    /// # Errors
+    /// As `go`, or when a rank never arrives.
+    #[inline(always)]
+    pub(super) fn by_protocol<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        (kind, len, may_use_cma): (CallKind, u64, bool),
+        go: impl FnOnce(&mut Self, &mut D, CollectiveProtocol) -> Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
+        match may_use_cma {
+            false => go(self, driver, CollectiveProtocol::Bounce),
+            true => self.by_best_protocol(driver, (kind, len), go),
+        }
+    }
+
     /// Runs a call of `kind` on blocks of `len` bytes by the protocol that was faster of late: `go` moves the
     /// bytes.
     ///
@@ -19,7 +37,7 @@ impl NodeGroup {
     /// As `go`, or when a rank never arrives.
     // Not inlined, so that a short call, which does not get here, has the registers.
     #[inline(never)]
-    pub(super) fn by_best_protocol<D: CollectiveDriver>(
+    fn by_best_protocol<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (kind, len): (CallKind, u64),
@@ -146,7 +164,7 @@ mod tests {
             while awaited.missing() != 0 {
                 assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
                 yield_now();
-                awaited.look(self.0)?;
+                awaited.poll(self.0)?;
             }
             Ok(())
         }

@@ -127,11 +127,9 @@ impl NodeGroup {
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let in_place = operands.input.start() == operands.output.start();
-        if in_place || !self.may_reduce_by_cma(operands.len) {
-            return self.reduce_scatter_by_bounce(driver, operands);
-        }
-        let call = (CallKind::ReduceScatter, operands.len);
-        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
+        let may_use_cma = !in_place && self.may_reduce_by_cma(operands.len);
+        let call = (CallKind::ReduceScatter, operands.len, may_use_cma);
+        self.by_protocol(driver, call, |group, driver, protocol| match protocol {
             CollectiveProtocol::Bounce => group.reduce_scatter_by_bounce(driver, operands),
             CollectiveProtocol::Cma => group.reduce_scatter_by_cma(driver, operands),
         })
@@ -148,14 +146,7 @@ impl NodeGroup {
         let mut run = CollectiveRun::new(self, driver, call, pieces.path);
         run.exchange(
             pieces,
-            |run, step| {
-                let (at, len) = pieces.part(step);
-                for reader in (0..size).filter(|&reader| reader != me) {
-                    let place = pieces.place(vector_index(me, reader));
-                    let part = (reader as u64 * block + at, len);
-                    run.write_to((reader, place), step, operands.input, part);
-                }
-            },
+            |run, step| run.write_blocks(pieces, step, (operands.input, block)),
             |_| Ok(()),
             |run, step| {
                 let (at, len) = pieces.part(step);

@@ -373,7 +373,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     pub(super) fn is_published(&self, rank: usize, step: u64) -> bool {
         let (slots, slot) = self.slot(rank, step);
         slots
-            .look(slot, self.number(step), self.mark_of(rank))
+            .poll(slot, self.number(step), self.mark_of(rank))
             .is_ok()
     }
 
@@ -448,7 +448,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
 
     #[inline(never)]
     fn wait_for_rest(&mut self, step: u64) -> Result<(), D::Error> {
-        for looks in 0..=self.driver.polls() {
+        for polls in 0..=self.driver.polls() {
             let members = self.group.members.iter().enumerate();
             let missing = members
                 .filter(|&(rank, _)| rank != self.group.me && !self.is_published(rank, step));
@@ -456,7 +456,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
             if missing == 0 {
                 return Ok(());
             }
-            if looks == self.driver.polls() {
+            if polls == self.driver.polls() {
                 return self.wait_long(step, missing);
             }
             spin_loop();

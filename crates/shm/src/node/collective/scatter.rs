@@ -33,11 +33,8 @@ impl NodeGroup {
             assert!(input.len() >= self.all(block), "a short input");
         }
         let given = (input, block);
-        if !self.may_use_cma(block) {
-            return self.scatter_by_bounce(driver, root, given, output, meanwhile);
-        }
-        let call = (CallKind::Scatter, block);
-        self.by_best_protocol(driver, call, |group, driver, protocol| match protocol {
+        let call = (CallKind::Scatter, block, self.may_use_cma(block));
+        self.by_protocol(driver, call, |group, driver, protocol| match protocol {
             CollectiveProtocol::Bounce => {
                 group.scatter_by_bounce(driver, root, given, output, meanwhile)
             }
@@ -65,20 +62,15 @@ impl NodeGroup {
         run.follow_root(root, pieces.steps());
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
-            let (at, len) = pieces.part(step);
             if me == root {
                 run.wait_until_free(step)?;
-                for reader in (0..size).filter(|&reader| reader != root) {
-                    let place = pieces.place(vector_index(root, reader));
-                    let part = (reader as u64 * block + at, len);
-                    run.write_to((reader, place), step, input, part);
-                }
+                run.write_blocks(pieces, step, (input, block));
                 run.publish(step);
                 run.wake_all();
             } else {
                 run.wait_for(root, step)?;
                 let place = pieces.place(vector_index(root, me));
-                run.read((root, step, place), output, (at, len));
+                run.read((root, step, place), output, pieces.part(step));
             }
             run.finish(step);
         }

@@ -1,4 +1,4 @@
-//! The fast path of receiving: a look at the head of a ring for one expected short message, without a sink.
+//! The fast path of receiving: a poll of the head of a ring for one expected short message, without a sink.
 
 use oxmpi_wire::{AsTx, Bytes, EnvelopeFilter, Header, Peer, ShortMessage, Sink, fast_path};
 
@@ -8,7 +8,7 @@ use crate::transport::SHORT;
 use crate::transport::link::{LinkState, ReceiveLink};
 use crate::transport::tx::ShmTx;
 
-/// What a look finds at the head of a ring.
+/// What a poll finds at the head of a ring.
 pub(super) enum FastPoll {
     Taken(ShortMessage),
     Nothing,
@@ -72,11 +72,11 @@ impl<B: Bytes> ShmRx<B> {
     ) -> FastPoll {
         let open = self.open.len();
         for step in 0..open {
-            let i = self.turn_after(step);
+            let i = self.link_after(step);
             match Self::take(&mut self.links[self.open[i] as usize], tx, wanted, body) {
                 FastPoll::Nothing => {}
                 next => {
-                    self.turn = if i + 1 < open { i + 1 } else { 0 };
+                    self.next_link = if i + 1 < open { i + 1 } else { 0 };
                     return next;
                 }
             }
@@ -100,7 +100,7 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Polls in full: for messages that are not short, and for chores.
     #[inline(never)]
-    pub(super) fn usual<T: AsTx<ShmTx<B>>, C: Bytes, S: Sink<T>>(
+    pub(super) fn poll_in_full<T: AsTx<ShmTx<B>>, C: Bytes, S: Sink<T>>(
         &mut self,
         tx: &mut T,
         from: Option<Peer>,

@@ -11,9 +11,13 @@ impl<B: Bytes> ShmRx<B> {
     /// frames and events went to `sink`.
     #[cold]
     #[inline(never)]
-    pub(super) fn look<T: AsTx<ShmTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
+    pub(super) fn check_peers<T: AsTx<ShmTx<B>>, S: Sink<T>>(
+        &mut self,
+        tx: &mut T,
+        sink: &mut S,
+    ) -> u32 {
         // All senders count their announcements in one word, so a corrupt sender can
-        // undo another's: look for announced links here too.
+        // undo another's: poll announced links here too.
         self.admit();
         let mut moved = 0;
         // If the check itself fails (no memory for the list), the next one finds the dead peers.
@@ -49,7 +53,7 @@ impl<B: Bytes> ShmRx<B> {
         }
         self.admit();
         let mut moved = 0;
-        while Self::one(&mut self.links[peer as usize], tx, sink) {
+        while Self::poll_link(&mut self.links[peer as usize], tx, sink) {
             moved += 1;
         }
         moved + self.lose(peer, why, tx, sink)
@@ -69,8 +73,8 @@ impl<B: Bytes> ShmRx<B> {
         // The peer's announcement stays, but `admit` does not open the link again.
         self.links[peer as usize] = ReceiveLink::shut(peer, LinkState::Lost);
         self.open.retain(|&open| open != peer);
-        // `turn`, the index into `open` from which polls go on, may be beyond its new end.
-        self.turn = 0;
+        // `next_link`, the index into `open` from which polls go on, may be beyond its new end.
+        self.next_link = 0;
         let moved = ShmTx::advance(tx, sink);
         sink.lost(tx, Peer(peer), why);
         moved + 1

@@ -24,7 +24,7 @@ use crate::ring::{BODY, Corrupt, MappedWords, OpenedLinks, RingSlot};
 use crate::segment::Segment;
 
 /// Empty polls between two checks of the peers' processes: about a millisecond of spinning.
-const LOOK: u32 = 1 << 15;
+const POLLS_PER_CHECK: u32 = 1 << 15;
 
 /// In a stream, the line of the slot this far ahead is prefetched: each line comes from another processor's
 /// cache.
@@ -42,7 +42,7 @@ pub struct ShmRx<B = oxmpi_os::RawBytes> {
     opened_links: OpenedLinks<MappedWords<'static>>,
     empty: u32,
     /// The index in `open` at which the next poll begins.
-    turn: usize,
+    next_link: usize,
     /// Words whose change moves the sending half on, as noted at the last poll.
     waits: Vec<WordWait>,
     noted: bool,
@@ -72,7 +72,7 @@ impl<B: Bytes> ShmRx<B> {
             open: Vec::new(),
             opened_links,
             empty: 0,
-            turn: 0,
+            next_link: 0,
             waits: Vec::new(),
             noted: true,
             to_note: false,
@@ -105,7 +105,7 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Hands the next arrival of `link` to the sink, if there is one.
     #[inline(always)]
-    fn one<T: AsTx<ShmTx<B>>, S: Sink<T>>(
+    fn poll_link<T: AsTx<ShmTx<B>>, S: Sink<T>>(
         link: &mut ReceiveLink,
         tx: &mut T,
         sink: &mut S,
@@ -118,10 +118,10 @@ impl<B: Bytes> ShmRx<B> {
             Some(len) => {
                 let mut body = link.short(&slot, len as usize);
                 if !sink.expected(Peer(link.peer), envelope, &mut body) {
-                    Self::other(link, slot, compact, envelope, tx, sink);
+                    Self::deliver_other(link, slot, compact, envelope, tx, sink);
                 }
             }
-            None => Self::other(link, slot, compact, envelope, tx, sink),
+            None => Self::deliver_other(link, slot, compact, envelope, tx, sink),
         }
         Self::advance(link, tx.as_tx(), &slot);
         true
@@ -146,7 +146,7 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Hands over an arrival that is not a plain expected message in its slot.
     #[inline(never)]
-    fn other<T: AsTx<ShmTx<B>>, S: Sink<T>>(
+    fn deliver_other<T: AsTx<ShmTx<B>>, S: Sink<T>>(
         link: &mut ReceiveLink,
         slot: RingSlot<MappedWords<'static>>,
         compact: u32,
@@ -170,10 +170,10 @@ impl<B: Bytes> ShmRx<B> {
         }
     }
 
-    /// The index in `open` that comes `step` places after `turn`.
+    /// The index in `open` that comes `step` places after `next_link`.
     #[inline(always)]
-    fn turn_after(&self, step: usize) -> usize {
-        let i = self.turn + step;
+    fn link_after(&self, step: usize) -> usize {
+        let i = self.next_link + step;
         i - if i < self.open.len() {
             0
         } else {
@@ -223,17 +223,13 @@ impl<B: Bytes> ShmRx<B> {
                 tx.as_tx().pulled(peer, id, from, at, len)?;
                 return Ok(());
             }
-            Control::Refused { id } => {
-                tx.as_tx().ended(
-                    peer,
-                    id,
-                    Err(Fault::Refused("the peer's memory is not registered")),
-                );
+            Control::Pushed { id, ok: true } => {
+                tx.as_tx().ended(peer, id, Ok(()));
                 return Ok(());
             }
-            Control::Pushed { id, ok } => {
+            Control::Refused { id } | Control::Pushed { id, ok: false } => {
                 let refused = Fault::Refused("the peer's memory is not registered");
-                tx.as_tx().ended(peer, id, ok.then_some(()).ok_or(refused));
+                tx.as_tx().ended(peer, id, Err(refused));
                 return Ok(());
             }
             Control::Data { id, first, len } => {
@@ -287,7 +283,7 @@ impl<B: Bytes> ShmRx<B> {
 
     /// Ends a poll that handed `n` arrivals over.
     #[inline(always)]
-    fn after<T: AsTx<ShmTx<B>>, S: Sink<T>>(
+    fn end_poll<T: AsTx<ShmTx<B>>, S: Sink<T>>(
         &mut self,
         mut n: u32,
         tx: &mut T,
@@ -298,8 +294,8 @@ impl<B: Bytes> ShmRx<B> {
         }
         if n == 0 {
             self.empty = self.empty.wrapping_add(1);
-            if self.empty.is_multiple_of(LOOK) {
-                n += self.look(tx, sink);
+            if self.empty.is_multiple_of(POLLS_PER_CHECK) {
+                n += self.check_peers(tx, sink);
             }
         }
         n
@@ -315,9 +311,9 @@ impl<B: Bytes, T: AsTx<ShmTx<B>>> Rx<T> for ShmRx<B> {
         let mut n = 0;
         let open = self.open.len();
         for step in 0..open {
-            let i = self.turn_after(step);
+            let i = self.link_after(step);
             let link = &mut self.links[self.open[i] as usize];
-            while n < budget && Self::one(link, tx, sink) {
+            while n < budget && Self::poll_link(link, tx, sink) {
                 // Not in a ping-pong, where the next message is not written yet.
                 if n != 0 {
                     link.ring.prefetch(AHEAD);
@@ -325,22 +321,22 @@ impl<B: Bytes, T: AsTx<ShmTx<B>>> Rx<T> for ShmRx<B> {
                 n += 1;
             }
             if n >= budget {
-                self.turn = (i + 1) % open;
+                self.next_link = (i + 1) % open;
                 break;
             }
         }
-        self.after(n, tx, sink)
+        self.end_poll(n, tx, sink)
     }
 
     #[inline]
     fn poll_from<S: Sink<T>>(&mut self, tx: &mut T, from: Peer, sink: &mut S) -> u32 {
         let mut n = 0;
         if self.links[from.0 as usize].state == LinkState::Open {
-            n = u32::from(Self::one(&mut self.links[from.0 as usize], tx, sink));
+            n = u32::from(Self::poll_link(&mut self.links[from.0 as usize], tx, sink));
         } else if self.opened_links.has_new() {
             self.admit();
         }
-        self.after(n, tx, sink)
+        self.end_poll(n, tx, sink)
     }
 
     #[inline(always)]
@@ -363,7 +359,9 @@ impl<B: Bytes, T: AsTx<ShmTx<B>>> Rx<T> for ShmRx<B> {
             };
             match next {
                 FastPoll::Taken(short) => return Some(short),
-                FastPoll::Nothing if !self.empty.wrapping_add(1).is_multiple_of(LOOK) => {
+                FastPoll::Nothing
+                    if !self.empty.wrapping_add(1).is_multiple_of(POLLS_PER_CHECK) =>
+                {
                     self.empty = self.empty.wrapping_add(1);
                     return None;
                 }
@@ -371,10 +369,10 @@ impl<B: Bytes, T: AsTx<ShmTx<B>>> Rx<T> for ShmRx<B> {
             }
         }
         // By value: a reference would force the body into memory on the fast path, too.
-        self.usual(tx, from, wanted, body.clone(), sink)
+        self.poll_in_full(tx, from, wanted, body.clone(), sink)
     }
 
-    /// Looks into the ring only: a message in the ping-pong slot has mostly been waited for.
+    /// Polls the ring only: a message in the ping-pong slot has mostly been waited for.
     ///
     /// # Cost
     /// One line read.

@@ -1,14 +1,13 @@
 //! How a receiving rank sleeps until a peer wakes it.
 
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use oxmpi_os::futex;
 use oxmpi_os::pipe::{PollFd, PollFlags, poll};
 use oxmpi_wire::{Bytes, Sleeper};
 
-use super::{LOOK, ShmRx};
+use super::{POLLS_PER_CHECK, ShmRx};
 use crate::transport::Expedited;
 use crate::transport::tx::WordWait;
 
@@ -17,7 +16,7 @@ const NAPS: u32 = 64;
 
 impl<B: Bytes> ShmRx<B> {
     /// Whether a poll would hand something over.
-    pub(super) fn something(&self) -> bool {
+    pub(super) fn has_arrivals(&self) -> bool {
         self.opened_links.has_new()
             || (self.open.iter()).any(|&peer| self.links[peer as usize].ring.next().is_some())
             || self.waits.iter().any(WordWait::is_over)
@@ -37,7 +36,7 @@ impl<B: Bytes> ShmRx<B> {
                 Some(limit),
             );
         } else {
-            let _ = futex::wait(self.asleep(), 1, limit);
+            let _ = futex::wait(self.segment.asleep(self.me), 1, limit);
         }
         self.disarm();
     }
@@ -60,17 +59,10 @@ impl<B: Bytes> ShmRx<B> {
         Some(self.segment.doorbells()?.own().as_fd())
     }
 
-    fn asleep(&self) -> &AtomicU32 {
-        let word = self.segment.asleep(self.me);
-        // SAFETY: the word is aligned and in the segment, which `self` keeps; the kernel compares it by its
-        // address.
-        unsafe { AtomicU32::from_ptr(word) }
-    }
-
     /// Counts a short nap between two polls as many empty polls, so that a rank that mostly naps checks its
     /// peers in time.
     pub fn napped(&mut self) {
-        self.empty |= LOOK / NAPS - 1;
+        self.empty |= POLLS_PER_CHECK / NAPS - 1;
     }
 
     /// Takes [`Sleeper::arm`] back: the caller does not sleep after all, or has slept.
@@ -79,7 +71,7 @@ impl<B: Bytes> ShmRx<B> {
         if let Some(doorbells) = self.segment.doorbells() {
             doorbells.own().hear();
         }
-        self.empty = LOOK - 1;
+        self.empty = POLLS_PER_CHECK - 1;
     }
 }
 
@@ -96,7 +88,7 @@ impl<B: Bytes> Sleeper for ShmRx<B> {
         }
         let sleep_flag = self.segment.sleep_flag(self.me);
         sleep_flag.announce(&Expedited);
-        let come = self.something();
+        let come = self.has_arrivals();
         if come {
             sleep_flag.clear();
         }

@@ -1,55 +1,33 @@
 //! Tests of offers whose two sides disagree, and of the choice of protocols.
 
-use std::sync::Arc;
 use std::vec::Vec;
 
 use oxmpi_os::RawBytes;
-use oxmpi_os::memory::Memfd;
 use oxmpi_wire::regions::Region;
-use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Rx, Sleeper, Token, Tx};
+use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Sleeper, Token, Tx};
 
-use super::{Seen, put};
+use super::{Rank, put, ranks};
 use crate::ring::{BulkOffer, MappedWords, OfferStage, OwnerProgress, STRIDE};
+use crate::segment::SegmentLayout;
 use crate::segment::area::{FIFOS, WINDOWS_PER_PAIR};
-use crate::segment::{Segment, SegmentLayout};
 use crate::transport::offer_key::OfferKey;
-use crate::transport::{BulkPreference, BulkProtocol, ShmRx, ShmTx};
+use crate::transport::{BulkPreference, BulkProtocol};
 
 const LEN: usize = 300_000;
 
 /// Pieces of a get of [`LEN`] bytes by `CmaBoth`.
 const PIECES: u64 = 3;
 
-struct Rank {
-    segment: Arc<Segment>,
-    tx: ShmTx,
-    rx: ShmRx,
-    seen: Seen,
-}
-
-/// The ranks of a node in this process.
-fn ranks(number: u32) -> Vec<Rank> {
-    let layout = SegmentLayout::new(number);
-    let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
-    let rank = |me| {
-        let segment = Arc::new(Segment::map(&memory, layout, me).unwrap());
-        for rank in 0..number {
-            segment.set_pid(rank, std::process::id());
-        }
-        Rank {
-            tx: ShmTx::new(segment.clone(), me),
-            rx: ShmRx::new(segment.clone(), me).unwrap(),
-            segment,
-            seen: Seen::default(),
-        }
-    };
-    (0..number).map(rank).collect()
+/// Two ranks of a node in this process.
+fn two() -> [Rank; 2] {
+    let ranks = ranks(SegmentLayout::new(2));
+    ranks.try_into().ok().expect("two ranks")
 }
 
 impl Rank {
-    fn poll(&mut self) {
+    fn poll_often(&mut self) {
         for _ in 0..20 {
-            self.rx.poll(&mut self.tx, 8, &mut self.seen);
+            self.poll();
         }
     }
 
@@ -59,34 +37,43 @@ impl Rank {
         self.tx.register(bytes, access, Peer(0)).unwrap()
     }
 
-    /// Starts to get the bytes of `key`, of rank 0, by `protocol`.
-    fn get(&mut self, key: &Key, body: &mut [u8], protocol: BulkProtocol) {
-        self.tx.set_bulk_preference(BulkPreference {
-            protocol: Some(protocol),
-            chunk: None,
-        });
+    /// Offers `body` to rank 1.
+    fn offer_to_one(&mut self, body: &mut [u8]) -> Key {
+        let region = self.register(body, Access::Read);
+        self.tx.key(&region, Peer(1))
+    }
+
+    /// Starts operation `token`: gets the bytes of `key`, of rank `of`.
+    fn get_from(&mut self, of: u32, key: &Key, body: &mut [u8], token: u64) {
         let region = &self.register(body, Access::Write);
         let (at, len) = (0, body.len() as u64);
         let (remote, local) = (Remote { key, at, len }, Local { region, at, len });
-        self.tx.get(Peer(0), remote, local, Token(1)).unwrap();
+        let started = self.tx.get(Peer(of), remote, local, Token(token));
+        started.unwrap();
+    }
+
+    /// Starts operation 1: gets the bytes of `key`, of rank 0, by `protocol`.
+    fn get(&mut self, key: &Key, body: &mut [u8], protocol: BulkProtocol) {
+        self.prefer(protocol);
+        self.get_from(0, key, body, 1);
+    }
+
+    fn prefer(&mut self, protocol: BulkProtocol) {
+        let (protocol, chunk) = (Some(protocol), None);
+        self.tx
+            .set_bulk_preference(BulkPreference { protocol, chunk });
     }
 
     /// Keys of so many messages for rank 1.
     fn offer_all(&mut self, bodies: &mut [Vec<u8>]) -> Vec<Key> {
-        let key = |body: &mut Vec<u8>| {
-            let region = self.register(body, Access::Read);
-            self.tx.key(&region, Peer(1))
-        };
-        bodies.iter_mut().map(key).collect()
+        let bodies = bodies.iter_mut();
+        bodies.map(|body| self.offer_to_one(body)).collect()
     }
 
     /// Starts to get them from rank 0 by any protocol; tokens count from 0.
     fn get_all(&mut self, keys: &[Key], bodies: &mut [Vec<u8>]) {
         for (token, (key, body)) in (0..).zip(keys.iter().zip(bodies)) {
-            let region = &self.register(body, Access::Write);
-            let (at, len) = (0, body.len() as u64);
-            let (remote, local) = (Remote { key, at, len }, Local { region, at, len });
-            self.tx.get(Peer(0), remote, local, Token(token)).unwrap();
+            self.get_from(0, key, body, token);
         }
     }
 
@@ -103,86 +90,80 @@ fn single_copy() -> bool {
 #[test]
 fn bytes_of_a_peer_that_has_given_up_do_not_count() {
     const WHY: Fault = Fault::Refused("the test says so");
-    let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let [mut owner, mut claimer] = two();
     let (mut from, mut to) = (vec![1; 20_000], vec![0; 20_000]);
     let region = owner.register(&mut from, Access::Read);
     let key = owner.tx.key(&region, Peer(1));
-    owner.poll();
+    owner.poll_often();
     claimer.get(&key, &mut to, BulkProtocol::Copy);
     owner.tx.give_up(Peer(1), WHY);
-    owner.poll();
+    owner.poll_often();
     owner.tx.release(region, Token(2));
-    owner.poll();
-    assert_eq!(owner.seen.done, [(Token(2), Ok(()))]);
-    claimer.poll();
+    owner.poll_often();
+    assert_eq!(owner.log.done, [(Token(2), Ok(()))]);
+    claimer.poll_often();
     let given_up = Fault::Refused("the peer has given this rank up");
-    assert_eq!(claimer.seen.done, [(Token(1), Err(given_up))]);
-    assert_eq!(claimer.seen.lost, [(Peer(0), given_up)]);
+    assert_eq!(claimer.log.done, [(Token(1), Err(given_up))]);
+    assert_eq!(claimer.log.lost, [(Peer(0), given_up)]);
 }
 
 #[test]
 fn no_get_waits_for_a_peer_that_has_given_up() {
-    let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let [mut owner, mut claimer] = two();
     let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
-    let region = owner.register(&mut from, Access::Read);
-    let key = owner.tx.key(&region, Peer(1));
+    let key = owner.offer_to_one(&mut from);
     claimer.get(&key, &mut to, BulkProtocol::Copy);
-    claimer.poll();
+    claimer.poll_often();
     assert!(!claimer.rx.arm(), "what it waits for is to be noted");
-    claimer.poll();
+    claimer.poll_often();
     assert!(claimer.rx.arm(), "nothing has come");
     owner
         .tx
         .give_up(Peer(1), Fault::Refused("the test says so"));
-    owner.rx.poll(&mut owner.tx, 8, &mut owner.seen);
+    owner.poll();
     assert!(!claimer.rx.arm(), "a sleeper is woken");
-    claimer.poll();
+    claimer.poll_often();
     let given_up = Fault::Refused("the peer has given this rank up");
-    assert_eq!(claimer.seen.done, [(Token(1), Err(given_up))]);
-    assert_eq!(claimer.seen.lost, [(Peer(0), given_up)]);
+    assert_eq!(claimer.log.done, [(Token(1), Err(given_up))]);
+    assert_eq!(claimer.log.lost, [(Peer(0), given_up)]);
 }
 
 #[test]
 fn an_offer_that_changes_under_its_claimer_gives_the_owner_up() {
-    let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let [mut owner, mut claimer] = two();
     let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
-    let region = owner.register(&mut from, Access::Read);
-    let key = owner.tx.key(&region, Peer(1));
+    let key = owner.offer_to_one(&mut from);
     claimer.get(&key, &mut to, BulkProtocol::Copy);
     let offer = owner.offer();
     let (words, state) = (*offer.words(), offer.state_word());
-    let turn = OfferKey::of_key(&key).turn;
-    put(words, state, OfferStage::Open.word(turn));
-    claimer.poll();
+    let generation = OfferKey::of_key(&key).generation;
+    put(words, state, OfferStage::Open.word(generation));
+    claimer.poll_often();
     let why = Fault::Protocol("an offer changed under its claimer");
-    assert_eq!(claimer.seen.lost, [(Peer(0), why)]);
+    assert_eq!(claimer.log.lost, [(Peer(0), why)]);
 }
 
 #[test]
 fn a_region_is_offered_to_one_peer() {
-    let mut ranks = ranks(3);
-    let tx = &mut ranks[0].tx;
+    let rank = &mut ranks(SegmentLayout::new(3))[0];
     let mut bodies = [[1; 10_000], [2; 10_000]];
-    let [one, other] = bodies.each_mut().map(|body| {
-        // SAFETY: nobody reads or writes them.
-        let bytes = unsafe { RawBytes::new(body.as_mut_ptr(), body.len()) };
-        tx.register(bytes, Access::Read, Peer(0)).unwrap()
-    });
-    let mut offered = |region, to| OfferKey::of_key(&tx.key(region, Peer(to)));
+    let [one, other] = bodies
+        .each_mut()
+        .map(|body| rank.register(body, Access::Read));
+    let mut offered = |region, to| OfferKey::of_key(&rank.tx.key(region, Peer(to)));
     let first = offered(&one, 1);
-    assert_eq!((first.place, first.turn), (Some(0), 1));
+    assert_eq!((first.place, first.generation), (Some(0), 1));
     let second = offered(&other, 2);
-    assert_eq!((second.place, second.turn), (Some(0), 1));
+    assert_eq!((second.place, second.generation), (Some(0), 1));
     assert_eq!(offered(&one, 1), first);
     assert_eq!(offered(&one, 2), OfferKey::default(), "not that of `other`");
 }
 
 #[test]
 fn a_piece_count_that_repeats_gives_the_owner_up() {
-    let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let [mut owner, mut claimer] = two();
     let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
-    let region = owner.register(&mut from, Access::Read);
-    let key = owner.tx.key(&region, Peer(1));
+    let key = owner.offer_to_one(&mut from);
     // A rank with a badge has mapped its area.
     assert!(owner.segment.area().is_some());
     if !single_copy() {
@@ -192,24 +173,24 @@ fn a_piece_count_that_repeats_gives_the_owner_up() {
     let next = STRIDE / 2 + 3;
     for _ in 0..PIECES + 1 {
         put(*owner.offer().words(), next, 0);
-        claimer.rx.poll(&mut claimer.tx, 8, &mut claimer.seen);
+        claimer.poll();
     }
     put(*owner.offer().words(), next, PIECES);
-    claimer.poll();
+    claimer.poll_often();
     let why = Fault::Protocol("more pieces than the message has");
-    assert_eq!(claimer.seen.lost, [(Peer(0), why)]);
+    assert_eq!(claimer.log.lost, [(Peer(0), why)]);
 }
 
 #[test]
 fn gets_end_in_the_order_in_which_they_began() {
-    let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let [mut owner, mut claimer] = two();
     let mut from = vec![vec![7; 20_000]; FIFOS];
     let mut to = vec![vec![0; 20_000]; FIFOS];
     let keys = owner.offer_all(&mut from);
     claimer.get_all(&keys, &mut to);
-    owner.poll();
-    claimer.poll();
-    let ended: Vec<u64> = claimer.seen.done.iter().map(|(token, _)| token.0).collect();
+    owner.poll_often();
+    claimer.poll_often();
+    let ended: Vec<u64> = claimer.log.done.iter().map(|(token, _)| token.0).collect();
     assert_eq!(ended, Vec::from_iter(0..FIFOS as u64));
     assert!(to == from);
 }
@@ -221,7 +202,7 @@ fn gets_without_a_fifo_succeed_and_count() {
     const IN_TURN: usize = WINDOWS_PER_PAIR / 2;
     const WITHOUT: usize = 4;
     const NO_WINDOW: u64 = u64::MAX;
-    let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let [mut owner, mut claimer] = two();
     // The ping-pong windows go to messages of another size class.
     let lens = [100_000; IN_TURN]
         .into_iter()
@@ -230,28 +211,22 @@ fn gets_without_a_fifo_succeed_and_count() {
     let mut to: Vec<Vec<u8>> = from.iter().map(|body| vec![0; body.len()]).collect();
     let keys = owner.offer_all(&mut from);
     claimer.get_all(&keys, &mut to);
-    owner.rx.poll(&mut owner.tx, 8, &mut owner.seen);
+    owner.poll();
     let area = claimer.segment.area().unwrap();
     let granted = (0..keys.len()).map(|place| area.offer(0, 1, place).granted());
     assert_eq!(granted.filter(|&word| word == NO_WINDOW).count(), WITHOUT);
     for _ in 0..100 {
-        owner.poll();
-        claimer.poll();
+        owner.poll_often();
+        claimer.poll_often();
     }
-    assert_eq!(claimer.seen.done.len(), keys.len());
-    assert!(
-        claimer
-            .seen
-            .done
-            .iter()
-            .all(|(_, result)| *result == Ok(()))
-    );
+    assert_eq!(claimer.log.done.len(), keys.len());
+    assert!(claimer.log.done.iter().all(|(_, result)| *result == Ok(())));
     assert!(to == from);
     let rows = claimer.tx.bulk_choices(Peer(0));
     let row = rows
         .iter()
         .find(|row| (row.min_len..=row.max_len).contains(&20_000));
-    let copy = row.and_then(|row| row.costs.iter().find(|seen| seen.0 == BulkProtocol::Copy));
+    let copy = row.and_then(|row| row.costs.iter().find(|cost| cost.0 == BulkProtocol::Copy));
     let times = copy.map(|&(_, _, times)| times as usize);
     assert_eq!(times, Some(FIFOS + WITHOUT), "{rows:?}");
 }
@@ -259,11 +234,10 @@ fn gets_without_a_fifo_succeed_and_count() {
 /// The owner may be about to write a piece, which must not land after another protocol has moved the bytes.
 #[test]
 fn a_failed_shared_get_waits_for_the_pieces_of_the_owner() {
-    let [mut owner, mut claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let [mut owner, mut claimer] = two();
     let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
-    let region = owner.register(&mut from, Access::Read);
-    let mut key = owner.tx.key(&region, Peer(1));
-    let turn = OfferKey::of_key(&key).turn;
+    let mut key = owner.offer_to_one(&mut from);
+    let generation = OfferKey::of_key(&key).generation;
     let right = from.as_ptr().addr().to_ne_bytes();
     let place = key.0.windows(8).position(|bytes| bytes == right).unwrap();
     key.0[place..place + 8].copy_from_slice(&8u64.to_ne_bytes());
@@ -272,31 +246,39 @@ fn a_failed_shared_get_waits_for_the_pieces_of_the_owner() {
     }
     claimer.get(&key, &mut to, BulkProtocol::CmaBoth);
     assert_eq!(owner.offer().take(PIECES), Some(0));
-    claimer.poll();
+    claimer.poll_often();
     let protocol = BulkProtocol::CmaBoth.code();
-    assert_eq!(owner.offer().look(turn), OfferStage::Claimed { protocol });
+    assert_eq!(
+        owner.offer().stage(generation),
+        OfferStage::Claimed { protocol }
+    );
     assert_eq!(owner.offer().take(PIECES), None);
     owner.offer().share(OwnerProgress::Pieces(1));
-    claimer.poll();
-    assert!(matches!(owner.offer().look(turn), OfferStage::Done { .. }));
+    claimer.poll_often();
+    assert!(matches!(
+        owner.offer().stage(generation),
+        OfferStage::Done { .. }
+    ));
     for _ in 0..100 {
-        owner.poll();
-        claimer.poll();
+        owner.poll_often();
+        claimer.poll_often();
     }
-    assert_eq!(claimer.seen.done, [(Token(1), Ok(()))]);
+    assert_eq!(claimer.log.done, [(Token(1), Ok(()))]);
     assert!(to == from);
 }
 
 #[test]
 fn a_claimer_cannot_make_the_owner_write_its_own_memory() {
-    let [mut owner, claimer] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
+    let [mut owner, claimer] = two();
     let (mut from, mut own) = (vec![1; LEN], vec![0u8; LEN]);
-    let region = owner.register(&mut from, Access::Read);
-    let key = owner.tx.key(&region, Peer(1));
+    let key = owner.offer_to_one(&mut from);
     let offer = claimer.offer();
-    assert!(offer.claim(OfferKey::of_key(&key).turn, BulkProtocol::CmaBoth.code()));
+    assert!(offer.claim(
+        OfferKey::of_key(&key).generation,
+        BulkProtocol::CmaBoth.code()
+    ));
     offer.join([own.as_mut_ptr().expose_provenance() as u64, LEN as u64]);
-    owner.poll();
+    owner.poll_often();
     assert_eq!(offer.shared(), OwnerProgress::Pieces(0));
     assert!(own.iter().all(|&byte| byte == 0));
 }
@@ -306,40 +288,33 @@ fn pass(from: (&mut Rank, u32), to: (&mut Rank, u32)) {
     let ((owner, owner_number), (claimer, claimer_number)) = (from, to);
     let (mut out, mut into) = (vec![1; LEN], vec![0; LEN]);
     let source = owner.register(&mut out, Access::Read);
-    let key = &owner.tx.key(&source, Peer(claimer_number));
-    let region = &claimer.register(&mut into, Access::Write);
-    let (at, len) = (0, LEN as u64);
-    let (remote, local) = (Remote { key, at, len }, Local { region, at, len });
-    let tx = &mut claimer.tx;
-    tx.get(Peer(owner_number), remote, local, Token(1)).unwrap();
+    let key = owner.tx.key(&source, Peer(claimer_number));
+    claimer.get_from(owner_number, &key, &mut into, 1);
     let start = std::time::Instant::now();
-    while claimer.seen.done.pop() != Some((Token(1), Ok(()))) {
-        owner.poll();
-        claimer.poll();
+    while claimer.log.done.pop() != Some((Token(1), Ok(()))) {
+        owner.poll_often();
+        claimer.poll_often();
         assert!(
             start.elapsed().as_secs() < 120,
             "a message that never comes"
         );
     }
     owner.tx.release(source, Token(2));
-    owner.poll();
+    owner.poll_often();
     assert_eq!(into, out);
 }
 
 #[test]
 fn one_rank_chooses_where_messages_go_both_ways() {
-    let [mut low, mut high] = <[Rank; 2]>::try_from(ranks(2)).ok().unwrap();
-    low.tx.set_bulk_preference(BulkPreference {
-        protocol: Some(BulkProtocol::Copy),
-        chunk: None,
-    });
+    let [mut low, mut high] = two();
+    low.prefer(BulkProtocol::Copy);
     for _ in 0..20 {
         pass((&mut high, 1), (&mut low, 0));
         pass((&mut low, 0), (&mut high, 1));
     }
     let taken = |rank: &Rank| {
-        let seen = rank.tx.bulk_choices(Peer(0))[0].costs.into_iter();
-        let taken = seen.filter(|seen| seen.2 > 0);
+        let costs = rank.tx.bulk_choices(Peer(0))[0].costs.into_iter();
+        let taken = costs.filter(|cost| cost.2 > 0);
         taken
             .map(|(protocol, _, times)| (protocol, times))
             .collect::<Vec<_>>()

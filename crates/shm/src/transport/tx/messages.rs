@@ -37,7 +37,7 @@ impl<B: Bytes> Tx for ShmTx<B> {
         let Some(out) = self.out.get_mut(to.0 as usize) else {
             return false;
         };
-        if body.len() >= u64::from(out.below) || !(out.ring.ready() || out.look()) {
+        if body.len() >= u64::from(out.below) || !(out.ring.ready() || out.poll_credits()) {
             return false;
         }
         out.put(head, body);

@@ -7,15 +7,16 @@ mod room;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::vec::Vec;
 
 use oxmpi_os::{RawBytes, clock};
+use oxmpi_wire::slab::Slab;
 use oxmpi_wire::{AsTx, Bytes, Fault, Limits, Peer, Sink, Token};
 
 use self::bulk::protocol::BulkPreference;
-use self::bulk::{BufferStream, Claims, Operation, OwnedOffers};
-use super::control::{Control, OperationId};
+use self::bulk::{BufferStream, Claims, OpenOperation, OwnedOffers};
+use super::control::Control;
 use super::link::{LinkState, SendLink, Shortage, control_head};
 use super::offer_key::OfferedRegions;
 use super::windows::PingPongWindows;
@@ -36,8 +37,7 @@ pub struct ShmTx<B: Bytes = RawBytes> {
     claims: Claims,
     preference: BulkPreference,
     windows: PingPongWindows,
-    operations: Vec<Operation>,
-    open_operations: usize,
+    operations: Slab<OpenOperation>,
     answers: VecDeque<(u32, Control)>,
     finished: VecDeque<(Token, Result<(), Fault>)>,
     blocked: Vec<u32>,
@@ -66,8 +66,7 @@ impl<B: Bytes> ShmTx<B> {
             claims: Claims::new(ranks),
             preference: BulkPreference::default(),
             windows: PingPongWindows::new(ranks, me),
-            operations: Vec::new(),
-            open_operations: 0,
+            operations: Slab::new(),
             answers: VecDeque::new(),
             finished: VecDeque::new(),
             blocked: Vec::new(),
@@ -114,12 +113,8 @@ impl<B: Bytes> ShmTx<B> {
         if let Some(doorbells) = self.segment.doorbells() {
             return doorbells.ring(peer);
         }
-        let word = self.segment.asleep(peer);
-        // SAFETY: the word is aligned and in the segment, which `self` keeps; the kernel finds it by its
-        // address only.
-        let word = unsafe { AtomicU32::from_ptr(word) };
         // A failed wake delays the sleeper until the end of its nap.
-        let _ = oxmpi_os::futex::wake(word);
+        let _ = oxmpi_os::futex::wake(self.segment.asleep(peer));
     }
 
     pub(crate) fn breach(&mut self, peer: u32, corrupt: Corrupt) {
@@ -246,13 +241,12 @@ impl<B: Bytes> ShmTx<B> {
         self.blocked.retain(|&p| p != peer);
         self.answers.retain(|(p, _)| *p != peer);
         self.drop_bulk(peer);
-        for place in 0..self.operations.len() {
-            let entry = &self.operations[place];
-            if entry.open.is_some_and(|open| open.peer == peer) {
-                let id = OperationId((place as u64) << 32 | u64::from(entry.turn));
-                if let Some(open) = self.close(id) {
-                    self.finish(open.token, Err(why));
-                }
+        for index in self.operations.indices() {
+            let id = self.operations.handle(index);
+            if self.operation(id, peer).is_some()
+                && let Some(open) = self.close(id)
+            {
+                self.finish(open.token, Err(why));
             }
         }
         true
@@ -264,8 +258,8 @@ impl<B: Bytes> ShmTx<B> {
         let peers = peers.chain(self.streams.iter().map(|s| s.peer));
         for peer in peers.chain(self.answers.iter().map(|a| a.0)) {
             let out = &mut self.out[peer as usize];
-            let (at, seen) = out.short_of();
-            waits.push(WordWait::new(*out.ring.words(), at as usize, seen.into()));
+            let (at, last) = out.short_of();
+            waits.push(WordWait::new(*out.ring.words(), at as usize, last.into()));
         }
         self.bulk_words(waits);
     }
@@ -275,20 +269,20 @@ impl<B: Bytes> ShmTx<B> {
 pub(super) struct WordWait {
     words: MappedWords<'static>,
     at: usize,
-    seen: u64,
+    last: u64,
 }
 
 impl WordWait {
-    /// Word `at` of `words`, with the value that was `seen` last.
-    fn new(words: MappedWords<'static>, at: usize, seen: u64) -> Self {
+    /// Word `at` of `words`, with the value that was `last` read.
+    fn new(words: MappedWords<'static>, at: usize, last: u64) -> Self {
         assert!(at < words.len());
-        Self { words, at, seen }
+        Self { words, at, last }
     }
 
     /// Whether it has changed.
     pub(super) fn is_over(&self) -> bool {
         // SAFETY: in bounds by the assertion in `new`; the segment lives as long as the transport.
         let now = unsafe { self.words.load(self.at, Ordering::Relaxed) };
-        now != self.seen
+        now != self.last
     }
 }

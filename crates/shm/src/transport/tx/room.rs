@@ -106,7 +106,7 @@ impl<B: Bytes> ShmTx<B> {
 
     pub(super) fn unblocked(&mut self, peer: u32) -> bool {
         let shortage = self.out[peer as usize].shortage;
-        if shortage.operation && self.open_operations >= OPERATIONS {
+        if shortage.operation && self.operations.used() as usize >= OPERATIONS {
             return false;
         }
         // A peer that waits for an operation may have a closed link.

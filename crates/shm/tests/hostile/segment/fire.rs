@@ -35,7 +35,7 @@ pub(crate) fn under_fire(rounds: u8, noise: &[u8]) {
                     run.operation(HOSTILE, &mut Script(&[what, round]));
                 }
                 run.ranks[HOSTILE].poll();
-                run.ranks[rank].look();
+                run.ranks[rank].poll_and_check();
             }
         }
         run.settle();

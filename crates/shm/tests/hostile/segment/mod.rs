@@ -65,10 +65,9 @@ const MAX_ROUNDS: u32 = 5000;
 /// rank that wrote its own words only, or memory is touched that was not granted.
 pub(crate) fn segment(data: &[u8]) {
     let mut script = Script(data);
-    let access = if script.next() % 4 == 3 {
-        WordAccess::All
-    } else {
-        WordAccess::OwnWords
+    let access = match script.next() % 4 {
+        3 => WordAccess::All,
+        _ => WordAccess::OwnWords,
     };
     let mut run = HostileRun::new();
     while let Some(act) = script.byte() {
@@ -111,6 +110,18 @@ impl Rank {
         }
     }
 
+    fn send(&mut self, to: u32, envelope: Envelope, mode: Mode, body: RawBytes) -> Request {
+        let request = (self.engine).send(&mut self.tx, Peer(to), envelope, mode, body);
+        self.tx.flush();
+        request
+    }
+
+    fn receive(&mut self, from: Source, context: u32, tag: Tag, body: RawBytes) -> Request {
+        let request = (self.engine).recv(&mut self.tx, from, context, tag, body);
+        self.tx.flush();
+        request
+    }
+
     fn poll(&mut self) {
         self.engine.resume(&mut self.tx);
         self.rx.poll(&mut self.tx, 16, &mut self.engine);
@@ -118,7 +129,7 @@ impl Rank {
     }
 
     /// Polls as after a sleep, which checks the peers, too.
-    fn look(&mut self) {
+    fn poll_and_check(&mut self) {
         self.rx.disarm();
         self.poll();
     }
@@ -173,10 +184,10 @@ impl HostileRun {
             7 => self.send_sound(rank, script.below(LENS.len())),
             8 => self.receive_sound(rank),
             9..11 => self.operation(rank, script),
-            11 => self.look_fast(rank, script),
-            12 => self.ranks[rank].look(),
+            11 => self.poll_fast(rank, script),
+            12 => self.ranks[rank].poll_and_check(),
             13 => {
-                let Rank { rx, .. } = &mut self.ranks[rank];
+                let rx = &mut self.ranks[rank].rx;
                 if rx.arm() {
                     rx.nap(Duration::ZERO);
                 }
@@ -227,27 +238,20 @@ impl HostileRun {
         let number = self.sent[from].len();
         self.sent[from].push(len);
         let body = self.source(len, number + from);
-        let Rank {
-            engine, tx, sends, ..
-        } = &mut self.ranks[from];
         let mode = [Mode::Standard, Mode::Synchronous][number % 2];
-        sends.push(engine.send(tx, Peer(1 - from as u32), SOUND, mode, body));
-        tx.flush();
+        let rank = &mut self.ranks[from];
+        let request = rank.send(1 - from as u32, SOUND, mode, body);
+        rank.sends.push(request);
     }
 
     /// A sound rank receives from the other one.
     fn receive_sound(&mut self, at: usize) {
         let body = self.room(&[0; LENS[LENS.len() - 1]]);
         let room = self.rooms.len() - 1;
-        let Rank {
-            engine,
-            tx,
-            receives,
-            ..
-        } = &mut self.ranks[at];
         let source = Source::Peer(Peer(1 - at as u32));
-        let request = engine.recv(tx, source, SOUND.context, Tag::Exact(SOUND.tag), body);
-        receives.push((request, room));
+        let rank = &mut self.ranks[at];
+        let request = rank.receive(source, SOUND.context, Tag::Exact(SOUND.tag), body);
+        rank.receives.push((request, room));
     }
 
     /// Starts an operation by the rules: of a sound rank with the hostile one, or of the hostile one with a
@@ -268,28 +272,22 @@ impl HostileRun {
             0..3 => {
                 let body = self.source(len, usize::from(shape));
                 let mode = [Mode::Standard, Mode::Synchronous][usize::from(shape >> 5 & 1)];
-                let Rank {
-                    engine, tx, open, ..
-                } = &mut self.ranks[at];
-                open.push(engine.send(tx, Peer(peer), envelope, mode, body));
-                tx.flush();
+                let rank = &mut self.ranks[at];
+                let request = rank.send(peer, envelope, mode, body);
+                rank.open.push(request);
             }
             3..5 => {
                 let body = self.room(&vec![0; len]);
-                let Rank {
-                    engine, tx, open, ..
-                } = &mut self.ranks[at];
                 let source = [Source::Peer(Peer(peer)), Source::Any][usize::from(shape >> 5 & 1)];
                 let tag = [Tag::Exact(tag), Tag::Any][usize::from(shape >> 6 & 1)];
-                open.push(engine.recv(tx, source, OTHER, tag, body));
-                tx.flush();
+                let rank = &mut self.ranks[at];
+                let request = rank.receive(source, OTHER, tag, body);
+                rank.open.push(request);
             }
             5 => {
-                let Rank {
-                    engine, tx, open, ..
-                } = &mut self.ranks[at];
-                if let Some(&request) = open.get(usize::from(shape)) {
-                    engine.cancel(tx, request);
+                let rank = &mut self.ranks[at];
+                if let Some(&request) = rank.open.get(usize::from(shape)) {
+                    rank.engine.cancel(&mut rank.tx, request);
                 }
             }
             6 => {
@@ -304,7 +302,7 @@ impl HostileRun {
     }
 
     /// A sound rank polls the hostile one by the fast path.
-    fn look_fast(&mut self, at: usize, script: &mut Script<'_>) {
+    fn poll_fast(&mut self, at: usize, script: &mut Script<'_>) {
         let body = self.room(&vec![0; LENS[script.below(4)]]);
         let source = Source::Peer(Peer(HOSTILE as u32));
         let Rank { engine, tx, rx, .. } = &mut self.ranks[at];
@@ -319,11 +317,9 @@ impl HostileRun {
                     self.receive_sound(at);
                 }
                 for (request, _) in self.ranks[at].receives.split_off(self.sent[1 - at].len()) {
-                    let Rank {
-                        engine, tx, open, ..
-                    } = &mut self.ranks[at];
-                    engine.cancel(tx, request);
-                    open.push(request);
+                    let rank = &mut self.ranks[at];
+                    rank.engine.cancel(&mut rank.tx, request);
+                    rank.open.push(request);
                 }
             }
             self.settle();
@@ -340,21 +336,20 @@ impl HostileRun {
                 rank.open.append(&mut rank.sends);
             }
         }
-        for Rank {
-            engine, tx, open, ..
-        } in &mut self.ranks[..HOSTILE]
-        {
+        for rank in &mut self.ranks[..HOSTILE] {
             // The loss of a rank does not end a receive from any source.
-            for &request in &*open {
-                if matches!(engine.awaited(request), Some(Source::Any)) {
-                    engine.cancel(tx, request);
+            for &request in &rank.open {
+                if matches!(rank.engine.awaited(request), Some(Source::Any)) {
+                    rank.engine.cancel(&mut rank.tx, request);
                 }
             }
         }
         self.until_done(|rank| (&rank.open, &[]), "with the hostile rank");
         let lost = |rank: &Rank| rank.engine.fault(Peer(HOSTILE as u32));
         for _ in 0..MAX_ROUNDS {
-            self.ranks[..HOSTILE].iter_mut().for_each(Rank::look);
+            self.ranks[..HOSTILE]
+                .iter_mut()
+                .for_each(Rank::poll_and_check);
             if self.ranks[..HOSTILE]
                 .iter()
                 .all(|rank| lost(rank).is_some())
@@ -397,7 +392,7 @@ impl HostileRun {
                 return;
             }
             for rank in &mut self.ranks[..HOSTILE] {
-                rank.look();
+                rank.poll_and_check();
             }
         }
         panic!("operations {what} do not end");

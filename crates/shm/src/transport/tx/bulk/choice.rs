@@ -316,29 +316,19 @@ mod tests {
     ) -> ([u32; PROTOCOLS], f64) {
         let protocols: Vec<BulkProtocol> = costs.iter().map(|cost| cost.0).collect();
         let time = |protocol: BulkProtocol| {
-            let cost = costs
-                .iter()
-                .find(|cost| cost.0 == protocol)
-                .expect("open")
-                .1;
-            cost * len / 1024
+            let cost = costs.iter().find(|cost| cost.0 == protocol);
+            cost.expect("open").1 * len / 1024
         };
         let (mut taken, mut spent) = ([0; PROTOCOLS], 0);
         for _ in 0..times {
-            let protocol = table.pick(
-                len,
-                open(&protocols),
-                protocols.contains(&BulkProtocol::Slots),
-            );
+            let pushed = protocols.contains(&BulkProtocol::Slots);
+            let protocol = table.pick(len, open(&protocols), pushed);
             taken[protocol.index()] += 1;
             spent += time(protocol);
             table.learn(len, protocol, Duration::from_nanos(time(protocol)));
         }
-        let best = protocols
-            .iter()
-            .map(|&protocol| time(protocol))
-            .min()
-            .expect("protocols");
+        let best = protocols.iter().map(|&protocol| time(protocol)).min();
+        let best = best.expect("protocols");
         (taken, spent as f64 / (best * u64::from(times)) as f64)
     }
 
@@ -438,11 +428,8 @@ mod tests {
         let all = open(&costs.map(|cost| cost.0));
         for cost in [700, 650, 35, 30, 31] {
             assert_eq!(table.pick(MIB, all, true), BulkProtocol::Slots);
-            table.learn(
-                MIB,
-                BulkProtocol::Slots,
-                Duration::from_nanos(cost * MIB / 1024),
-            );
+            let time = Duration::from_nanos(cost * MIB / 1024);
+            table.learn(MIB, BulkProtocol::Slots, time);
         }
         let (taken, slowdown) = run(&mut table, MIB, &costs, 2000);
         assert!(taken[0] > 1900 && slowdown < 1.05, "{taken:?} {slowdown}");
@@ -462,20 +449,11 @@ mod tests {
         run(&mut table, MIB, &COSTS, 100);
         let cost = |table: &CostTable| table.choices(false)[0].costs[1].1.expect("tried");
         let before = cost(&table);
-        table.learn(
-            MIB,
-            BulkProtocol::Copy,
-            Duration::from_nanos(20 * MIB / 1024),
-        );
-        table.learn(MIB, BulkProtocol::Copy, Duration::from_nanos(1 << 40));
+        for ns in [20 * MIB / 1024, 1 << 40] {
+            table.learn(MIB, BulkProtocol::Copy, Duration::from_nanos(ns));
+        }
         assert!(cost(&table) < 1.5 * before);
-        assert_eq!(
-            table.pick(
-                MIB,
-                open(&[BulkProtocol::Copy, BulkProtocol::CopyNt]),
-                false
-            ),
-            BulkProtocol::Copy
-        );
+        let two = open(&[BulkProtocol::Copy, BulkProtocol::CopyNt]);
+        assert_eq!(table.pick(MIB, two, false), BulkProtocol::Copy);
     }
 }

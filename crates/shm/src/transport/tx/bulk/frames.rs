@@ -96,7 +96,7 @@ impl<B: Bytes> ShmTx<B> {
             bytes.fill(open.at, body);
         }
         if now.left > 0 {
-            self.operations[(id.0 >> 32) as usize].open = Some(now);
+            self.operations[id.index] = now;
             return Ok(None);
         }
         if let Some(timed) = &now.tried {

@@ -34,12 +34,7 @@ const BATCH: u64 = 256 << 10;
 /// and each change costs: a Sendrecv of 1 MiB took 55 us in pieces of 256 KiB and 47 us in one (Zen 4).
 const MAX_COPY: u64 = 1 << 20;
 
-/// A slot for a get or put that this rank started.
-pub(in crate::transport) struct Operation {
-    pub(in crate::transport) turn: u32,
-    pub(in crate::transport) open: Option<OpenOperation>,
-}
-
+/// A get or put that this rank has started.
 #[derive(Clone, Copy)]
 pub(in crate::transport) struct OpenOperation {
     pub(in crate::transport) peer: u32,
@@ -110,40 +105,40 @@ impl<B: Bytes> ShmTx<B> {
         id: OperationId,
         peer: u32,
     ) -> Option<OpenOperation> {
-        let entry = self.operations.get((id.0 >> 32) as usize)?;
-        entry
-            .open
-            .filter(|open| entry.turn == id.0 as u32 && open.peer == peer)
+        let index = self.operations.find(id)?;
+        Some(self.operations[index]).filter(|open| open.peer == peer)
     }
 
-    fn open(&mut self, open: OpenOperation) -> OperationId {
-        let place = self.operations.iter().position(|o| o.open.is_none());
-        let place = place.unwrap_or_else(|| {
-            self.operations.push(Operation {
-                turn: 0,
-                open: None,
-            });
-            self.operations.len() - 1
-        });
-        let entry = &mut self.operations[place];
-        entry.turn = entry.turn.wrapping_add(1);
-        entry.open = Some(open);
-        self.open_operations += 1;
-        let id = OperationId((place as u64) << 32 | u64::from(entry.turn));
-        self.regions.enter(open.region);
-        id
+    fn open(
+        &mut self,
+        peer: u32,
+        token: Token,
+        local: &Local<'_, Region>,
+        get: bool,
+    ) -> OperationId {
+        let region = local.region.id();
+        self.regions.enter(region);
+        self.operations.insert(OpenOperation {
+            peer,
+            token,
+            region,
+            at: local.at,
+            left: local.len,
+            get,
+            tried: None,
+        })
     }
 
     pub(in crate::transport) fn close(&mut self, id: OperationId) -> Option<OpenOperation> {
-        let open = self.operations[(id.0 >> 32) as usize].open.take()?;
-        self.open_operations -= 1;
+        let index = self.operations.find(id)?;
+        let open = self.operations.remove(index);
         self.leave(open.region);
         Some(open)
     }
 
     /// Checks that one more operation with `peer` can start; else the peer counts as blocked.
     fn operation_room(&mut self, peer: u32) -> Result<(), Busy> {
-        if self.open_operations < OPERATIONS {
+        if (self.operations.used() as usize) < OPERATIONS {
             return Ok(());
         }
         let shortage = Shortage {
@@ -185,24 +180,14 @@ impl<B: Bytes> Rma for ShmTx<B> {
         token: Token,
     ) -> Result<(), Busy> {
         self.operation_room(of.0)?;
-        let region = to.region.id();
-        if let Err(fault) = self.local(from.len, &to) {
-            self.finish(token, fault);
+        if !self.is_started(token, from.len, &to) {
             return Ok(());
         }
         // A claim needs no room, but the pull after a failed one does.
         if !self.out[of.0 as usize].ring.ready() {
             self.make_room(of, false)?;
         }
-        let id = self.open(OpenOperation {
-            peer: of.0,
-            token,
-            region,
-            at: to.at,
-            left: to.len,
-            get: true,
-            tried: None,
-        });
+        let id = self.open(of.0, token, &to, true);
         if self.claim(of.0, id, from.key, from.at, from.len) {
             return Ok(());
         }
@@ -219,22 +204,11 @@ impl<B: Bytes> Rma for ShmTx<B> {
         token: Token,
     ) -> Result<(), Busy> {
         self.operation_room(to.0)?;
-        let region = from.region.id();
-        if let Err(fault) = self.local(at.len, &from) {
-            self.finish(token, fault);
-            return Ok(());
+        if self.is_started(token, at.len, &from) {
+            let id = self.open(to.0, token, &from, false);
+            let push = Some((RegionId::from_key(at.key).0, at.at));
+            self.stream(to.0, id, from.region.id(), from.at, from.len, push);
         }
-        let id = self.open(OpenOperation {
-            peer: to.0,
-            token,
-            region,
-            at: from.at,
-            left: from.len,
-            get: false,
-            tried: None,
-        });
-        let push = Some((RegionId::from_key(at.key).0, at.at));
-        self.stream(to.0, id, region, from.at, from.len, push);
         Ok(())
     }
 }
@@ -245,16 +219,20 @@ impl<B: Bytes> ShmTx<B> {
         self.control(peer, &Control::Pull { id, from, at, len })
     }
 
-    /// Checks this rank's side of an operation. The error is the operation's result: a fault, or success
-    /// where there is nothing to move.
-    fn local(&self, len: u64, local: &Local<'_, Region>) -> Result<(), Result<(), Fault>> {
-        if len != local.len {
-            return Err(Err(Fault::Protocol(
-                "both sides of a transfer have one length",
-            )));
+    /// Checks this rank's side of operation `token`. False: the operation has ended, by a fault, or since there is
+    /// nothing to move.
+    fn is_started(&mut self, token: Token, len: u64, local: &Local<'_, Region>) -> bool {
+        let checked = match len == local.len {
+            true => self
+                .regions
+                .check(local.region.id(), None, local.at, len)
+                .map(drop),
+            false => Err(Fault::Protocol("both sides of a transfer have one length")),
+        };
+        let goes_on = checked.is_ok() && len > 0;
+        if !goes_on {
+            self.finish(token, checked);
         }
-        let own = self.regions.check(local.region.id(), None, local.at, len);
-        own.map_err(Err)?;
-        if len == 0 { Err(Ok(())) } else { Ok(()) }
+        goes_on
     }
 }

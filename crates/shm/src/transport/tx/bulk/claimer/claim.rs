@@ -14,7 +14,7 @@ pub(super) struct Claim {
     pub(super) id: OperationId,
     pub(super) peer: u32,
     pub(super) offer: BulkOffer<MappedWords<'static>>,
-    pub(super) turn: u32,
+    pub(super) generation: u32,
     /// The region to pull if the protocol fails.
     pub(super) name: RegionId,
     pub(super) from_at: u64,
@@ -107,17 +107,19 @@ impl Claim {
 
     /// Checks that the owner has not revoked the offer.
     pub(super) fn holds(&self) -> Result<(), ClaimLost> {
-        self.offer.holds(self.turn, self.stage())
+        self.offer.holds(self.generation, self.stage())
     }
 
     /// Tells the owner that the claim is over.
     pub(super) fn finish(&self) -> Result<(), ClaimLost> {
         if !self.pushed {
-            return self.offer.finish(self.turn, self.timed.protocol.code());
+            return self
+                .offer
+                .finish(self.generation, self.timed.protocol.code());
         }
         // A window of which the owner fills in more than this get takes stays the owner's.
         if self.takes_all() {
-            self.offer.took(self.turn);
+            self.offer.took(self.generation);
         }
         Ok(())
     }

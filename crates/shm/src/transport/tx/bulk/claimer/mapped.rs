@@ -18,7 +18,7 @@ impl<B: Bytes> ShmTx<B> {
         len: u64,
     ) -> Option<*mut u8> {
         let from = offered.heap?.checked_add(at)?;
-        self.segment.heap_place(peer, from, len)
+        self.segment.rank_areas()?.place(peer, from, len)
     }
 
     /// Copies the next piece from the mapped memory.

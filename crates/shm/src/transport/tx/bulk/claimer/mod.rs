@@ -122,7 +122,7 @@ impl<B: Bytes> ShmTx<B> {
             _ => return false,
         };
         let pushed = offered.pushed.filter(|_| protocol == BulkProtocol::Slots);
-        if pushed.is_none() && !offer.claim(offered.turn, protocol.code()) {
+        if pushed.is_none() && !offer.claim(offered.generation, protocol.code()) {
             return false;
         }
         let from = offered.address.wrapping_add(at);
@@ -165,7 +165,7 @@ impl<B: Bytes> ShmTx<B> {
             id,
             peer,
             offer,
-            turn: offered.turn,
+            generation: offered.generation,
             name: RegionId::from_key(key).0,
             from_at: at,
             pushed: pushed.is_some(),
@@ -267,7 +267,7 @@ impl<B: Bytes> ShmTx<B> {
                     true
                 }
                 ClaimStep::Pulled => {
-                    if let Some(open) = &mut self.operations[(claim.id.0 >> 32) as usize].open {
+                    if let Some(open) = self.operations.get_mut(claim.id.index) {
                         open.tried = Some(claim.timed);
                     }
                     false
@@ -362,28 +362,16 @@ impl<B: Bytes> ShmTx<B> {
     /// Adds the words whose change moves a claim on.
     pub(super) fn claim_waits(&self, waits: &mut Vec<WordWait>) {
         for claim in &self.claims.open {
-            let word = claim.offer.state_word();
-            waits.push(WordWait::new(
-                *claim.offer.words(),
-                word,
-                claim.stage().word(claim.turn),
-            ));
-            match &claim.progress {
-                ClaimProgress::Waiting { granted } => {
-                    let at = claim.offer.grant_word();
-                    waits.push(WordWait::new(*claim.offer.words(), at, *granted));
-                }
-                ClaimProgress::Draining { reader, .. } => {
-                    let (words, at, seen) = reader.waits_for();
-                    waits.push(WordWait::new(*words, at, seen));
-                }
-                ClaimProgress::Sharing { theirs, .. } => waits.push(WordWait::new(
-                    *claim.offer.words(),
-                    claim.offer.share_word(),
-                    *theirs,
-                )),
-                _ => {}
-            }
+            let offer = &claim.offer;
+            let (state, stage) = (offer.state_word(), claim.stage().word(claim.generation));
+            waits.push(WordWait::new(*offer.words(), state, stage));
+            let (at, last) = match &claim.progress {
+                ClaimProgress::Waiting { granted } => (offer.grant_word(), *granted),
+                ClaimProgress::Draining { reader, .. } => reader.waits_for(),
+                ClaimProgress::Sharing { theirs, .. } => (offer.share_word(), *theirs),
+                _ => continue,
+            };
+            waits.push(WordWait::new(*offer.words(), at, last));
         }
     }
 }

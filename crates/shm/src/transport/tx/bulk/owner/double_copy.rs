@@ -179,7 +179,7 @@ impl<B: Bytes> ShmTx<B> {
         for i in 0..self.offers.open.len() {
             let OwnedOffer {
                 offer,
-                turn,
+                generation,
                 claimed,
                 ref filling,
                 ..
@@ -189,11 +189,11 @@ impl<B: Bytes> ShmTx<B> {
             if claimed.is_some() || !in_fifo {
                 continue;
             }
-            if !offer.withdraw(turn) {
+            if !offer.withdraw(generation) {
                 continue; // claimed just now
             }
             let filling = self.offers.open[i].filling.take();
-            offer.open(turn, 0);
+            offer.open(generation, 0);
             return filling.map(|filling| filling.window);
         }
         None

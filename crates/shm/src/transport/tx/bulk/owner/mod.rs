@@ -38,7 +38,7 @@ pub(in crate::transport) struct OwnedOffers {
 #[derive(Clone, Copy)]
 struct OfferPeer {
     /// Generation of the last offer to it.
-    turn: u32,
+    generation: u32,
     /// Places in use, a bit each.
     taken: u32,
     /// By size class: the protocol of its last claim.
@@ -56,7 +56,7 @@ struct OwnedOffer {
     to: u32,
     place: u32,
     offer: BulkOffer<MappedWords<'static>>,
-    turn: u32,
+    generation: u32,
     region: RegionId,
     len: u64,
     filling: Option<OfferFill>,
@@ -71,7 +71,7 @@ struct OwnedOffer {
 impl OwnedOffers {
     pub(in crate::transport) fn new(ranks: u32) -> Self {
         let peer_state = OfferPeer {
-            turn: 0,
+            generation: 0,
             taken: 0,
             last_protocols: [BulkProtocol::Slots; CLASSES],
             answered: [false; CLASSES],
@@ -125,7 +125,7 @@ impl OwnedOffer {
                 protocol: protocol.code(),
             },
         };
-        stage.word(self.turn)
+        stage.word(self.generation)
     }
 }
 
@@ -181,12 +181,12 @@ impl<B: Bytes> ShmTx<B> {
             .preference
             .protocol
             .unwrap_or_else(|| self.offers.last_protocol(to, len));
-        let turn = peer_state.turn.wrapping_add(1);
+        let generation = peer_state.generation.wrapping_add(1);
         let mut offered = OwnedOffer {
             to,
             place,
             offer,
-            turn,
+            generation,
             region,
             len,
             filling: None,
@@ -202,27 +202,21 @@ impl<B: Bytes> ShmTx<B> {
             grant = filling.grant(len).word();
             offered.filling = Some(filling);
         }
-        offer.open(turn, grant);
+        offer.open(generation, grant);
         let pushed = offered.is_pushed();
         self.offers.open.push(offered);
         let i = self.offers.open.len() - 1;
         let pushed = pushed.then(|| self.push(i)).flatten();
         let peer_state = &mut self.offers.peers[to as usize];
-        peer_state.turn = turn;
+        peer_state.generation = generation;
         peer_state.taken |= 1 << place;
         self.chores = true;
-        let heap = (address != 0)
-            .then(|| {
-                self.segment.heap_offset(
-                    self.me,
-                    std::ptr::with_exposed_provenance(address as usize),
-                    len,
-                )
-            })
-            .flatten();
+        let first = std::ptr::with_exposed_provenance(address as usize);
+        let areas = self.segment.rank_areas().filter(|_| address != 0);
+        let heap = areas.and_then(|areas| areas.offset(self.me, first, len));
         Some(OfferKey {
             place: Some(place),
-            turn,
+            generation,
             address,
             heap,
             pushed,
@@ -236,18 +230,21 @@ impl<B: Bytes> ShmTx<B> {
             return;
         };
         let OwnedOffer {
-            to, offer, turn, ..
+            to,
+            offer,
+            generation,
+            ..
         } = self.offers.open[i];
-        if self.offers.open[i].is_pushed() && offer.is_taken(turn) {
+        if self.offers.open[i].is_pushed() && offer.is_taken(generation) {
             // The claimer has the window now.
             let offered = &mut self.offers.open[i];
             offered.filling = None;
             let len = offered.len;
             self.offers.set_last_protocol(to, len, BulkProtocol::Slots);
             self.end_offer(i);
-        } else if offer.withdraw(turn) {
+        } else if offer.withdraw(generation) {
             self.end_offer(i);
-        } else if let OfferStage::Done { protocol } = offer.look(turn) {
+        } else if let OfferStage::Done { protocol } = offer.stage(generation) {
             self.end_done(i, protocol);
         } else {
             self.regions.enter(region);
@@ -292,8 +289,10 @@ impl<B: Bytes> ShmTx<B> {
     pub(super) fn drop_offers(&mut self, peer: u32) {
         let to_peer = |offered: &OwnedOffer| offered.to == peer;
         while let Some(i) = self.offers.open.iter().position(to_peer) {
-            let OwnedOffer { offer, turn, .. } = self.offers.open[i];
-            offer.revoke(turn);
+            let OwnedOffer {
+                offer, generation, ..
+            } = self.offers.open[i];
+            offer.revoke(generation);
             self.wake_if_asleep(peer);
             self.end_offer(i);
         }
@@ -307,9 +306,12 @@ impl<B: Bytes> ShmTx<B> {
         let mut last = None;
         while i < self.offers.open.len() {
             let OwnedOffer {
-                to, offer, turn, ..
+                to,
+                offer,
+                generation,
+                ..
             } = self.offers.open[i];
-            let step = match offer.look(turn) {
+            let step = match offer.stage(generation) {
                 OfferStage::Open | OfferStage::Claimed { .. } if last == Some(to) => Ok(false),
                 OfferStage::Open => self.fill(i, MAX_COPY),
                 OfferStage::Claimed { protocol } => self.serve(i, protocol),
@@ -400,14 +402,11 @@ impl<B: Bytes> ShmTx<B> {
     pub(super) fn offer_waits(&self, waits: &mut Vec<WordWait>) {
         for offered in &self.offers.open {
             let offer = &offered.offer;
-            waits.push(WordWait::new(
-                *offer.words(),
-                offer.state_word(),
-                offered.state(),
-            ));
+            let mut wait = |at, last| waits.push(WordWait::new(*offer.words(), at, last));
+            wait(offer.state_word(), offered.state());
             if let Some(filling) = offered.filling.as_ref().filter(|f| !f.writer.is_full()) {
-                let (words, at, seen) = filling.writer.waits_for();
-                waits.push(WordWait::new(*words, at, seen));
+                let (at, last) = filling.writer.waits_for();
+                wait(at, last);
             }
         }
     }
