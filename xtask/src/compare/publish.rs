@@ -5,7 +5,7 @@ use super::placement::Probe;
 use super::programs::Implementation;
 use super::rounds::MeasuredRun;
 use crate::{Repo, Result};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(crate) fn keep_raw(
     let mut whole = json!({
         "format": "oxmpi-compare", "version": 2,
         "versions": versions(implementations),
-        "runs": runs.iter().map(object).collect::<Vec<Value>>(),
+        "runs": runs,
     });
     for (name, value) in facts(repo, probe)? {
         whole[name] = value.into();
@@ -166,20 +166,4 @@ fn to_csv(
         }
     }
     Ok(text + &String::from_utf8(writer.into_inner()?)?)
-}
-
-/// A run as `docs/formats.md` describes it.
-fn object(run: &MeasuredRun) -> Value {
-    let rows = run.rows.iter().map(|row| {
-        json!({
-            "kernel": row.kernel, "method": row.method, "choice": row.choice,
-            "ranks": row.ranks, "bytes": row.bytes, "unit": row.unit.symbol(),
-            "min": row.min, "median": row.median, "p99": row.p99, "right": row.right,
-        })
-    });
-    json!({
-        "round": run.round, "implementation": run.implementation, "work": run.work,
-        "ranks": run.ranks, "probes_ns": run.probes, "placement": run.tag,
-        "rows": rows.collect::<Vec<_>>(),
-    })
 }

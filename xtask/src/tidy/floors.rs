@@ -95,7 +95,7 @@ pub(super) fn imports(repo: &Repo) -> Result<Vec<String>> {
         for dependency in package
             .dependencies
             .iter()
-            .filter(|dependency| !dependency.dev)
+            .filter(|dependency| !dependency.is_for_tests())
         {
             let finding = match short(&dependency.name) {
                 Some(imported) => building.forbids(importer, imported),
@@ -127,12 +127,12 @@ pub(super) fn levels(repo: &Repo) -> Result<Vec<String>> {
             "safe" => &["#![forbid(unsafe_code)]"],
             _ => &[],
         };
-        let file = if package.library {
+        let file = if package.is_library() {
             "src/lib.rs"
         } else {
             "src/main.rs"
         };
-        let text = repo.shell.read_file(package.folder.join(file))?;
+        let text = repo.shell.read_file(package.folder().join(file))?;
         for attribute in promised
             .iter()
             .filter(|attribute| !text.lines().any(|line| line == **attribute))

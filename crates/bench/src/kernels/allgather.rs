@@ -2,8 +2,7 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample};
-use crate::buffers::Room;
-use crate::buffers::Turn;
+use crate::buffers::{Room, Turn};
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info::collective(
@@ -22,16 +21,8 @@ pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     turn.counts.fill(turn.out.len());
 }
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    for _ in 0..times {
-        let Turn { out, into, .. } = buffers.turn();
-        comm.allgather(out, into)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, _: usize) -> Result<(), C::Error> {
+    comm.allgather(turn.out, turn.into)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

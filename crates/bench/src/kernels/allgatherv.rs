@@ -1,9 +1,8 @@
 //! Allgatherv: Allgather with a length for each rank; they are equal.
 
 use super::{Info, allgather};
-use crate::buffers::Room;
-use crate::buffers::Turn;
-use crate::{Blocks, Buffers, Comm};
+use crate::buffers::{Room, Turn};
+use crate::{Blocks, Comm};
 
 pub(super) use super::allgather::{check, fill};
 
@@ -17,14 +16,6 @@ pub(super) const INFO: Info = Info {
     ..allgather::INFO
 };
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    for _ in 0..times {
-        let Turn { out, into, counts } = buffers.turn();
-        comm.allgatherv(out, Blocks::new(into, counts))?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, _: usize) -> Result<(), C::Error> {
+    comm.allgatherv(turn.out, Blocks::new(turn.into, turn.counts))
 }

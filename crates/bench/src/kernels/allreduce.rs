@@ -1,8 +1,7 @@
 //! Allreduce: every rank gets the sum of all ranks' vectors of single-precision numbers.
 
 use super::{Info, Sample, pattern};
-use crate::buffers::Room;
-use crate::buffers::Turn;
+use crate::buffers::{Room, Turn};
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info::reduction(
@@ -16,16 +15,9 @@ pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     pattern::fill_numbers(sample, out, into);
 }
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    for _ in 0..times {
-        let (out, into) = buffers.turn().floats();
-        comm.allreduce_sum(out, into)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, _: usize) -> Result<(), C::Error> {
+    let (out, into) = turn.floats();
+    comm.allreduce_sum(out, into)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

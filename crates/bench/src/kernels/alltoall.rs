@@ -2,8 +2,7 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample};
-use crate::buffers::Room;
-use crate::buffers::Turn;
+use crate::buffers::{Room, Turn};
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info::collective(
@@ -27,17 +26,8 @@ pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     turn.counts.fill(all / sample.ranks);
 }
 
-/// Calls alltoall `times` times, each with the next set of buffers.
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    for _ in 0..times {
-        let Turn { out, into, .. } = buffers.turn();
-        comm.alltoall(out, into)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, _: usize) -> Result<(), C::Error> {
+    comm.alltoall(turn.out, turn.into)
 }
 
 /// The largest difference between a byte that the last alltoall received and the expected byte; 0 if all are right.

@@ -1,9 +1,8 @@
 //! Alltoallv: Alltoall with a length for each pair of ranks; they are equal.
 
 use super::{Info, alltoall};
-use crate::buffers::Room;
-use crate::buffers::Turn;
-use crate::{Blocks, Buffers, Comm};
+use crate::buffers::{Room, Turn};
+use crate::{Blocks, Comm};
 
 pub(super) use super::alltoall::{check, fill};
 
@@ -17,14 +16,7 @@ pub(super) const INFO: Info = Info {
     ..alltoall::INFO
 };
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    for _ in 0..times {
-        let Turn { out, into, counts } = buffers.turn();
-        comm.alltoallv(Blocks::new(&*out, counts), Blocks::new(into, counts))?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, _: usize) -> Result<(), C::Error> {
+    let Turn { out, into, counts } = turn;
+    comm.alltoallv(Blocks::new(&*out, counts), Blocks::new(into, counts))
 }

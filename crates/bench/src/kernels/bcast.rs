@@ -1,9 +1,8 @@
 //! Bcast: every rank gets the bytes of the root; the root rotates.
 
 use super::pattern::{self, Piece};
-use super::{Info, Sample, roots};
-use crate::buffers::Room;
-use crate::buffers::Turn;
+use super::{Info, Sample};
+use crate::buffers::{Room, Turn};
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info {
@@ -22,17 +21,9 @@ pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
 }
 
 /// The root always sends from its send buffer, so that the data it received before stays.
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    let rank = comm.rank();
-    for root in roots::from(buffers.turns(), comm.size()).take(times as usize) {
-        let Turn { out, into, .. } = buffers.turn();
-        comm.bcast(if rank == root { out } else { into }, root)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, root: usize) -> Result<(), C::Error> {
+    let is_root = comm.rank() == root;
+    comm.bcast(if is_root { turn.out } else { turn.into }, root)
 }
 
 /// The root of the last repetition received its data in the repetition before.

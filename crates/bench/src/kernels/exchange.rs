@@ -4,8 +4,7 @@
 use super::info::{Active, Class};
 use super::pattern::{self, Piece};
 use super::{Info, Sample, TAG};
-use crate::buffers::Room;
-use crate::buffers::Turn;
+use crate::buffers::{Room, Turn};
 use crate::{Buffers, Comm, Source};
 
 /// Two messages leave a rank and two enter it, each with a buffer of its own.

@@ -14,17 +14,9 @@ pub(super) const INFO: Info = Info {
     ..allgather::INFO
 };
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    let rank = comm.rank();
-    for root in roots::from(buffers.turns(), comm.size()).take(times as usize) {
-        let Turn { out, into, .. } = buffers.turn();
-        comm.gather(out, (rank == root).then_some(into), root)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, root: usize) -> Result<(), C::Error> {
+    let all = (comm.rank() == root).then_some(turn.into);
+    comm.gather(turn.out, all, root)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

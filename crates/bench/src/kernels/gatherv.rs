@@ -1,8 +1,8 @@
 //! Gatherv: Gather with a length for each rank; they are equal.
 
-use super::{Info, allgatherv, gather, roots};
+use super::{Info, allgatherv, gather};
 use crate::buffers::Turn;
-use crate::{Blocks, Buffers, Comm};
+use crate::{Blocks, Comm};
 
 pub(super) use super::gather::{check, fill};
 
@@ -13,16 +13,8 @@ pub(super) const INFO: Info = Info {
     ..gather::INFO
 };
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    let rank = comm.rank();
-    for root in roots::from(buffers.turns(), comm.size()).take(times as usize) {
-        let Turn { out, into, counts } = buffers.turn();
-        let all = (rank == root).then_some(Blocks::new(into, counts));
-        comm.gatherv(out, all, root)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, root: usize) -> Result<(), C::Error> {
+    let Turn { out, into, counts } = turn;
+    let all = (comm.rank() == root).then_some(Blocks::new(into, counts));
+    comm.gatherv(out, all, root)
 }

@@ -1,6 +1,7 @@
 //! Reduce: the root gets the sum of all ranks' vectors of single-precision numbers; the root rotates.
 
 use super::{Info, Sample, allreduce, pattern, roots};
+use crate::buffers::Turn;
 use crate::{Buffers, Comm};
 
 pub(super) use super::allreduce::fill;
@@ -12,17 +13,10 @@ pub(super) const INFO: Info = Info {
     ..allreduce::INFO
 };
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    let rank = comm.rank();
-    for root in roots::from(buffers.turns(), comm.size()).take(times as usize) {
-        let (out, into) = buffers.turn().floats();
-        comm.reduce_sum(out, (rank == root).then_some(into), root)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, root: usize) -> Result<(), C::Error> {
+    let (out, into) = turn.floats();
+    let sums = (comm.rank() == root).then_some(into);
+    comm.reduce_sum(out, sums, root)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

@@ -2,8 +2,7 @@
 //! evenly as possible: of L items rank i gets L div np, and one more where i < L mod np.
 
 use super::{Info, Sample, pattern};
-use crate::buffers::Room;
-use crate::buffers::Turn;
+use crate::buffers::{Room, Turn};
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info::reduction(
@@ -30,17 +29,10 @@ pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     pattern::fill_numbers(sample, out, into);
 }
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    let rank = comm.rank();
-    for _ in 0..times {
-        let (out, into, counts) = buffers.turn().counted_floats();
-        comm.reduce_scatter_sum(out, counts, &mut into[..counts[rank]])?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, _: usize) -> Result<(), C::Error> {
+    let (out, into, counts) = turn.counted_floats();
+    let own = counts[comm.rank()];
+    comm.reduce_scatter_sum(out, counts, &mut into[..own])
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

@@ -4,7 +4,7 @@
 //! The guide lacks this kernel; it is as in the Intel MPI Benchmarks 2021.
 
 use super::{Info, Sample, pattern};
-use crate::buffers::Room;
+use crate::buffers::{Room, Turn};
 use crate::{Buffers, Comm};
 
 pub(super) use super::allreduce::fill;
@@ -23,16 +23,9 @@ pub(super) const INFO: Info = Info::reduction(
     },
 );
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    for _ in 0..times {
-        let (out, into) = buffers.turn().floats();
-        comm.reduce_scatter_block_sum(out, into)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, _: usize) -> Result<(), C::Error> {
+    let (out, into) = turn.floats();
+    comm.reduce_scatter_block_sum(out, into)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

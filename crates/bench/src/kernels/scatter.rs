@@ -2,8 +2,7 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample, roots};
-use crate::buffers::Room;
-use crate::buffers::Turn;
+use crate::buffers::{Room, Turn};
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info {
@@ -36,18 +35,9 @@ pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
     turn.counts.fill(turn.into.len());
 }
 
-/// Calls scatter `times` times, each with the next root and the next set of buffers.
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    let rank = comm.rank();
-    for root in roots::from(buffers.turns(), comm.size()).take(times as usize) {
-        let Turn { out, into, .. } = buffers.turn();
-        comm.scatter((rank == root).then_some(out), into, root)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, root: usize) -> Result<(), C::Error> {
+    let all = (comm.rank() == root).then_some(&*turn.out);
+    comm.scatter(all, turn.into, root)
 }
 
 /// The largest difference between a byte that the last scatter received and the expected byte; 0 if all are right.

@@ -1,9 +1,8 @@
 //! Scatterv: Scatter with a length for each rank; they are equal.
 
 use super::{Info, roots, scatter};
-use crate::buffers::Room;
-use crate::buffers::Turn;
-use crate::{Blocks, Buffers, Comm};
+use crate::buffers::{Room, Turn};
+use crate::{Blocks, Comm};
 
 pub(super) use super::scatter::{check, fill};
 
@@ -17,16 +16,8 @@ pub(super) const INFO: Info = Info {
     ..scatter::INFO
 };
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    let rank = comm.rank();
-    for root in roots::from(buffers.turns(), comm.size()).take(times as usize) {
-        let Turn { out, into, counts } = buffers.turn();
-        let all = (rank == root).then_some(Blocks::new(&*out, counts));
-        comm.scatterv(all, into, root)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, root: usize) -> Result<(), C::Error> {
+    let Turn { out, into, counts } = turn;
+    let all = (comm.rank() == root).then_some(Blocks::new(&*out, counts));
+    comm.scatterv(all, into, root)
 }

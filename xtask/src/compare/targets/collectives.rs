@@ -57,7 +57,7 @@ fn mean(aims: &mut Aims<'_>, ranks: u64, cells: &[FigureKey]) {
 
 /// The cells for one number of ranks; a barrier has no length.
 fn cells(ranks: u64) -> impl Iterator<Item = FigureKey> {
-    COLLECTIVES.split(',').flat_map(move |kernel| {
+    COLLECTIVES.into_iter().flat_map(move |kernel| {
         let lengths: &[u64] = match kernel {
             "barrier" => &[0],
             _ => &LENGTHS,
