@@ -1,6 +1,6 @@
 //! Scatterv: Scatter with a length for each rank; they are equal.
 
-use super::{Info, roots, scatter};
+use super::{Info, scatter};
 use crate::buffers::{Room, Turn};
 use crate::{Blocks, Comm};
 
