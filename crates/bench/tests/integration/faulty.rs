@@ -38,6 +38,13 @@ pub(crate) enum When {
     Call(usize),
     /// Calls with this root.
     Root(usize),
+    /// The calls `from..to`, counted as those of [`When::Call`], in which the victim receives `bytes`; no others
+    /// are counted.
+    Length {
+        bytes: usize,
+        from: usize,
+        to: usize,
+    },
 }
 
 /// Logical clocks of all ranks (Lamport, Communications of the ACM 21, 1978): a reading, a message and a
@@ -76,6 +83,8 @@ pub(crate) struct Faulty {
     pub(crate) seen: usize,
     /// The number of damaged calls.
     pub(crate) spoiled: usize,
+    /// The number of barriers that this rank has entered.
+    pub(crate) barriers: usize,
     /// Whether the victim left a barrier early and has not settled it.
     owed: bool,
 }
@@ -91,6 +100,7 @@ impl Faulty {
             when,
             seen: 0,
             spoiled: 0,
+            barriers: 0,
             owed: false,
         }
     }
@@ -126,9 +136,13 @@ impl Faulty {
         (self.seen, self.spoiled) = (0, 0);
     }
 
-    /// Counts a call in which this rank receives data; returns whether to damage it.
-    fn is_struck(&mut self, root: Option<usize>) -> bool {
-        if self.inner.rank() != self.victim {
+    /// Counts a call in which this rank receives `length` bytes; returns whether to damage it.
+    fn is_struck(&mut self, root: Option<usize>, length: usize) -> bool {
+        let is_counted = match self.when {
+            When::Length { bytes, .. } => bytes == length,
+            _ => true,
+        };
+        if self.inner.rank() != self.victim || !is_counted {
             return false;
         }
         let number = self.seen;
@@ -138,6 +152,7 @@ impl Faulty {
             When::Always => true,
             When::Call(call) => call == number,
             When::Root(wanted) => root == Some(wanted),
+            When::Length { from, to, .. } => (from..to).contains(&number),
         };
         self.spoiled += usize::from(is_struck);
         is_struck
@@ -152,7 +167,7 @@ impl Faulty {
     ) -> Result<()> {
         let before = into.to_vec();
         call(&mut self.inner, into)?;
-        if self.is_struck(root) {
+        if self.is_struck(root, into.len()) {
             self.spoil(1, &before, into);
         }
         Ok(())
@@ -167,7 +182,7 @@ impl Faulty {
     ) -> Result<()> {
         let before = into.as_bytes().to_vec();
         call(&mut self.inner, into)?;
-        if self.is_struck(root) {
+        if self.is_struck(root, size_of_val(into)) {
             self.spoil(size_of::<f32>(), &before, into.as_mut_bytes());
         }
         Ok(())
@@ -230,7 +245,8 @@ impl Comm for Faulty {
         let before = receives.each_ref().map(|(into, _)| into.to_vec());
         let inner = receives.each_mut().map(|(into, from)| (&mut **into, *from));
         self.inner.exchange(sends, inner, tag)?;
-        if self.is_struck(None) {
+        let length = before.iter().map(Vec::len).sum();
+        if self.is_struck(None, length) {
             for ((into, _), before) in receives.into_iter().zip(&before) {
                 self.spoil(1, before, into);
             }
@@ -244,6 +260,7 @@ impl Comm for Faulty {
     }
 
     fn barrier(&mut self) -> Result<()> {
+        self.barriers += 1;
         self.settle()?;
         if self.fault == Fault::Early && self.rank() == self.victim {
             self.owed = true;

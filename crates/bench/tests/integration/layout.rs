@@ -1,8 +1,6 @@
 //! Compares our listings with those of the original program in `imb/`, line by line, with the figures
 //! blanked.
 
-#![cfg(feature = "std")]
-
 use oxmpi_bench::OffCache;
 use oxmpi_bench::options::{Order, Request, System, parse};
 use oxmpi_bench::report::{Environment, text};
@@ -122,7 +120,7 @@ fn blanked(line: &str) -> String {
 fn listings_are_those_of_the_original() {
     macro_rules! listing {
         ($name:literal) => {
-            ($name, include_str!(concat!("imb/", $name, ".txt")))
+            ($name, include_str!(concat!("../imb/", $name, ".txt")))
         };
     }
     for ((name, original), ranks) in [

@@ -1,8 +1,6 @@
 //! Reads the listings of the original in `imb/`, and compares the result with a simple count of their
 //! lines.
 
-#![cfg(feature = "std")]
-
 use oxmpi_bench::listing::{Column, Lengths, Listing, Table};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

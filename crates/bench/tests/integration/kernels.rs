@@ -1,14 +1,7 @@
 //! Tests every kernel over threads of this process: right data passes, and each planted fault is found.
 
-#![cfg(feature = "std")]
-
-mod check;
-#[path = "../common/mod.rs"]
-mod common;
-mod faulty;
-
-use common::watched;
-use faulty::{Fault, Faulty, When, let_go_early};
+use crate::common::watched;
+use crate::faulty::{Fault, Faulty, When, let_go_early};
 use oxmpi_bench::kernels::{Active, Sample};
 use oxmpi_bench::{Comm, Kernel, Memory, OffCache};
 

@@ -1,7 +1,5 @@
 //! Tests of reports of real data: listings of the original, and published comparisons.
 
-#![cfg(feature = "compare")]
-
 use oxmpi_bench::compare::{Kind, Report, Run, read};
 use std::path::Path;
 
