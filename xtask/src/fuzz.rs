@@ -41,30 +41,18 @@ pub(crate) fn run(repo: &Repo, FuzzOptions { target, seconds }: FuzzOptions) -> 
     Ok(())
 }
 
-/// Fuzzes every target for `seconds`.
+/// Fuzzes every target that `is_chosen` for `seconds`.
 ///
 /// # Errors
 /// At the first finding.
-pub(crate) fn all(repo: &Repo, seconds: u32) -> Result<StepOutcome> {
-    fuzz(repo, &targets(repo), seconds)
-}
-
-/// Fuzzes every target but `others` for `seconds`.
-///
-/// # Errors
-/// At the first finding.
-pub(crate) fn all_but(repo: &Repo, others: &[&str], seconds: u32) -> Result<StepOutcome> {
+pub(crate) fn each(
+    repo: &Repo,
+    is_chosen: impl Fn(&str) -> bool,
+    seconds: u32,
+) -> Result<StepOutcome> {
     let mut targets = targets(repo);
-    targets.retain(|target| !others.contains(&target.as_str()));
+    targets.retain(|target| is_chosen(target));
     fuzz(repo, &targets, seconds)
-}
-
-/// Fuzzes one target for `seconds`.
-///
-/// # Errors
-/// When the fuzzer finds a failure.
-pub(crate) fn one(repo: &Repo, target: &str, seconds: u32) -> Result<StepOutcome> {
-    fuzz(repo, &[target.to_owned()], seconds)
 }
 
 /// The names of the targets' files.

@@ -74,10 +74,18 @@ const THREE_NODES: Nodes = Nodes {
 
 const STEPS: &[Step] = &[
     ("operations", |repo| operations(repo).map(Into::into)),
-    ("frames", |repo| fuzz::one(repo, "frames", SECONDS)),
-    ("segment", |repo| fuzz::one(repo, "segment", SECONDS)),
+    ("frames", |repo| {
+        fuzz::each(repo, |target| target == "frames", SECONDS)
+    }),
+    ("segment", |repo| {
+        fuzz::each(repo, |target| target == "segment", SECONDS)
+    }),
     ("parsers", |repo| {
-        fuzz::all_but(repo, &["frames", "segment"], SECONDS)
+        fuzz::each(
+            repo,
+            |target| !["frames", "segment"].contains(&target),
+            SECONDS,
+        )
     }),
     ("kills", |repo| ranks::killed(repo, 500).map(Into::into)),
     ("alone", |repo| {

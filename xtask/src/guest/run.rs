@@ -180,31 +180,29 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn the_jobs_own_status_comes_with_a_report() {
-        assert_eq!(ending(Some(0), false, "", Some("0\n")), Ending::Job(0));
-        assert_eq!(ending(Some(0), false, "", Some("137\n")), Ending::Job(137));
-        assert_eq!(ending(Some(0), true, "", Some("3\n")), Ending::Job(3));
-    }
-
-    #[test]
-    fn a_guest_without_a_report_died() {
-        assert_eq!(ending(Some(0), false, "", None), Ending::Died);
-        assert_eq!(ending(Some(0), false, "", Some("")), Ending::Died);
-    }
-
-    #[test]
-    fn late_and_killed_are_two_things() {
-        assert_eq!(ending(Some(124), true, "", None), Ending::Late);
-        assert_eq!(ending(Some(137), true, "", None), Ending::Late);
-        let killed = Ending::Refused(Some(137), String::new());
-        assert_eq!(ending(Some(137), false, "", None), killed);
-    }
-
-    #[test]
-    fn qemu_says_why_it_refuses() {
-        let refused = Ending::Refused(Some(1), "bad -smp".into());
-        assert_eq!(ending(Some(1), false, "bad -smp", None), refused);
-        assert_eq!(ending(Some(127), false, "", None), Ending::NoQemu);
+    fn each_way_to_end_is_told_from_the_others() {
+        let refused = |status, said: &str| Ending::Refused(status, said.into());
+        for (status, late, said, report, expected) in [
+            (Some(0), false, "", Some("0\n"), Ending::Job(0)),
+            (Some(0), false, "", Some("137\n"), Ending::Job(137)),
+            (Some(0), true, "", Some("3\n"), Ending::Job(3)),
+            (Some(0), false, "", None, Ending::Died),
+            (Some(0), false, "", Some(""), Ending::Died),
+            (Some(124), true, "", None, Ending::Late),
+            (Some(137), true, "", None, Ending::Late),
+            (Some(137), false, "", None, refused(Some(137), "")),
+            (
+                Some(1),
+                false,
+                "bad -smp",
+                None,
+                refused(Some(1), "bad -smp"),
+            ),
+            (Some(127), false, "", None, Ending::NoQemu),
+        ] {
+            let what = format!("{status:?}, late {late}, {said:?}, {report:?}");
+            assert_eq!(ending(status, late, said, report), expected, "{what}");
+        }
     }
 
     #[test]

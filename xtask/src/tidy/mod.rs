@@ -10,6 +10,7 @@ mod sources;
 mod tokens;
 mod vocabulary;
 
+use self::sources::each_source;
 use crate::tally::Tally;
 use crate::{Repo, Result};
 
@@ -23,14 +24,20 @@ const RULES: &[Rule] = &[
     ("licences allow any use", manifests::licences),
     ("READMEs show what compiles", manifests::readmes),
     ("fuzz targets have bodies", manifests::fuzz_targets),
-    ("modules are documented", sources::documented),
-    ("files are short", sources::short),
+    ("modules are documented", |repo| {
+        each_source(repo, sources::documented)
+    }),
+    ("files are short", |repo| each_source(repo, sources::short)),
     ("the repository is light", sources::light),
     ("modules of a crate form no circle", modules::circles),
     ("the words are the field's", vocabulary::replaced),
-    ("nothing is unfinished", sources::finished),
+    ("nothing is unfinished", |repo| {
+        each_source(repo, sources::finished)
+    }),
     ("no path of one machine", sources::portable),
-    ("tests do not sleep", sources::awake),
+    ("tests do not sleep", |repo| {
+        each_source(repo, sources::awake)
+    }),
     ("settings have one name", sources::settings),
 ];
 
