@@ -7,7 +7,14 @@ use xshell::cmd;
 
 pub(crate) fn run(repo: &Repo) -> Result {
     let sh = &repo.shell;
-    let mut total = run_tests(cmd!(sh, "cargo test --workspace --no-fail-fast"))?;
+    // `cargo test` would build all examples; a test starts this one.
+    cmd!(sh, "cargo build --workspace --example pmi_probe").run()?;
+    let targets = ["--lib", "--bins", "--tests"];
+    let mut total = run_tests(cmd!(
+        sh,
+        "cargo test --workspace --no-fail-fast {targets...}"
+    ))?;
+    total += run_tests(cmd!(sh, "cargo test --workspace --no-fail-fast --doc"))?;
     match tidy::check(repo) {
         Ok(rules) => total += rules,
         Err(error) => {

@@ -1,6 +1,7 @@
 //! Writes the results of a comparison: raw JSON under `target/`; CSV, tables, report and machine for the
 //! repository.
 
+use super::lines::MeasuredRow;
 use super::placement::Probe;
 use super::programs::Implementation;
 use super::rounds::MeasuredRun;
@@ -104,25 +105,34 @@ fn unused(all: &Path, name: &str) -> PathBuf {
     all.join(unused.unwrap_or_default())
 }
 
+/// A column of `runs.csv`: its name, and its field for a row of a run.
+type Column = (&'static str, fn(&MeasuredRun, &MeasuredRow) -> String);
+
 /// The columns of `runs.csv`, as `docs/formats.md` describes them.
-const COLUMNS: [&str; 16] = [
-    "round",
-    "implementation",
-    "work",
-    "placement",
-    "probe_before_ns",
-    "probe_after_ns",
-    "kernel",
-    "method",
-    "choice",
-    "ranks",
-    "bytes",
-    "unit",
-    "min",
-    "median",
-    "p99",
-    "right",
+const COLUMNS: [Column; 16] = [
+    ("round", |run, _| run.round.to_string()),
+    ("implementation", |run, _| run.implementation.into()),
+    ("work", |run, _| run.work.into()),
+    ("placement", |run, _| run.tag.unwrap_or_default().into()),
+    ("probe_before_ns", |run, _| probe(run, 0)),
+    ("probe_after_ns", |run, _| probe(run, 1)),
+    ("kernel", |_, row| row.kernel.clone()),
+    ("method", |_, row| row.method.clone()),
+    ("choice", |_, row| row.choice.clone()),
+    ("ranks", |_, row| row.ranks.to_string()),
+    ("bytes", |_, row| row.bytes.to_string()),
+    ("unit", |_, row| row.unit.symbol().into()),
+    ("min", |_, row| row.min.to_string()),
+    ("median", |_, row| row.median.to_string()),
+    ("p99", |_, row| row.p99.to_string()),
+    ("right", |_, row| row.right.to_string()),
 ];
+
+/// A measurement of the placement; empty where the placement does not matter.
+fn probe(run: &MeasuredRun, at: usize) -> String {
+    run.probes
+        .map_or_else(String::new, |probes| probes[at].to_string())
+}
 
 /// All runs as comma-separated values: the facts and versions as comments, a line of column names, a line per row.
 fn to_csv(
@@ -138,31 +148,10 @@ fn to_csv(
         text += &format!("# version {name}: {version}\n");
     }
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(COLUMNS)?;
+    writer.write_record(COLUMNS.map(|(name, _)| name))?;
     for run in runs {
-        let probes = run
-            .probes
-            .map_or_else(Default::default, |probes| probes.map(|ns| ns.to_string()));
         for row in &run.rows {
-            let [before, after] = &probes;
-            writer.write_record([
-                &run.round.to_string(),
-                run.implementation,
-                run.work,
-                run.tag.unwrap_or_default(),
-                before,
-                after,
-                &row.kernel,
-                &row.method,
-                &row.choice,
-                &row.ranks.to_string(),
-                &row.bytes.to_string(),
-                row.unit.symbol(),
-                &row.min.to_string(),
-                &row.median.to_string(),
-                &row.p99.to_string(),
-                &row.right.to_string(),
-            ])?;
+            writer.write_record(COLUMNS.map(|(_, field)| field(run, row)))?;
         }
     }
     Ok(text + &String::from_utf8(writer.into_inner()?)?)

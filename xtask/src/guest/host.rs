@@ -22,19 +22,14 @@ pub(crate) struct Host {
 }
 
 /// Why this host cannot boot guests.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Lacking {
     /// A missing package, which apt could install.
+    #[error("{0}")]
     Package(String),
     /// A property of the host that cannot be changed.
+    #[error("{0}")]
     Kind(String),
-}
-
-impl std::fmt::Display for Lacking {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Lacking::Package(why) | Lacking::Kind(why) => f.write_str(why),
-        }
-    }
 }
 
 impl From<Lacking> for StepOutcome {

@@ -58,7 +58,7 @@ pub(crate) fn run(repo: &Repo, options: GuestOptions) -> Result {
         placed: Vec::new(),
     };
     let limit = Duration::from_secs(options.limit.into());
-    let host = Host::equip(repo).map_err(|lacking| lacking.to_string())?;
+    let host = Host::equip(repo)?;
     let GuestRun {
         ending,
         console,
@@ -70,7 +70,7 @@ pub(crate) fn run(repo: &Repo, options: GuestOptions) -> Result {
     }
     match ending {
         Ending::Job(0) => Ok(()),
-        other => Err(other.to_string().into()),
+        other => Err(other.into()),
     }
 }
 

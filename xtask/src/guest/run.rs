@@ -32,31 +32,28 @@ pub(crate) struct GuestRun {
 }
 
 /// How a guest ended.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Ending {
     /// The job ended with this status, and its files were fetched.
+    #[error("the job ended with status {0}")]
     Job(u8),
     /// The guest ran until its time limit.
+    #[error("the guest still ran when its time was over")]
     Late,
     /// The guest ended before its job did.
+    #[error("the guest ended before its job did")]
     Died,
     /// QEMU did not boot the guest, or was killed: its exit status and its messages.
+    #[error("QEMU {status}: {1}", status = exit_text(*.0))]
     Refused(Option<i32>, String),
     /// QEMU is missing.
+    #[error("there is no qemu-system-x86_64")]
     NoQemu,
 }
 
-impl std::fmt::Display for Ending {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Ending::Job(status) => write!(f, "the job ended with status {status}"),
-            Ending::Late => write!(f, "the guest still ran when its time was over"),
-            Ending::Died => write!(f, "the guest ended before its job did"),
-            Ending::Refused(Some(status), said) => write!(f, "QEMU gave {status}: {said}"),
-            Ending::Refused(None, said) => write!(f, "QEMU was killed: {said}"),
-            Ending::NoQemu => write!(f, "there is no qemu-system-x86_64"),
-        }
-    }
+/// What QEMU's exit status says; `None` means that a signal ended it.
+fn exit_text(status: Option<i32>) -> String {
+    status.map_or_else(|| "was killed".into(), |status| format!("gave {status}"))
 }
 
 impl Host {

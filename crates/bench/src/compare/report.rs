@@ -74,16 +74,9 @@ impl Ratio {
 }
 
 /// The error for more runs than a report can show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0} runs; a report shows at most {RUNS_MAX}")]
 pub struct TooMany(usize);
-
-impl std::fmt::Display for TooMany {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} runs; a report shows at most {RUNS_MAX}", self.0)
-    }
-}
-
-impl std::error::Error for TooMany {}
 
 impl Report {
     /// Puts runs side by side; the first is compared with the others. If one of them has means only, as a

@@ -46,7 +46,6 @@ pub use table::{Column, Row, Table};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 use lines::{Kind, Lines};
 
 /// A listing of one run.
@@ -99,21 +98,14 @@ impl Listing {
 const LAST: &str = "All processes entering MPI_Finalize";
 
 /// Why a listing cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {why}")]
 pub struct Error {
     /// The number of the line, from 1.
     pub line: usize,
     /// What is wrong with the line, and the expected text.
     pub why: String,
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.why)
-    }
-}
-
-impl core::error::Error for Error {}
 
 /// The beginning of a text, for error messages.
 fn shown(text: &str) -> &str {

@@ -6,7 +6,6 @@ mod original;
 
 use super::run::Run;
 use crate::listing::{self, Listing};
-use core::fmt;
 use serde::Deserialize;
 use std::string::String;
 use std::vec::Vec;
@@ -58,37 +57,22 @@ struct Head {
 }
 
 /// Why a file cannot be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The file is no JSON, or fields are missing or of another type.
+    #[error("{0}")]
     Json(serde_json::Error),
     /// A line of a comparison as comma-separated values is damaged.
+    #[error("{0}")]
     Csv(csv::Error),
     /// The file is neither JSON nor a listing.
+    #[error("{0}")]
     Listing(listing::Error),
     /// The file is JSON of another format, named here.
+    #[error("its format is '{0}'; {BENCH}, {COMPARED} and listings can be read")]
     Format(String),
     /// The file has an unknown version of this format.
+    #[error("version {1} of {0} is not known to this oxmpi; a newer one may read it")]
     Version(String, u32),
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Json(why) => write!(f, "{why}"),
-            Error::Csv(why) => write!(f, "{why}"),
-            Error::Listing(why) => write!(f, "{why}"),
-            Error::Format(found) => write!(
-                f,
-                "its format is '{found}'; {BENCH}, {COMPARED} and listings can be read"
-            ),
-            Error::Version(format, version) => write!(
-                f,
-                "version {version} of {format} is not known to this oxmpi; a newer one may read it"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for Error {}
