@@ -2,27 +2,31 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample};
-use crate::buffers::{Room, Turn};
+use crate::buffers::{BufferSizes, RepetitionBuffers};
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info::collective(
     "Allgather",
     "the bytes of all ranks, on every rank",
-    |bytes, ranks| Room {
+    |bytes, ranks| BufferSizes {
         out: bytes,
         into: bytes * ranks,
         counts: 0,
     },
 );
 
-pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
-    pattern::fill(sample, turn.out);
-    pattern::spoil_blocks(sample, Piece::all, turn.into);
-    turn.counts.fill(turn.out.len());
+pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
+    pattern::fill(sample, buffers.out);
+    pattern::spoil_blocks(sample, Piece::all, buffers.into);
+    buffers.counts.fill(buffers.out.len());
 }
 
-pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, _: usize) -> Result<(), C::Error> {
-    comm.allgather(turn.out, turn.into)
+pub(super) fn call<C: Comm>(
+    comm: &mut C,
+    buffers: RepetitionBuffers<'_>,
+    _: usize,
+) -> Result<(), C::Error> {
+    comm.allgather(buffers.out, buffers.into)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

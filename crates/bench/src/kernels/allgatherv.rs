@@ -1,7 +1,7 @@
 //! Allgatherv: Allgather with a length for each rank; they are equal.
 
 use super::{Info, allgather};
-use crate::buffers::{Room, Turn};
+use crate::buffers::{BufferSizes, RepetitionBuffers};
 use crate::{Blocks, Comm};
 
 pub(super) use super::allgather::{check, fill};
@@ -9,13 +9,17 @@ pub(super) use super::allgather::{check, fill};
 pub(super) const INFO: Info = Info {
     name: "Allgatherv",
     about: "Allgather with a length for each rank",
-    room: |bytes, ranks| Room {
+    room: |bytes, ranks| BufferSizes {
         counts: ranks,
         ..(allgather::INFO.room)(bytes, ranks)
     },
     ..allgather::INFO
 };
 
-pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, _: usize) -> Result<(), C::Error> {
-    comm.allgatherv(turn.out, Blocks::new(turn.into, turn.counts))
+pub(super) fn call<C: Comm>(
+    comm: &mut C,
+    buffers: RepetitionBuffers<'_>,
+    _: usize,
+) -> Result<(), C::Error> {
+    comm.allgatherv(buffers.out, Blocks::new(buffers.into, buffers.counts))
 }

@@ -1,22 +1,26 @@
 //! Allreduce: every rank gets the sum of all ranks' vectors of single-precision numbers.
 
 use super::{Info, Sample, pattern};
-use crate::buffers::{Room, Turn};
+use crate::buffers::{BufferSizes, RepetitionBuffers};
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info::reduction(
     "Allreduce",
     "the sum of all ranks' vectors, on every rank",
-    |bytes, _| Room::both(bytes),
+    |bytes, _| BufferSizes::both(bytes),
 );
 
-pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
-    let (out, into) = turn.floats();
+pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
+    let (out, into) = buffers.floats();
     pattern::fill_numbers(sample, out, into);
 }
 
-pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, _: usize) -> Result<(), C::Error> {
-    let (out, into) = turn.floats();
+pub(super) fn call<C: Comm>(
+    comm: &mut C,
+    buffers: RepetitionBuffers<'_>,
+    _: usize,
+) -> Result<(), C::Error> {
+    let (out, into) = buffers.floats();
     comm.allreduce_sum(out, into)
 }
 

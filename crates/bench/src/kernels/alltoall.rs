@@ -2,13 +2,13 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample};
-use crate::buffers::{Room, Turn};
+use crate::buffers::{BufferSizes, RepetitionBuffers};
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info::collective(
     "Alltoall",
     "from every rank a message to every rank",
-    |bytes, ranks| Room::both(bytes * ranks),
+    |bytes, ranks| BufferSizes::both(bytes * ranks),
 );
 
 /// The block that this rank must receive from rank `from`; `all` is the length of the whole receive buffer.
@@ -19,15 +19,19 @@ fn block(sample: Sample, from: usize, all: usize) -> Piece {
 
 /// Writes this rank's pattern into the send buffer, and into the receive buffer the complement of the expected bytes,
 /// so that a block that does not arrive is noticed.
-pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
-    let all = turn.into.len();
-    pattern::fill(sample, turn.out);
-    pattern::spoil_blocks(sample, |from| block(sample, from, all), turn.into);
-    turn.counts.fill(all / sample.ranks);
+pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
+    let all = buffers.into.len();
+    pattern::fill(sample, buffers.out);
+    pattern::spoil_blocks(sample, |from| block(sample, from, all), buffers.into);
+    buffers.counts.fill(all / sample.ranks);
 }
 
-pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, _: usize) -> Result<(), C::Error> {
-    comm.alltoall(turn.out, turn.into)
+pub(super) fn call<C: Comm>(
+    comm: &mut C,
+    buffers: RepetitionBuffers<'_>,
+    _: usize,
+) -> Result<(), C::Error> {
+    comm.alltoall(buffers.out, buffers.into)
 }
 
 /// The largest difference between a byte that the last alltoall received and the expected byte; 0 if all are right.

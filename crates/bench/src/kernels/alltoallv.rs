@@ -1,7 +1,7 @@
 //! Alltoallv: Alltoall with a length for each pair of ranks; they are equal.
 
 use super::{Info, alltoall};
-use crate::buffers::{Room, Turn};
+use crate::buffers::{BufferSizes, RepetitionBuffers};
 use crate::{Blocks, Comm};
 
 pub(super) use super::alltoall::{check, fill};
@@ -9,14 +9,18 @@ pub(super) use super::alltoall::{check, fill};
 pub(super) const INFO: Info = Info {
     name: "Alltoallv",
     about: "Alltoall with a length for each pair of ranks",
-    room: |bytes, ranks| Room {
+    room: |bytes, ranks| BufferSizes {
         counts: ranks,
         ..(alltoall::INFO.room)(bytes, ranks)
     },
     ..alltoall::INFO
 };
 
-pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, _: usize) -> Result<(), C::Error> {
-    let Turn { out, into, counts } = turn;
+pub(super) fn call<C: Comm>(
+    comm: &mut C,
+    buffers: RepetitionBuffers<'_>,
+    _: usize,
+) -> Result<(), C::Error> {
+    let RepetitionBuffers { out, into, counts } = buffers;
     comm.alltoallv(Blocks::new(&*out, counts), Blocks::new(into, counts))
 }

@@ -2,14 +2,14 @@
 
 use super::info::Class;
 use super::{Info, TAG};
-use crate::buffers::Room;
+use crate::buffers::BufferSizes;
 use crate::{Comm, Source};
 use core::hint::spin_loop;
 
 pub(super) const INFO: Info = Info {
     class: Class::Synchronisation,
     ..Info::collective("Barrier", "no rank goes on before all have come", |_, _| {
-        Room::both(0)
+        BufferSizes::both(0)
     })
 };
 

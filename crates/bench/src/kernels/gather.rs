@@ -2,7 +2,7 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample, allgather, roots};
-use crate::buffers::Turn;
+use crate::buffers::RepetitionBuffers;
 use crate::{Buffers, Comm};
 
 pub(super) use super::allgather::fill;
@@ -14,13 +14,17 @@ pub(super) const INFO: Info = Info {
     ..allgather::INFO
 };
 
-pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, root: usize) -> Result<(), C::Error> {
-    let all = (comm.rank() == root).then_some(turn.into);
-    comm.gather(turn.out, all, root)
+pub(super) fn call<C: Comm>(
+    comm: &mut C,
+    buffers: RepetitionBuffers<'_>,
+    root: usize,
+) -> Result<(), C::Error> {
+    let all = (comm.rank() == root).then_some(buffers.into);
+    comm.gather(buffers.out, all, root)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
-    roots::last_of(sample.rank, sample.ranks, buffers.turns()).map_or(0.0, |turn| {
-        pattern::differ_blocks(sample, Piece::all, buffers.of(turn).into)
+    roots::last_of(sample.rank, sample.ranks, buffers.repetitions()).map_or(0.0, |repetition| {
+        pattern::differ_blocks(sample, Piece::all, buffers.of(repetition).into)
     })
 }

@@ -1,7 +1,7 @@
 //! Gatherv: Gather with a length for each rank; they are equal.
 
 use super::{Info, allgatherv, gather};
-use crate::buffers::Turn;
+use crate::buffers::RepetitionBuffers;
 use crate::{Blocks, Comm};
 
 pub(super) use super::gather::{check, fill};
@@ -13,8 +13,12 @@ pub(super) const INFO: Info = Info {
     ..gather::INFO
 };
 
-pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, root: usize) -> Result<(), C::Error> {
-    let Turn { out, into, counts } = turn;
+pub(super) fn call<C: Comm>(
+    comm: &mut C,
+    buffers: RepetitionBuffers<'_>,
+    root: usize,
+) -> Result<(), C::Error> {
+    let RepetitionBuffers { out, into, counts } = buffers;
     let all = (comm.rank() == root).then_some(Blocks::new(into, counts));
     comm.gatherv(out, all, root)
 }

@@ -35,8 +35,8 @@ mod sendrecv;
 #[cfg(test)]
 mod tests;
 
-pub use crate::buffers::Room;
-use crate::buffers::Turn;
+pub use crate::buffers::BufferSizes;
+use crate::buffers::RepetitionBuffers;
 use crate::{Buffers, Comm};
 pub use info::{Active, Class, Info};
 
@@ -90,15 +90,15 @@ macro_rules! catalog {
                 self.fill_for(sample, buffers, usize::MAX);
             }
 
-            /// As [`Kernel::fill`], at the places of the next `turns` repetitions only.
-            pub(crate) fn fill_for(self, sample: Sample, buffers: &mut Buffers<'_>, turns: usize) {
+            /// As [`Kernel::fill`], at the places of the next `repetitions` repetitions only.
+            pub(crate) fn fill_for(self, sample: Sample, buffers: &mut Buffers<'_>, repetitions: usize) {
                 let first = buffers.of(0);
                 match self {
                     $(Kernel::$transfer => $between::fill(sample, first),)+
                     $(Kernel::$collective => $among::fill(sample, first),)+
                     $(Kernel::$bare => {})+
                 }
-                buffers.restart(turns);
+                buffers.restart(repetitions);
             }
 
             /// Runs the measured pattern `times` times. Collective.
@@ -178,10 +178,10 @@ fn repeat<C: Comm>(
     comm: &mut C,
     times: u32,
     buffers: &mut Buffers<'_>,
-    call: impl Fn(&mut C, Turn<'_>, usize) -> Result<(), C::Error>,
+    call: impl Fn(&mut C, RepetitionBuffers<'_>, usize) -> Result<(), C::Error>,
 ) -> Result<(), C::Error> {
-    for root in roots::from(buffers.turns(), comm.size()).take(times as usize) {
-        call(comm, buffers.turn(), root)?;
+    for root in roots::from(buffers.repetitions(), comm.size()).take(times as usize) {
+        call(comm, buffers.advance(), root)?;
     }
     Ok(())
 }

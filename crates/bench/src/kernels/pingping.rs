@@ -3,7 +3,7 @@
 //! Receives accept any source, as the Intel MPI Benchmarks User Guide specifies for PingPing.
 
 use super::{Info, TAG};
-use crate::buffers::Turn;
+use crate::buffers::RepetitionBuffers;
 use crate::{Buffers, Comm, Source};
 
 pub(super) use super::pingpong::{check, fill};
@@ -27,7 +27,7 @@ pub(super) fn head_on<C: Comm>(
 ) -> Result<(), C::Error> {
     let peer = 1 - comm.rank();
     for _ in 0..times {
-        let Turn { out, into, .. } = buffers.turn();
+        let RepetitionBuffers { out, into, .. } = buffers.advance();
         comm.exchange([(out, peer)], [(into, source)], TAG)?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Reduce: the root gets the sum of all ranks' vectors of single-precision numbers; the root rotates.
 
 use super::{Info, Sample, allreduce, pattern, roots};
-use crate::buffers::Turn;
+use crate::buffers::RepetitionBuffers;
 use crate::{Buffers, Comm};
 
 pub(super) use super::allreduce::fill;
@@ -13,15 +13,19 @@ pub(super) const INFO: Info = Info {
     ..allreduce::INFO
 };
 
-pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, root: usize) -> Result<(), C::Error> {
-    let (out, into) = turn.floats();
+pub(super) fn call<C: Comm>(
+    comm: &mut C,
+    buffers: RepetitionBuffers<'_>,
+    root: usize,
+) -> Result<(), C::Error> {
+    let (out, into) = buffers.floats();
     let sums = (comm.rank() == root).then_some(into);
     comm.reduce_sum(out, sums, root)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
-    roots::last_of(sample.rank, sample.ranks, buffers.turns()).map_or(0.0, |turn| {
-        let (_, into) = buffers.of(turn).floats();
+    roots::last_of(sample.rank, sample.ranks, buffers.repetitions()).map_or(0.0, |repetition| {
+        let (_, into) = buffers.of(repetition).floats();
         pattern::differ_sums(sample, 0, into)
     })
 }

@@ -2,13 +2,13 @@
 //! evenly as possible: of L items rank i gets L div np, and one more where i < L mod np.
 
 use super::{Info, Sample, pattern};
-use crate::buffers::{Room, Turn};
+use crate::buffers::{BufferSizes, RepetitionBuffers};
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info::reduction(
     "Reduce_scatter",
     "the sum of all ranks' vectors, a part to each rank",
-    |bytes, ranks| Room {
+    |bytes, ranks| BufferSizes {
         out: bytes,
         into: items(bytes, ranks, 0) * size_of::<f32>(),
         counts: ranks,
@@ -21,16 +21,20 @@ fn items(bytes: usize, ranks: usize, rank: usize) -> usize {
     all / ranks + usize::from(rank < all % ranks)
 }
 
-pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
-    for (rank, count) in turn.counts.iter_mut().enumerate() {
-        *count = items(turn.out.len(), sample.ranks, rank);
+pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
+    for (rank, count) in buffers.counts.iter_mut().enumerate() {
+        *count = items(buffers.out.len(), sample.ranks, rank);
     }
-    let (out, into) = turn.floats();
+    let (out, into) = buffers.floats();
     pattern::fill_numbers(sample, out, into);
 }
 
-pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, _: usize) -> Result<(), C::Error> {
-    let (out, into, counts) = turn.counted_floats();
+pub(super) fn call<C: Comm>(
+    comm: &mut C,
+    buffers: RepetitionBuffers<'_>,
+    _: usize,
+) -> Result<(), C::Error> {
+    let (out, into, counts) = buffers.counted_floats();
     let own = counts[comm.rank()];
     comm.reduce_scatter_sum(out, counts, &mut into[..own])
 }

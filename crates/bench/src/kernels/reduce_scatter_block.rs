@@ -4,7 +4,7 @@
 //! The guide lacks this kernel; it is as in the Intel MPI Benchmarks 2021.
 
 use super::{Info, Sample, pattern};
-use crate::buffers::{Room, Turn};
+use crate::buffers::{BufferSizes, RepetitionBuffers};
 use crate::{Buffers, Comm};
 
 pub(super) use super::allreduce::fill;
@@ -15,7 +15,7 @@ pub(super) const INFO: Info = Info::reduction(
     "the sum of all ranks' vectors, an equal part to each rank",
     |bytes, ranks| {
         let part = bytes / size_of::<f32>() * size_of::<f32>();
-        Room {
+        BufferSizes {
             out: part * ranks,
             into: part,
             counts: 0,
@@ -23,8 +23,12 @@ pub(super) const INFO: Info = Info::reduction(
     },
 );
 
-pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, _: usize) -> Result<(), C::Error> {
-    let (out, into) = turn.floats();
+pub(super) fn call<C: Comm>(
+    comm: &mut C,
+    buffers: RepetitionBuffers<'_>,
+    _: usize,
+) -> Result<(), C::Error> {
+    let (out, into) = buffers.floats();
     comm.reduce_scatter_block_sum(out, into)
 }
 

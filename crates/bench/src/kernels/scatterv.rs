@@ -1,7 +1,7 @@
 //! Scatterv: Scatter with a length for each rank; they are equal.
 
 use super::{Info, scatter};
-use crate::buffers::{Room, Turn};
+use crate::buffers::{BufferSizes, RepetitionBuffers};
 use crate::{Blocks, Comm};
 
 pub(super) use super::scatter::{check, fill};
@@ -9,15 +9,19 @@ pub(super) use super::scatter::{check, fill};
 pub(super) const INFO: Info = Info {
     name: "Scatterv",
     about: "Scatter with a length for each rank",
-    room: |bytes, ranks| Room {
+    room: |bytes, ranks| BufferSizes {
         counts: ranks,
         ..(scatter::INFO.room)(bytes, ranks)
     },
     ..scatter::INFO
 };
 
-pub(super) fn call<C: Comm>(comm: &mut C, turn: Turn<'_>, root: usize) -> Result<(), C::Error> {
-    let Turn { out, into, counts } = turn;
+pub(super) fn call<C: Comm>(
+    comm: &mut C,
+    buffers: RepetitionBuffers<'_>,
+    root: usize,
+) -> Result<(), C::Error> {
+    let RepetitionBuffers { out, into, counts } = buffers;
     let all = (comm.rank() == root).then_some(Blocks::new(&*out, counts));
     comm.scatterv(all, into, root)
 }

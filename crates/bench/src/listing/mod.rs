@@ -39,9 +39,9 @@ mod heading;
 mod lines;
 mod table;
 
-pub use header::{Header, Lengths};
+pub use header::{Header, ListingLengths};
 pub use heading::Heading;
-pub use table::{Column, Row, Table};
+pub use table::{Column, ListingRow, ListingTable};
 
 use alloc::format;
 use alloc::string::String;
@@ -54,7 +54,7 @@ pub struct Listing {
     /// The header, above the first table.
     pub header: Header,
     /// The tables, in the order they were printed.
-    pub tables: Vec<Table>,
+    pub tables: Vec<ListingTable>,
     /// Whether the last line is there, which shows that the program ended normally.
     pub finished: bool,
 }
@@ -65,7 +65,7 @@ impl Listing {
     ///
     /// # Errors
     /// The first line that does not fit, with the expected text.
-    pub fn parse(text: &str) -> Result<Listing, Error> {
+    pub fn parse(text: &str) -> Result<Listing, ListingError> {
         let mut lines = Lines::new(text);
         let header = header::read(&mut lines)?;
         let mut tables = Vec::new();
@@ -100,7 +100,7 @@ const LAST: &str = "All processes entering MPI_Finalize";
 /// Why a listing cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {why}")]
-pub struct Error {
+pub struct ListingError {
     /// The number of the line, from 1.
     pub line: usize,
     /// What is wrong with the line, and the expected text.

@@ -48,7 +48,7 @@ pub enum OptionError {
     #[error("{}, line {}: '{text}' is not {rule}", place.path, place.line)]
     Line {
         /// Where it stands.
-        place: Place,
+        place: FileLine,
         /// The line.
         text: String,
         /// The rule that it breaks.
@@ -82,7 +82,7 @@ pub enum OptionError {
 
 /// A line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct FileLine {
     /// The file.
     pub path: String,
     /// The line, counted from 1.

@@ -9,7 +9,7 @@ use crate::suite::Benchmark;
 pub(super) const NAMES: &str = "NAME...";
 
 /// An option.
-pub(super) struct Row {
+pub(super) struct OptionRow {
     pub(super) name: &'static str,
     /// Other spellings.
     pub(super) also: &'static [&'static str],
@@ -34,9 +34,9 @@ pub(super) enum Takes {
     Names(fn(&mut Draft, Benchmark)),
 }
 
-impl Row {
+impl OptionRow {
     /// The option of that spelling.
-    pub(super) fn named(word: &str) -> Option<&'static Row> {
+    pub(super) fn named(word: &str) -> Option<&'static OptionRow> {
         ROWS.iter()
             .find(|row| row.name == word || row.also.contains(&word))
     }
@@ -51,8 +51,8 @@ impl Row {
     }
 }
 
-const fn value(name: &'static str, form: &'static str, about: &'static str, set: Set) -> Row {
-    Row {
+const fn value(name: &'static str, form: &'static str, about: &'static str, set: Set) -> OptionRow {
+    OptionRow {
         name,
         also: &[],
         takes: Takes::Value(form, set),
@@ -72,13 +72,13 @@ fn set_some<T>(field: &mut Option<T>, read: Result<T, OptionError>) -> Result<()
 }
 
 /// An option of later releases that is answered where it asks for what is done anyhow.
-const fn later(name: &'static str, about: &'static str) -> Row {
+const fn later(name: &'static str, about: &'static str) -> OptionRow {
     value(name, "VALUE", about, |_, value, _| value.later())
 }
 
 /// The options in the order of the guide, then ours, then those of later releases.
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[OptionRow] = &[
+    OptionRow {
         name: "-h",
         also: &["-help", "--help"],
         takes: Takes::Help,
@@ -148,13 +148,13 @@ pub(super) const ROWS: &[Row] = &[
         "number the ranks along the rows of a grid: 0 P 2P ..., then 1 P+1 ...",
         |draft, value, _| set_some(&mut draft.plan.layout.map, value.map()),
     ),
-    Row {
+    OptionRow {
         name: "-include",
         also: &[],
         takes: Takes::Names(|draft, benchmark| draft.included.push(benchmark)),
         about: "run these, too",
     },
-    Row {
+    OptionRow {
         name: "-exclude",
         also: &[],
         takes: Takes::Names(|draft, benchmark| draft.excluded.push(benchmark)),
@@ -172,13 +172,13 @@ pub(super) const ROWS: &[Row] = &[
         "single, funneled, serialized or multiple",
         |draft, value, _| set_some(&mut draft.thread_level, value.thread_level()),
     ),
-    Row {
+    OptionRow {
         name: "-check",
         also: &[],
         takes: Takes::Nothing(|draft| draft.plan.method.check = true),
         about: "prove the data of every repetition; its times mean nothing",
     },
-    Row {
+    OptionRow {
         name: "-list",
         also: &["--list"],
         takes: Takes::List,

@@ -141,12 +141,15 @@ fn several_groups_are_asked_for_by_name_or_for_all() {
     }
 }
 
+/// An option, and what it changes in a plan.
+type PlanChange<'a> = (&'a str, &'a dyn Fn(&mut Plan));
+
 #[test]
 fn every_option_sets_what_it_says() {
     let powers = |min_log, max_log| Lengths::Powers { min_log, max_log };
     let cache = |cache, line| Some(OffCache { cache, line });
     let map = |rows, columns| Some(Map { rows, columns });
-    let changes: &[(&str, &dyn Fn(&mut Plan))] = &[
+    let changes: &[PlanChange<'_>] = &[
         ("-npmin 1", &|plan| plan.layout.fewest = Some(1)),
         ("-map 3x2", &|plan| plan.layout.map = map(3, 2)),
         ("-off_cache -1", &|plan| {

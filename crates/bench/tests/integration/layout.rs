@@ -4,7 +4,7 @@
 use oxmpi_bench::OffCache;
 use oxmpi_bench::options::{Order, Request, System, parse};
 use oxmpi_bench::report::{Environment, text};
-use oxmpi_bench::suite::{Multiple, Row, Spread, tables};
+use oxmpi_bench::suite::{Multiple, SampleRow, Spread, tables};
 
 /// The kernel of the original that the guide lacks.
 const FOREIGN: &str = "Reduce_local";
@@ -66,7 +66,7 @@ fn ours(original: &str, ranks: usize) -> String {
                     median: 0.0,
                     p99: 0.0,
                 };
-                let row = Row {
+                let row = SampleRow {
                     group,
                     bytes,
                     repetitions: plan.method.repetitions(bytes),

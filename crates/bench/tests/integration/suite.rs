@@ -4,27 +4,29 @@ use crate::common::watched;
 use crate::faulty::{Fault, Faulty, When};
 use oxmpi_bench::lengths::Lengths;
 use oxmpi_bench::method::{Method, Policy};
-use oxmpi_bench::suite::{Benchmark, Map, Multiple, Observer, Plan, Row, Skip, Table, run, tables};
+use oxmpi_bench::suite::{
+    Benchmark, Map, Multiple, Observer, Plan, SampleRow, SampleTable, Skip, run, tables,
+};
 use oxmpi_bench::{Kernel, OffCache};
 
 #[derive(Debug, Default)]
 struct Record {
-    tables: Vec<(Table, Vec<Row>)>,
+    tables: Vec<(SampleTable, Vec<SampleRow>)>,
     skipped: Vec<Skip>,
 }
 
 impl Observer for Record {
-    fn table(&mut self, table: &Table) {
+    fn table(&mut self, table: &SampleTable) {
         self.tables.push((table.clone(), Vec::new()));
     }
-    fn row(&mut self, _: &Table, row: &Row) {
+    fn row(&mut self, _: &SampleTable, row: &SampleRow) {
         let table = self.tables.last_mut().expect("a table before its rows");
         table.1.push(*row);
     }
-    fn skip(&mut self, _: &Table, skip: &Skip) {
+    fn skip(&mut self, _: &SampleTable, skip: &Skip) {
         self.skipped.push(*skip);
     }
-    fn end(&mut self, table: &Table) {
+    fn end(&mut self, table: &SampleTable) {
         assert_eq!(self.tables.last().map(|(last, _)| last), Some(table));
     }
 }
@@ -99,6 +101,9 @@ fn every_kernel_runs_on_1_to_8_ranks_in_every_mode() {
     }
 }
 
+/// An option, and what it changes in a plan.
+type PlanChange<'a> = (&'a str, &'a dyn Fn(&mut Plan));
+
 /// Options that change which messages are sent, by which rank, and from which buffer.
 #[test]
 fn data_is_right_whatever_the_options() {
@@ -107,7 +112,7 @@ fn data_is_right_whatever_the_options() {
         cache: 1000,
         line: 32,
     });
-    let changes: [(&str, &dyn Fn(&mut Plan)); 8] = [
+    let changes: [PlanChange<'_>; 8] = [
         ("check", &|plan| plan.method.check = true),
         ("no warm-up", &|plan| plan.method.warm_up = 0),
         ("multiple_np", &|plan| {
@@ -132,7 +137,7 @@ fn data_is_right_whatever_the_options() {
             let (record, defect) = recorded(&plan, 6);
             assert_eq!(defect, 0.0, "{what}, {multiple:?}");
             let rows = record.tables.iter().flat_map(|(_, rows)| rows);
-            let even = |row: &Row| row.repetitions.is_multiple_of(2) && row.repetitions <= 50;
+            let even = |row: &SampleRow| row.repetitions.is_multiple_of(2) && row.repetitions <= 50;
             assert!(rows.into_iter().all(even), "{what}");
             assert!(
                 record

@@ -4,7 +4,7 @@ mod bench;
 mod compared;
 mod original;
 
-use super::run::Run;
+use super::run::ComparedRun;
 use crate::listing::{self, Listing};
 use serde::Deserialize;
 use std::string::String;
@@ -16,7 +16,7 @@ use std::vec::Vec;
 ///
 /// # Errors
 /// When the file has none of these formats, an unknown version, or damage; the error says where.
-pub fn read(name: &str, text: &str) -> Result<Vec<Run>, Error> {
+pub fn read(name: &str, text: &str) -> Result<Vec<ComparedRun>, Error> {
     if text.starts_with(compared::CSV_FORMAT) {
         return Ok(compared::runs(compared::from_csv(text)?));
     }
@@ -68,7 +68,7 @@ pub enum Error {
     Csv(csv::Error),
     /// The file is neither JSON nor a listing.
     #[error("{0}")]
-    Listing(listing::Error),
+    Listing(listing::ListingError),
     /// The file is JSON of another format, named here.
     #[error("its format is '{0}'; {BENCH}, {COMPARED} and listings can be read")]
     Format(String),
