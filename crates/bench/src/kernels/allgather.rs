@@ -3,6 +3,7 @@
 use super::pattern::{self, Piece};
 use super::{Info, Sample};
 use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info::collective(
@@ -21,11 +22,7 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     buffers.counts.fill(buffers.out.len());
 }
 
-pub(super) fn call<C: Comm>(
-    comm: &mut C,
-    buffers: RepetitionBuffers<'_>,
-    _: usize,
-) -> Result<(), C::Error> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
     comm.allgather(buffers.out, buffers.into)
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Info, allgather};
 use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Blocks, Comm};
 
 pub(super) use super::allgather::{check, fill};
@@ -16,10 +17,6 @@ pub(super) const INFO: Info = Info {
     ..allgather::INFO
 };
 
-pub(super) fn call<C: Comm>(
-    comm: &mut C,
-    buffers: RepetitionBuffers<'_>,
-    _: usize,
-) -> Result<(), C::Error> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
     comm.allgatherv(buffers.out, Blocks::new(buffers.into, buffers.counts))
 }

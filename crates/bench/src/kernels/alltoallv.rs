@@ -2,6 +2,7 @@
 
 use super::{Info, alltoall};
 use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Blocks, Comm};
 
 pub(super) use super::alltoall::{check, fill};
@@ -16,11 +17,7 @@ pub(super) const INFO: Info = Info {
     ..alltoall::INFO
 };
 
-pub(super) fn call<C: Comm>(
-    comm: &mut C,
-    buffers: RepetitionBuffers<'_>,
-    _: usize,
-) -> Result<(), C::Error> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
     let RepetitionBuffers { out, into, counts } = buffers;
     comm.alltoallv(Blocks::new(&*out, counts), Blocks::new(into, counts))
 }

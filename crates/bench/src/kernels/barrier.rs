@@ -3,6 +3,7 @@
 use super::info::Class;
 use super::{Info, TAG};
 use crate::buffers::BufferSizes;
+use crate::comm::Done;
 use crate::{Comm, Source};
 use core::hint::spin_loop;
 
@@ -16,7 +17,7 @@ pub(super) const INFO: Info = Info {
 /// How late a rank enters a barrier that is checked, in nanoseconds.
 const LATE: u64 = 200_000;
 
-pub(super) fn repeat<C: Comm>(comm: &mut C, times: u32) -> Result<(), C::Error> {
+pub(super) fn repeat<C: Comm>(comm: &mut C, times: u32) -> Done<C> {
     for _ in 0..times {
         comm.barrier()?;
     }

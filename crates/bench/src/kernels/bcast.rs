@@ -3,6 +3,7 @@
 use super::pattern::{self, Piece};
 use super::{Info, Sample};
 use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info {
@@ -21,11 +22,7 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
 }
 
 /// The root always sends from its send buffer, so that the data it received before stays.
-pub(super) fn call<C: Comm>(
-    comm: &mut C,
-    buffers: RepetitionBuffers<'_>,
-    root: usize,
-) -> Result<(), C::Error> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
     let is_root = comm.rank() == root;
     comm.bcast(if is_root { buffers.out } else { buffers.into }, root)
 }

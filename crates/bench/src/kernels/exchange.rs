@@ -5,6 +5,7 @@ use super::info::{Active, Class};
 use super::pattern::{self, Piece};
 use super::{Info, Sample, TAG};
 use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Buffers, Comm, Source};
 
 /// Two messages leave a rank and two enter it, each with a buffer of its own.
@@ -39,11 +40,7 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     pattern::spoil(sample, second, from_right);
 }
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
+pub(super) fn repeat<C: Comm>(comm: &mut C, times: u32, buffers: &mut Buffers<'_>) -> Done<C> {
     let (rank, ranks) = (comm.rank(), comm.size());
     let (left, right) = ((rank + ranks - 1) % ranks, (rank + 1) % ranks);
     for _ in 0..times {

@@ -3,6 +3,7 @@
 use super::pattern::{self, Piece};
 use super::{Info, Sample, allgather, roots};
 use crate::buffers::RepetitionBuffers;
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) use super::allgather::fill;
@@ -14,11 +15,7 @@ pub(super) const INFO: Info = Info {
     ..allgather::INFO
 };
 
-pub(super) fn call<C: Comm>(
-    comm: &mut C,
-    buffers: RepetitionBuffers<'_>,
-    root: usize,
-) -> Result<(), C::Error> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
     let all = (comm.rank() == root).then_some(buffers.into);
     comm.gather(buffers.out, all, root)
 }

@@ -2,6 +2,7 @@
 
 use super::{Info, allgatherv, gather};
 use crate::buffers::RepetitionBuffers;
+use crate::comm::Done;
 use crate::{Blocks, Comm};
 
 pub(super) use super::gather::{check, fill};
@@ -13,11 +14,7 @@ pub(super) const INFO: Info = Info {
     ..gather::INFO
 };
 
-pub(super) fn call<C: Comm>(
-    comm: &mut C,
-    buffers: RepetitionBuffers<'_>,
-    root: usize,
-) -> Result<(), C::Error> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
     let RepetitionBuffers { out, into, counts } = buffers;
     let all = (comm.rank() == root).then_some(Blocks::new(into, counts));
     comm.gatherv(out, all, root)

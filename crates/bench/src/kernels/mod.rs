@@ -37,6 +37,7 @@ mod tests;
 
 pub use crate::buffers::BufferSizes;
 use crate::buffers::RepetitionBuffers;
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 pub use info::{Active, Class, Info};
 
@@ -178,8 +179,8 @@ fn repeat<C: Comm>(
     comm: &mut C,
     times: u32,
     buffers: &mut Buffers<'_>,
-    call: impl Fn(&mut C, RepetitionBuffers<'_>, usize) -> Result<(), C::Error>,
-) -> Result<(), C::Error> {
+    call: impl Fn(&mut C, RepetitionBuffers<'_>, usize) -> Done<C>,
+) -> Done<C> {
     for root in roots::from(buffers.repetitions(), comm.size()).take(times as usize) {
         call(comm, buffers.advance(), root)?;
     }

@@ -5,6 +5,7 @@
 use super::pattern::{self, Piece};
 use super::{Info, Sample, TAG};
 use crate::buffers::RepetitionBuffers;
+use crate::comm::Done;
 use crate::{Buffers, Comm, Source};
 
 pub(super) const INFO: Info = Info {
@@ -18,11 +19,7 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     pattern::spoil(sample, Piece::all(1 - sample.rank), buffers.into);
 }
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
+pub(super) fn repeat<C: Comm>(comm: &mut C, times: u32, buffers: &mut Buffers<'_>) -> Done<C> {
     to_and_fro(comm, Source::Any, times, buffers)
 }
 
@@ -32,7 +29,7 @@ pub(super) fn to_and_fro<C: Comm>(
     source: Source,
     times: u32,
     buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
+) -> Done<C> {
     if comm.rank() == 0 {
         for _ in 0..times {
             let RepetitionBuffers { out, into, .. } = buffers.advance();

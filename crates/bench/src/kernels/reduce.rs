@@ -2,6 +2,7 @@
 
 use super::{Info, Sample, allreduce, pattern, roots};
 use crate::buffers::RepetitionBuffers;
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) use super::allreduce::fill;
@@ -13,11 +14,7 @@ pub(super) const INFO: Info = Info {
     ..allreduce::INFO
 };
 
-pub(super) fn call<C: Comm>(
-    comm: &mut C,
-    buffers: RepetitionBuffers<'_>,
-    root: usize,
-) -> Result<(), C::Error> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
     let (out, into) = buffers.floats();
     let sums = (comm.rank() == root).then_some(into);
     comm.reduce_sum(out, sums, root)

@@ -3,6 +3,7 @@
 
 use super::{Info, Sample, pattern};
 use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info::reduction(
@@ -29,11 +30,7 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     pattern::fill_numbers(sample, out, into);
 }
 
-pub(super) fn call<C: Comm>(
-    comm: &mut C,
-    buffers: RepetitionBuffers<'_>,
-    _: usize,
-) -> Result<(), C::Error> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
     let (out, into, counts) = buffers.counted_floats();
     let own = counts[comm.rank()];
     comm.reduce_scatter_sum(out, counts, &mut into[..own])

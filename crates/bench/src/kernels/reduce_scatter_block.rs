@@ -5,6 +5,7 @@
 
 use super::{Info, Sample, pattern};
 use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) use super::allreduce::fill;
@@ -23,11 +24,7 @@ pub(super) const INFO: Info = Info::reduction(
     },
 );
 
-pub(super) fn call<C: Comm>(
-    comm: &mut C,
-    buffers: RepetitionBuffers<'_>,
-    _: usize,
-) -> Result<(), C::Error> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
     let (out, into) = buffers.floats();
     comm.reduce_scatter_block_sum(out, into)
 }

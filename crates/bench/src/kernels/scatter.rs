@@ -3,6 +3,7 @@
 use super::pattern::{self, Piece};
 use super::{Info, Sample, roots};
 use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info {
@@ -35,11 +36,7 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     buffers.counts.fill(buffers.into.len());
 }
 
-pub(super) fn call<C: Comm>(
-    comm: &mut C,
-    buffers: RepetitionBuffers<'_>,
-    root: usize,
-) -> Result<(), C::Error> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
     let all = (comm.rank() == root).then_some(&*buffers.out);
     comm.scatter(all, buffers.into, root)
 }

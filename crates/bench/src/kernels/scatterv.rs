@@ -2,6 +2,7 @@
 
 use super::{Info, scatter};
 use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Blocks, Comm};
 
 pub(super) use super::scatter::{check, fill};
@@ -16,11 +17,7 @@ pub(super) const INFO: Info = Info {
     ..scatter::INFO
 };
 
-pub(super) fn call<C: Comm>(
-    comm: &mut C,
-    buffers: RepetitionBuffers<'_>,
-    root: usize,
-) -> Result<(), C::Error> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
     let RepetitionBuffers { out, into, counts } = buffers;
     let all = (comm.rank() == root).then_some(Blocks::new(&*out, counts));
     comm.scatterv(all, into, root)

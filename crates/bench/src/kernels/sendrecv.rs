@@ -4,6 +4,7 @@ use super::info::{Active, Class};
 use super::pattern::{self, Piece};
 use super::{Info, Sample, TAG};
 use crate::buffers::RepetitionBuffers;
+use crate::comm::Done;
 use crate::{Buffers, Comm, Source};
 
 /// One message leaves a rank and one enters it.
@@ -23,11 +24,7 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     pattern::spoil(sample, left(sample), buffers.into);
 }
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
+pub(super) fn repeat<C: Comm>(comm: &mut C, times: u32, buffers: &mut Buffers<'_>) -> Done<C> {
     let (rank, ranks) = (comm.rank(), comm.size());
     let (right, left) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
     for _ in 0..times {

@@ -31,7 +31,7 @@
 //! let table = &listing.tables[0];
 //! assert_eq!((table.heading.benchmark.as_str(), table.heading.processes), ("PingPong", 2));
 //! assert_eq!(table.value(&table.rows[0], &Column::Time), Some(0.11));
-//! # Ok::<(), oxmpi_bench::listing::Error>(())
+//! # Ok::<(), oxmpi_bench::listing::ListingError>(())
 //! ```
 
 mod header;

@@ -52,11 +52,7 @@ pub(crate) enum When {
 type Clocks = Arc<[AtomicU64]>;
 
 /// The defects that `look` finds on each rank when barriers return at once on `victim`.
-pub(crate) fn let_go_early(
-    ranks: usize,
-    victim: usize,
-    look: impl Fn(&mut Faulty) -> f64 + Sync,
-) -> Vec<f64> {
+fn let_go_early(ranks: usize, victim: usize, look: impl Fn(&mut Faulty) -> f64 + Sync) -> Vec<f64> {
     let clocks: Clocks = (0..ranks).map(|_| AtomicU64::new(0)).collect();
     watched(ranks, |inner| {
         let mut world = Faulty {
@@ -67,6 +63,22 @@ pub(crate) fn let_go_early(
         world.settle().expect("no call fails");
         defect
     })
+}
+
+/// Asserts that a barrier that returns at once on one rank is found there, and on no other rank, in groups of `sizes`.
+pub(crate) fn assert_found_by_the_victim(
+    sizes: impl IntoIterator<Item = usize>,
+    look: impl Fn(&mut Faulty) -> f64 + Sync,
+) {
+    for (ranks, victim) in (sizes.into_iter()).flat_map(|ranks| (0..ranks).map(move |v| (ranks, v)))
+    {
+        let defects = let_go_early(ranks, victim, &look);
+        let mut found = (0..)
+            .zip(&defects)
+            .map(|(rank, &defect)| (rank, defect > 0.0));
+        let is_right = found.all(|(rank, is_found)| is_found == (rank == victim));
+        assert!(is_right, "{victim} of {ranks}: {defects:?}");
+    }
 }
 
 /// Nanoseconds by which a reading advances a logical clock.
