@@ -1,26 +1,28 @@
 //! `cargo xtask bench`: two pinned processes exchange messages (PingPong and Allreduce).
 
-use crate::{Repo, Result, Verb};
+use crate::{Repo, Result};
 use xshell::cmd;
 
-pub(crate) const VERB: Verb = Verb {
-    name: "bench",
-    usage: "[ARGUMENT...]",
-    summary: "Run PingPong and Allreduce on two pinned processes and print tables",
-    help: "
-Builds the `oxmpi` command in release, without other packages, and runs
-
-    oxmpi bench -n 2 MPI1 PingPong Allreduce
-
-Arguments are added to these; `--help` as a later argument (`cargo xtask bench PingPong --help`)
-prints those of `oxmpi bench`. If the first argument does not begin with a dash, the arguments
-replace `-n 2 MPI1 PingPong Allreduce`: `cargo xtask bench MPI1 Allreduce -n 4`.",
-    run,
-};
+/// Run PingPong and Allreduce on two pinned processes and print tables
+///
+/// Builds the `oxmpi` command in release, without other packages, and runs
+///
+///     oxmpi bench -n 2 MPI1 PingPong Allreduce
+///
+/// Arguments are added to these; `--help` as a later argument (`cargo xtask bench PingPong --help`)
+/// prints those of `oxmpi bench`. If the first argument does not begin with a dash, the arguments
+/// replace `-n 2 MPI1 PingPong Allreduce`: `cargo xtask bench MPI1 Allreduce -n 4`.
+#[derive(Default, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct BenchOptions {
+    /// Arguments of `oxmpi bench`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
 
 const MAIN_JOB: [&str; 5] = ["-n", "2", "MPI1", "PingPong", "Allreduce"];
 
-fn run(repo: &Repo, arguments: &[String]) -> Result {
+pub(crate) fn run(repo: &Repo, BenchOptions { arguments }: &BenchOptions) -> Result {
     let sh = &repo.shell;
     let oxmpi = repo.oxmpi()?;
     let replaced = arguments

@@ -1,18 +1,7 @@
 //! `cargo xtask build`: builds the runtime in release and lists the parts that it lacks.
 
-use crate::{Repo, Result, Verb, no_more};
+use crate::{Repo, Result};
 use xshell::cmd;
-
-pub(crate) const VERB: Verb = Verb {
-    name: "build",
-    usage: "",
-    summary: "Build the full runtime in release and list the parts it lacks, with reasons",
-    help: "
-Builds every package that belongs to the runtime, with its examples, under `target/release`, then
-lists what it built and what it left out. A part that needs a tool this machine lacks is left out
-and named; the rest is built all the same.",
-    run,
-};
 
 /// Packages of the workspace for its developers only.
 const FOR_DEVELOPERS: [&str; 2] = ["oxmpi-testkit", "xtask"];
@@ -29,8 +18,7 @@ const NOT_YET: [(&str, &str); 2] = [
     ),
 ];
 
-fn run(repo: &Repo, arguments: &[String]) -> Result {
-    no_more(VERB.name, arguments)?;
+pub(crate) fn run(repo: &Repo) -> Result {
     let sh = &repo.shell;
     let excluded = FOR_DEVELOPERS.iter().flat_map(|name| ["--exclude", name]);
     cmd!(
@@ -45,7 +33,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         .iter()
         .filter(|package| !FOR_DEVELOPERS.contains(&&*package.name))
     {
-        println!("  {:<14} {}", package.name, package.description);
+        println!("  {:<14} {}", package.name, package.description());
     }
     println!("  the command: target/release/oxmpi");
     println!("left out:");

@@ -3,37 +3,35 @@
 use crate::commands::{Tail, watch};
 use crate::steps::StepOutcome;
 use crate::tally::Tally;
-use crate::{Repo, Result, Verb};
+use crate::{Repo, Result};
 use std::path::PathBuf;
 use std::process::Command;
 use xshell::cmd;
 
-pub(crate) const VERB: Verb = Verb {
-    name: "fuzz",
-    usage: "[TARGET] [--seconds N]",
-    summary: "Run one fuzz target or all, each for 60 seconds by default",
-    help: "
-Fuzzes with cargo-fuzz, which needs a nightly compiler and a C++ compiler; it is installed under
-`target/tools` when it is missing. New inputs go to `target/xtask/corpus`; the corpora
-under version control (`fuzz/corpus`) stay small and are replayed by `cargo xtask test`. A crash is
-written to `fuzz/artifacts`, and the command that replays it is printed.",
-    run,
-};
+/// Run one fuzz target or all, each for 60 seconds by default
+///
+/// Fuzzes with cargo-fuzz, which needs a nightly compiler and a C++ compiler; it is installed under
+/// `target/tools` when it is missing. New inputs go to `target/xtask/corpus`; the corpora
+/// under version control (`fuzz/corpus`) stay small and are replayed by `cargo xtask test`. A crash is
+/// written to `fuzz/artifacts`, and the command that replays it is printed.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct FuzzOptions {
+    /// The target to fuzz; all by default
+    target: Option<String>,
+    /// The time of each target
+    #[arg(long, default_value_t = 60)]
+    seconds: u32,
+}
 
-fn run(repo: &Repo, arguments: &[String]) -> Result {
-    let mut seconds = 60;
+pub(crate) fn run(repo: &Repo, FuzzOptions { target, seconds }: FuzzOptions) -> Result {
     let mut targets = targets(repo);
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        if word == "--seconds" {
-            seconds = words.next().ok_or("--seconds needs a number")?.parse()?;
-        } else if targets.contains(word) {
-            targets = vec![word.clone()];
-        } else {
-            return Err(
-                format!("no fuzz target '{word}'; there are: {}", targets.join(", ")).into(),
-            );
+    if let Some(target) = target {
+        if !targets.contains(&target) {
+            let names = targets.join(", ");
+            return Err(format!("no fuzz target '{target}'; there are: {names}").into());
         }
+        targets = vec![target];
     }
     match fuzz(repo, &targets, seconds)? {
         StepOutcome::Ran(tally) => println!("{tally}"),
@@ -43,30 +41,18 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     Ok(())
 }
 
-/// Fuzzes every target for `seconds`.
+/// Fuzzes every target that `is_chosen` for `seconds`.
 ///
 /// # Errors
 /// At the first finding.
-pub(crate) fn all(repo: &Repo, seconds: u32) -> Result<StepOutcome> {
-    fuzz(repo, &targets(repo), seconds)
-}
-
-/// Fuzzes every target but `others` for `seconds`.
-///
-/// # Errors
-/// At the first finding.
-pub(crate) fn all_but(repo: &Repo, others: &[&str], seconds: u32) -> Result<StepOutcome> {
+pub(crate) fn each(
+    repo: &Repo,
+    is_chosen: impl Fn(&str) -> bool,
+    seconds: u32,
+) -> Result<StepOutcome> {
     let mut targets = targets(repo);
-    targets.retain(|target| !others.contains(&target.as_str()));
+    targets.retain(|target| is_chosen(target));
     fuzz(repo, &targets, seconds)
-}
-
-/// Fuzzes one target for `seconds`.
-///
-/// # Errors
-/// When the fuzzer finds a failure.
-pub(crate) fn one(repo: &Repo, target: &str, seconds: u32) -> Result<StepOutcome> {
-    fuzz(repo, &[target.to_owned()], seconds)
 }
 
 /// The names of the targets' files.

@@ -3,40 +3,42 @@
 use crate::ci::nodes::Nodes;
 use crate::ci::{self, alone, hosts, ranks};
 use crate::commands::run_tests;
-use crate::steps::{Step, StepOutcome, run_each};
+use crate::steps::{Step, StepOutcome, chosen, run_each, step_name};
 use crate::tally::Tally;
-use crate::{Repo, Result, Verb, fuzz, loom};
+use crate::{Repo, Result, fuzz, loom};
 use std::fmt::Write;
 use std::time::Duration;
 use xshell::cmd;
 
-pub(crate) const VERB: Verb = Verb {
-    name: "long",
-    usage: "[STEP...]",
-    summary: "Run the checks that take hours, by hand before a release",
-    help: "
-Steps, in order; name some to run only those:
-
-    operations  ten million random operations on two or three engines, joined by a fabric that delays,
-                refuses and reorders, compared with the oracle of matching: a minute
-    frames      the fuzz target `frames` for ten minutes
-    segment     the fuzz target `segment`, a hostile rank in shared memory, for ten minutes
-    parsers     every other fuzz target for ten minutes each
-    kills       kill -9 of a rank 500 times and of the launcher 100 times: minutes
-    alone       each library's tests, run from its package outside the workspace: minutes
-    proxies     every test of real ranks over four hosts, through proxies that delay and split: minutes
-    orderings   weakens each memory ordering of rings and flags in turn; a model must fail: minutes
-    plans       proves every collective algorithm as `ci` does, with each variant of algorithms whose ranks
-                are alike, and random numbers of ranks with any number of steps: a quarter of an hour on
-                two processors, and 12 GiB of memory
-    large       bcast and allgathers of 2^32 + 7 bytes and more between two ranks, in blocks of more than
-                2^31, every byte checked: a minute, and 10 GiB of free memory
-    nodes       jobs over three emulated machines on a network that loses packets and delays them:
-                an hour
-
-The steps, the machine, the commit and the times are written to `runs/DATE-long.txt`: commit that file.",
-    run,
-};
+/// Run the checks that take hours, by hand before a release
+///
+/// Steps, in order; name some to run only those:
+///
+///     operations  ten million random operations on two or three engines, joined by a fabric that delays,
+///                 refuses and reorders, compared with the oracle of matching: a minute
+///     frames      the fuzz target `frames` for ten minutes
+///     segment     the fuzz target `segment`, a hostile rank in shared memory, for ten minutes
+///     parsers     every other fuzz target for ten minutes each
+///     kills       kill -9 of a rank 500 times and of the launcher 100 times: minutes
+///     alone       each library's tests, run from its package outside the workspace: minutes
+///     proxies     every test of real ranks over four hosts, through proxies that delay and split: minutes
+///     orderings   weakens each memory ordering of rings and flags in turn; a model must fail: minutes
+///     plans       proves every collective algorithm as `ci` does, with each variant of algorithms whose ranks
+///                 are alike, and random numbers of ranks with any number of steps: a quarter of an hour on
+///                 two processors, and 12 GiB of memory
+///     large       bcast and allgathers of 2^32 + 7 bytes and more between two ranks, in blocks of more than
+///                 2^31, every byte checked: a minute, and 10 GiB of free memory
+///     nodes       jobs over three emulated machines on a network that loses packets and delays them:
+///                 an hour
+///
+/// The steps, the machine, the commit and the times are written to `runs/DATE-long.txt`: commit that file.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct LongOptions {
+    /// The steps to run; all by default
+    #[arg(value_name = "STEP", value_parser = step_name(STEPS), hide_possible_values = true)]
+    steps: Vec<String>,
+}
 
 /// Seconds for one fuzz target.
 const SECONDS: u32 = 600;
@@ -71,64 +73,37 @@ const THREE_NODES: Nodes = Nodes {
 };
 
 const STEPS: &[Step] = &[
-    Step {
-        name: "operations",
-        run: |repo| operations(repo).map(Into::into),
-    },
-    Step {
-        name: "frames",
-        run: |repo| fuzz::one(repo, "frames", SECONDS),
-    },
-    Step {
-        name: "segment",
-        run: |repo| fuzz::one(repo, "segment", SECONDS),
-    },
-    Step {
-        name: "parsers",
-        run: |repo| fuzz::all_but(repo, &["frames", "segment"], SECONDS),
-    },
-    Step {
-        name: "kills",
-        run: |repo| ranks::killed(repo, 500).map(Into::into),
-    },
-    Step {
-        name: "alone",
-        run: |repo| alone::check(repo, alone::Tests::Run).map(Into::into),
-    },
-    Step {
-        name: "proxies",
-        run: hosts::proxied,
-    },
-    Step {
-        name: "orderings",
-        run: |repo| loom::mutate(repo).map(Into::into),
-    },
-    Step {
-        name: "plans",
-        run: |repo| ci::plans(repo, &[]).map(Into::into),
-    },
-    Step {
-        name: "large",
-        run: large,
-    },
-    Step {
-        name: "nodes",
-        run: |repo| THREE_NODES.check(repo),
-    },
+    ("operations", |repo| operations(repo).map(Into::into)),
+    ("frames", |repo| {
+        fuzz::each(repo, |target| target == "frames", SECONDS)
+    }),
+    ("segment", |repo| {
+        fuzz::each(repo, |target| target == "segment", SECONDS)
+    }),
+    ("parsers", |repo| {
+        fuzz::each(
+            repo,
+            |target| !["frames", "segment"].contains(&target),
+            SECONDS,
+        )
+    }),
+    ("kills", |repo| ranks::killed(repo, 500).map(Into::into)),
+    ("alone", |repo| {
+        alone::check(repo, alone::Tests::Run).map(Into::into)
+    }),
+    ("proxies", hosts::proxied),
+    ("orderings", |repo| loom::mutate(repo).map(Into::into)),
+    ("plans", |repo| ci::plans(repo, &[]).map(Into::into)),
+    ("large", large),
+    ("nodes", |repo| THREE_NODES.check(repo)),
 ];
 
 /// Memory in KiB for the vectors of the two ranks of [`large`], with a margin.
 const LARGE_KIB: u64 = 10 << 20;
 
-fn run(repo: &Repo, arguments: &[String]) -> Result {
-    if let Some(unknown) = (arguments.iter()).find(|name| !STEPS.iter().any(|s| s.name == **name)) {
-        let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
-        return Err(format!("no step '{unknown}'; there are: {}", names.join(", ")).into());
-    }
-    let wanted = |step: &&Step| arguments.is_empty() || arguments.iter().any(|n| n == step.name);
-    let steps: Vec<_> = STEPS.iter().filter(wanted).collect();
+pub(crate) fn run(repo: &Repo, options: &LongOptions) -> Result {
     let mut log = header(repo)?;
-    let (lines, total) = run_each(repo, &steps, true);
+    let (lines, total) = run_each(repo, &chosen(STEPS, &options.steps), true);
     for line in &lines {
         writeln!(log, "{line}")?;
     }
@@ -138,11 +113,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
     total.tell();
     println!("\n{log}\nwritten to {path}");
     repo.shell.write_file(repo.root.join(path), log)?;
-    if total.failed == 0 {
-        Ok(())
-    } else {
-        Err(format!("{} failed", total.failed).into())
-    }
+    total.verdict()
 }
 
 /// The head of the log: commit, compiler, processors.

@@ -1,6 +1,6 @@
 //! `cargo xtask VERB`: all maintenance of this repository, one file or folder for each verb.
 //!
-//! A verb is a [`Verb`] value: its file holds its help beside its code, and `VERBS` below is the only list.
+//! [`Verb`] is the only list of them; the file of a verb holds its options with their help beside its code.
 //! Add no dependency lightly: this crate is compiled before anything else runs.
 #![forbid(unsafe_code)]
 
@@ -22,39 +22,65 @@ mod tally;
 mod test;
 mod tidy;
 
+use clap::{CommandFactory, Parser, Subcommand};
 use repo::Repo;
 use std::process::ExitCode;
 
 /// The result of a verb: nothing, or why it failed.
 type Result<T = (), E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
-/// One verb of `cargo xtask`.
-struct Verb {
-    name: &'static str,
-    usage: &'static str,
-    summary: &'static str,
-    help: &'static str,
-    run: fn(&Repo, &[String]) -> Result,
+/// Maintenance of this repository.
+///
+/// New here: `cargo xtask bench` shows two processes talk, `cargo xtask test` runs every test.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+struct CommandLine {
+    #[command(subcommand)]
+    verb: Option<Verb>,
 }
 
-const VERBS: &[Verb] = &[
-    bench::VERB,
-    test::VERB,
-    build::VERB,
-    tidy::VERB,
-    asm::VERB,
-    loom::VERB,
-    fuzz::VERB,
-    ci::VERB,
-    compare::VERB,
-    mpi1::VERB,
-    guest::VERB,
-    long::VERB,
-];
+#[derive(Subcommand)]
+enum Verb {
+    Bench(bench::BenchOptions),
+    /// Run every test: unit, integration, documentation and README examples, tidy rules
+    ///
+    /// Runs what `cargo test --workspace` runs, without building the examples that no test starts, and the rules of
+    /// `cargo xtask tidy`. It needs Rust and a C linker, and takes at most 8 minutes on two cores, compilation included.
+    /// The slower proofs (model checking, fuzzing, packages alone) are in `cargo xtask ci`.
+    ///
+    /// The last line is `N passed, N failed, N skipped`.
+    #[command(verbatim_doc_comment)]
+    Test,
+    /// Build the full runtime in release and list the parts it lacks, with reasons
+    ///
+    /// Builds every package that belongs to the runtime, with its examples, under `target/release`, then lists what it
+    /// built and what it left out. A part that needs a tool this machine lacks is left out and named; the rest is built
+    /// all the same.
+    #[command(verbatim_doc_comment)]
+    Build,
+    /// The rules of the design: imports, documentation, licences, names, sizes
+    ///
+    /// Reads `cargo metadata` and the files under version control, and fails on what the design forbids: an import that
+    /// goes up (the table is `xtask/src/tidy/floors.txt`), unsafe code where it is forbidden, a module without
+    /// documentation, a crate without its README, licence or lints, an example in a README that is never compiled, two
+    /// settings of one name, a file of more than 500 lines that does not argue why, a file of more than 1 MB, modules of
+    /// a crate that import each other in a circle, a word that the field has another one for (the list is
+    /// `xtask/src/tidy/vocabulary.txt`), a mark of unfinished work, a path of one machine, a fuzz target without a body.
+    /// It is part of `cargo xtask test`.
+    #[command(verbatim_doc_comment)]
+    Tidy,
+    Asm(asm::AsmOptions),
+    Loom(loom::LoomOptions),
+    Fuzz(fuzz::FuzzOptions),
+    Ci(ci::CiOptions),
+    Compare(compare::CompareOptions),
+    Mpi1(mpi1::Mpi1Options),
+    Guest(guest::GuestOptions),
+    Long(long::LongOptions),
+}
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match dispatch(&arguments) {
+    match run(CommandLine::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error}");
@@ -63,61 +89,39 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(arguments: &[String]) -> Result {
-    let (name, rest) = match arguments.split_first() {
-        None => ("help", arguments),
-        Some((name, rest)) => (name.as_str(), rest),
+fn run(CommandLine { verb }: CommandLine) -> Result {
+    let Some(verb) = verb else {
+        return Ok(CommandLine::command().print_long_help()?);
     };
-    if ["help", "-h", "--help"].contains(&name) {
-        return help(rest.first().map(String::as_str));
+    let repo = Repo::open()?;
+    match verb {
+        Verb::Bench(options) => bench::run(&repo, &options),
+        Verb::Test => test::run(&repo),
+        Verb::Build => build::run(&repo),
+        Verb::Tidy => tidy::run(&repo),
+        Verb::Asm(options) => asm::run(&repo, &options),
+        Verb::Loom(options) => loom::run(&repo, &options),
+        Verb::Fuzz(options) => fuzz::run(&repo, options),
+        Verb::Ci(options) => ci::run(&repo, &options),
+        Verb::Compare(options) => compare::run(&repo, &options),
+        Verb::Mpi1(options) => mpi1::run(&repo, &options),
+        Verb::Guest(options) => guest::run(&repo, options),
+        Verb::Long(options) => long::run(&repo, &options),
     }
-    let verb = find(name)?;
-    if rest
-        .first()
-        .is_some_and(|first| first == "--help" || first == "-h")
-    {
-        return help(Some(name));
-    }
-    (verb.run)(&Repo::open()?, rest)
 }
 
-fn find(name: &str) -> Result<&'static Verb> {
-    VERBS.iter().find(|verb| verb.name == name).ok_or_else(|| {
-        let names: Vec<_> = VERBS.iter().map(|verb| verb.name).collect();
-        format!("no verb '{name}'; there are: {}, help", names.join(", ")).into()
-    })
-}
+#[cfg(test)]
+mod tests {
+    //! Reads command lines without running their verbs.
 
-fn help(name: Option<&str>) -> Result {
-    if let Some(name) = name {
-        let verb = find(name)?;
-        println!(
-            "cargo xtask {} {}\n\n{}.\n\n{}",
-            verb.name,
-            verb.usage,
-            verb.summary,
-            verb.help.trim()
-        );
-        return Ok(());
+    /// The options of a verb from the words of `line`.
+    pub(crate) fn parsed<T: clap::Args>(line: &str) -> Result<T, clap::Error> {
+        let command = T::augment_args(clap::Command::new("verb").no_binary_name(true));
+        T::from_arg_matches(&command.try_get_matches_from(line.split_whitespace())?)
     }
-    println!("cargo xtask VERB: maintenance of this repository\n");
-    for verb in VERBS {
-        println!("  {:<8} {}", verb.name, verb.summary);
-    }
-    println!("  {:<8} This page, or the longer page of one verb", "help");
-    println!(
-        "\nNew here: `cargo xtask bench` shows two processes talk, `cargo xtask test` runs every test."
-    );
-    Ok(())
-}
 
-/// Refuses arguments of a verb that takes none, and names the first one.
-fn no_more(verb: &str, arguments: &[String]) -> Result {
-    match arguments.first() {
-        None => Ok(()),
-        Some(first) => Err(format!(
-            "'{first}' is no argument of '{verb}'; see `cargo xtask help {verb}`"
-        )
-        .into()),
+    #[test]
+    fn the_verbs_and_their_options_are_consistent() {
+        <super::CommandLine as clap::CommandFactory>::command().debug_assert();
     }
 }

@@ -2,41 +2,35 @@
 //! other libraries.
 
 use crate::compare::{Implementation, Probe, peers, publish};
-use crate::{Repo, Result, Verb};
+use crate::{Repo, Result};
 use std::collections::BTreeSet;
 use xshell::{PushEnv, cmd};
 
-pub(crate) const VERB: Verb = Verb {
-    name: "mpi1",
-    usage: "[--time SECONDS] [--publish]",
-    summary: "Run the whole MPI-1 part on 2 and 4 ranks, and the original on other libraries",
-    help: "
-Runs `oxmpi bench MPI1`, then the original program (IMB-MPI1 of Intel's package) on Intel MPI and on
-MPICH, which has the same binary interface; Open MPI has another one. With more ranks than processors
-MPICH runs without its intra-node collectives, which spin (MPIR_CVAR_NOLOCAL=1).
-
-The listings, our JSON and their report (`oxmpi bench report --text`) are written to target/mpi1; without
-`--text` that command makes a page with plots.
-
-  --time SECONDS  the maximum time of a sample; 0.2 by default
-  --publish       keep all but the JSON under crates/bench/runs/DATE-KIND-mpi1, with the machine's description
-
-On a machine that does other work too, run it in a cpu control group with many shares.",
-    run,
-};
+/// Run the whole MPI-1 part on 2 and 4 ranks, and the original on other libraries
+///
+/// Runs `oxmpi bench MPI1`, then the original program (IMB-MPI1 of Intel's package) on Intel MPI and on
+/// MPICH, which has the same binary interface; Open MPI has another one. With more ranks than processors
+/// MPICH runs without its intra-node collectives, which spin (MPIR_CVAR_NOLOCAL=1).
+///
+/// The listings, our JSON and their report (`oxmpi bench report --text`) are written to target/mpi1; without
+/// `--text` that command makes a page with plots.
+///
+/// On a machine that does other work too, run it in a cpu control group with many shares.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Mpi1Options {
+    /// The maximum time of a sample
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.2)]
+    time: f64,
+    /// Keep all but the JSON under crates/bench/runs/DATE-KIND-mpi1, with the machine's description
+    #[arg(long)]
+    publish: bool,
+}
 
 const RANKS: [usize; 2] = [2, 4];
 
-fn run(repo: &Repo, arguments: &[String]) -> Result {
-    let (mut seconds, mut publish) = ("0.2".to_owned(), false);
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--publish" => publish = true,
-            "--time" => seconds = words.next().ok_or("--time needs seconds")?.clone(),
-            other => return Err(format!("unknown argument '{other}'; {}", VERB.usage).into()),
-        }
-    }
+pub(crate) fn run(repo: &Repo, options: &Mpi1Options) -> Result {
+    let seconds = options.time.to_string();
     let sh = &repo.shell;
     let oxmpi = repo.oxmpi()?;
     let peers = peers::prepare(repo, &BTreeSet::new());
@@ -83,7 +77,7 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
         .run()?;
     }
     println!("{}", folder.display());
-    if publish {
+    if options.publish {
         let kept = publish::new_folder(repo, &Probe::build(repo)?, "-mpi1")?;
         for file in sh.read_dir(&folder)? {
             if file.extension().is_some_and(|kind| kind != "json") {

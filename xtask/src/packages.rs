@@ -114,7 +114,7 @@ impl Packages {
         for dependency in package
             .dependencies
             .iter()
-            .filter(|dependency| dependency.dev)
+            .filter(|dependency| dependency.is_for_tests())
         {
             let dropped = self.folder.join(&dependency.name).exists()
                 && !manifest.contains(&format!("[dev-dependencies.{}]", dependency.name));
@@ -134,5 +134,5 @@ impl Packages {
 
 /// The packages to pack: the libraries, and the crate that their tests need.
 fn packed(repo: &Repo) -> impl Iterator<Item = &Package> {
-    repo.packages.iter().filter(|package| package.library)
+    repo.packages.iter().filter(|package| package.is_library())
 }

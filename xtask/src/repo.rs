@@ -1,7 +1,8 @@
 //! The repository as the verbs see it: its root, and its packages from `cargo metadata`.
 
 use crate::Result;
-use serde_json::Value;
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use xshell::{Shell, cmd};
 
@@ -12,26 +13,48 @@ pub(crate) struct Repo {
     pub(crate) packages: Vec<Package>,
 }
 
-/// A package of the workspace.
+/// What `cargo metadata` says.
+#[derive(Deserialize)]
+pub(crate) struct Metadata {
+    pub(crate) packages: Vec<Package>,
+}
+
+/// A package of the workspace, or one that it is built from.
+#[derive(Deserialize)]
 pub(crate) struct Package {
     pub(crate) name: String,
-    pub(crate) folder: PathBuf,
+    manifest_path: PathBuf,
     pub(crate) version: String,
-    pub(crate) description: String,
+    description: Option<String>,
     pub(crate) license: Option<String>,
-    pub(crate) features: Vec<String>,
+    features: BTreeMap<String, Vec<String>>,
     pub(crate) dependencies: Vec<Dependency>,
-    pub(crate) library: bool,
-    pub(crate) published: bool,
-    /// Features that its README example needs: `package.metadata.readme-features`.
-    pub(crate) readme_features: Vec<String>,
+    targets: Vec<BuildTarget>,
+    /// The registries that take it; `None`: all do.
+    publish: Option<Vec<String>>,
+    metadata: Option<PackageMetadata>,
 }
 
 /// One dependency in a manifest.
+#[derive(Deserialize)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
-    pub(crate) dev: bool,
+    kind: Option<String>,
     pub(crate) target: Option<String>,
+}
+
+/// What cargo builds from a package.
+#[derive(Deserialize)]
+struct BuildTarget {
+    kind: Vec<String>,
+}
+
+/// Our own table in a manifest.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct PackageMetadata {
+    #[serde(default)]
+    readme_features: Vec<String>,
 }
 
 impl Repo {
@@ -42,14 +65,9 @@ impl Repo {
             .expect("xtask is a folder of the root");
         let shell = Shell::new()?;
         shell.change_dir(root);
-        let text = cmd!(shell, "cargo metadata --format-version 1 --no-deps")
-            .quiet()
-            .read()?;
-        let metadata: Value = serde_json::from_str(&text)?;
-        let packages = list(&metadata["packages"]).map(Package::read).collect();
         Ok(Repo {
             root: root.to_owned(),
-            packages,
+            packages: Metadata::read(&shell, &["--no-deps"])?.packages,
             shell,
         })
     }
@@ -84,7 +102,7 @@ impl Repo {
     pub(crate) fn libraries(&self) -> impl Iterator<Item = &Package> {
         self.packages
             .iter()
-            .filter(|package| package.library && package.published)
+            .filter(|package| package.is_library() && package.publish.is_none())
     }
 
     /// The files under version control, and new ones that git does not ignore, relative to the root.
@@ -101,62 +119,53 @@ impl Repo {
     }
 }
 
+impl Metadata {
+    /// Asks cargo, with these further arguments.
+    pub(crate) fn read(shell: &Shell, arguments: &[&str]) -> Result<Metadata> {
+        let asked = cmd!(shell, "cargo metadata --format-version 1 {arguments...}");
+        Ok(serde_json::from_str(&asked.quiet().read()?)?)
+    }
+}
+
 impl Package {
-    fn read(value: &Value) -> Package {
-        let manifest = PathBuf::from(text(&value["manifest_path"]));
-        let is_library = |target: &Value| list(&target["kind"]).any(|kind| kind == "lib");
-        Package {
-            name: text(&value["name"]),
-            folder: manifest
-                .parent()
-                .expect("a manifest lies in a folder")
-                .to_owned(),
-            version: text(&value["version"]),
-            description: text(&value["description"]),
-            license: value["license"].as_str().map(String::from),
-            features: value["features"]
-                .as_object()
-                .into_iter()
-                .flatten()
-                .map(|(name, _)| name.clone())
-                .collect(),
-            dependencies: list(&value["dependencies"]).map(Dependency::read).collect(),
-            library: list(&value["targets"]).any(is_library),
-            published: value["publish"].is_null(),
-            readme_features: list(&value["metadata"]["readme-features"])
-                .map(text)
-                .collect(),
-        }
+    /// The folder of its manifest.
+    pub(crate) fn folder(&self) -> &Path {
+        let folder = self.manifest_path.parent();
+        folder.expect("a manifest lies in a folder")
     }
 
     /// The name without the project's prefix, as in the folders under `crates`.
     pub(crate) fn short(&self) -> &str {
-        self.folder
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or(&self.name)
+        let name = self.folder().file_name();
+        name.and_then(|name| name.to_str()).unwrap_or(&self.name)
     }
 
-    /// Whether the package has this feature.
-    pub(crate) fn has_feature(&self, feature: &str) -> bool {
-        self.features.iter().any(|name| name == feature)
+    pub(crate) fn description(&self) -> &str {
+        self.description.as_deref().unwrap_or_default()
     }
-}
 
-impl Dependency {
-    fn read(value: &Value) -> Dependency {
-        Dependency {
-            name: text(&value["name"]),
-            dev: value["kind"] == "dev",
-            target: value["target"].as_str().map(String::from),
+    /// Whether others can depend on it.
+    pub(crate) fn is_library(&self) -> bool {
+        let mut kinds = self.targets.iter().flat_map(|target| &target.kind);
+        kinds.any(|kind| kind == "lib")
+    }
+
+    pub(crate) fn features(&self) -> impl Iterator<Item = &str> {
+        self.features.keys().map(String::as_str)
+    }
+
+    /// Features that its README example needs: `package.metadata.readme-features`.
+    pub(crate) fn readme_features(&self) -> &[String] {
+        match &self.metadata {
+            Some(metadata) => &metadata.readme_features,
+            None => &[],
         }
     }
 }
 
-fn list(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
-}
-
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
+impl Dependency {
+    /// Whether only tests, benchmarks and examples need it.
+    pub(crate) fn is_for_tests(&self) -> bool {
+        self.kind.as_deref() == Some("dev")
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::tally::Tally;
 use crate::{Repo, Result};
+use clap::builder::PossibleValuesParser;
 use std::time::Instant;
 
 /// How a step ended.
@@ -23,9 +24,17 @@ impl From<Tally> for StepOutcome {
 }
 
 /// A named step of a verb.
-pub(crate) struct Step {
-    pub(crate) name: &'static str,
-    pub(crate) run: fn(&Repo) -> Result<StepOutcome>,
+pub(crate) type Step = (&'static str, fn(&Repo) -> Result<StepOutcome>);
+
+/// Reads an argument that names one of `steps`.
+pub(crate) fn step_name(steps: &'static [Step]) -> PossibleValuesParser {
+    PossibleValuesParser::new(steps.iter().map(|(name, _)| *name))
+}
+
+/// The steps of these names, in their own order; all when `names` is empty.
+pub(crate) fn chosen<'a>(steps: &'a [Step], names: &[String]) -> Vec<&'a Step> {
+    let is_chosen = |step: &&Step| names.is_empty() || names.iter().any(|name| name == step.0);
+    steps.iter().filter(is_chosen).collect()
 }
 
 /// Runs all steps, then prints the failure messages again, one line for each step, and the closing line.
@@ -42,21 +51,17 @@ pub(crate) fn run_all(repo: &Repo, steps: &[&Step], no_skip: bool) -> Result {
         println!("{line}");
     }
     println!("{total}");
-    if total.failed == 0 {
-        Ok(())
-    } else {
-        Err(format!("{} failed", total.failed).into())
-    }
+    total.verdict()
 }
 
 /// Runs all steps; returns one line for each, and their total.
 pub(crate) fn run_each(repo: &Repo, steps: &[&Step], no_skip: bool) -> (Vec<String>, Tally) {
     let mut total = Tally::default();
     let mut lines = Vec::new();
-    for step in steps {
-        println!("\n==== {} ====", step.name);
+    for &(name, run) in steps {
+        println!("\n==== {name} ====");
         let start = Instant::now();
-        let (tally, note) = match (step.run)(repo) {
+        let (tally, note) = match run(repo) {
             Ok(StepOutcome::Ran(tally)) => (tally, String::new()),
             Ok(StepOutcome::Noted(tally, note)) => (tally, note),
             Ok(StepOutcome::Skipped(why)) if no_skip => (Tally::failed(&why), why),
@@ -66,9 +71,9 @@ pub(crate) fn run_each(repo: &Repo, steps: &[&Step], no_skip: bool) -> (Vec<Stri
         let seconds = start.elapsed().as_secs();
         // A note longer than a line is printed with the failures.
         let note = note.lines().next().unwrap_or_default();
-        let line = format!("{:<10} {seconds:>4} s  {tally}  {note}", step.name);
+        let line = format!("{name:<10} {seconds:>4} s  {tally}  {note}");
         lines.push(line.trim_end().to_owned());
-        let findings = (tally.findings.iter()).map(|finding| format!("{}: {finding}", step.name));
+        let findings = (tally.findings.iter()).map(|finding| format!("{name}: {finding}"));
         total += Tally {
             findings: findings.collect(),
             ..tally

@@ -1,5 +1,6 @@
 //! Counts tests and checks that passed, failed or were skipped, and keeps failure messages.
 
+use crate::Result;
 use std::ops::AddAssign;
 
 /// Counts of passed, failed and skipped tests and checks.
@@ -52,6 +53,14 @@ impl Tally {
             }
         }
         Some(tally)
+    }
+
+    /// The result of a verb with these counts.
+    pub(crate) fn verdict(&self) -> Result {
+        match self.failed {
+            0 => Ok(()),
+            failed => Err(format!("{failed} failed").into()),
+        }
     }
 
     /// Prints the failure messages under a heading; nothing if none failed.

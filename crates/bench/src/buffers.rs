@@ -5,7 +5,7 @@ use zerocopy::FromBytes;
 
 /// The buffer sizes that one repetition needs on a rank, for one message length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Room {
+pub struct BufferSizes {
     /// Bytes that a rank sends from.
     pub out: usize,
     /// Bytes that a rank receives into.
@@ -14,10 +14,10 @@ pub struct Room {
     pub counts: usize,
 }
 
-impl Room {
+impl BufferSizes {
     /// Room to receive as many bytes as to send.
     pub(crate) const fn both(bytes: usize) -> Self {
-        Room {
+        BufferSizes {
             out: bytes,
             into: bytes,
             counts: 0,
@@ -27,7 +27,7 @@ impl Room {
     /// The larger of both, buffer by buffer.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
-        Room {
+        BufferSizes {
             out: self.out.max(other.out),
             into: self.into.max(other.into),
             counts: self.counts.max(other.counts),
@@ -40,24 +40,24 @@ pub const ALIGNMENT: usize = 64;
 
 /// The buffers of one sample: bytes to send, room to receive, and block lengths.
 ///
-/// Each repetition takes its [`Turn`] of them. In cache, all turns use the same place; off cache, messages
+/// Each repetition takes its [`RepetitionBuffers`] of them. In cache, all repetitions use the same place; off cache, messages
 /// walk through a larger buffer.
 #[derive(Debug)]
 pub struct Buffers<'a> {
     out: Walk<'a>,
     into: Walk<'a>,
     counts: &'a mut [usize],
-    turns: usize,
+    repetitions: usize,
 }
 
 /// The buffers of one repetition. A kernel uses each slice whole.
 #[derive(Debug)]
-pub struct Turn<'a> {
+pub struct RepetitionBuffers<'a> {
     /// The bytes to send.
     pub out: &'a mut [u8],
     /// The room to receive into.
     pub into: &'a mut [u8],
-    /// One number for each rank, where the kernel's [`Room`] asks for them.
+    /// One number for each rank, where the kernel's [`BufferSizes`] asks for them.
     pub counts: &'a mut [usize],
 }
 
@@ -103,8 +103,8 @@ impl OffCache {
 }
 
 impl<'a> Buffers<'a> {
-    /// Wraps the caller's memory, with one place for all turns: the length of a slice is the message
-    /// length. `counts` has as many numbers as the kernel's [`Room`] says.
+    /// Wraps the caller's memory, with one place for all repetitions: the length of a slice is the message
+    /// length. `counts` has as many numbers as the kernel's [`BufferSizes`] says.
     ///
     /// # Errors
     /// [`Unaligned`] when a slice of bytes that is not empty starts elsewhere than at a cache line.
@@ -127,7 +127,7 @@ impl<'a> Buffers<'a> {
             out: Walk::still(out),
             into: Walk::still(into),
             counts,
-            turns: 0,
+            repetitions: 0,
         }
     }
 
@@ -136,7 +136,7 @@ impl<'a> Buffers<'a> {
     /// # Panics
     /// When there is less memory than `room`.
     #[must_use]
-    pub fn off_cache(mut self, room: Room, off_cache: OffCache) -> Self {
+    pub fn off_cache(mut self, room: BufferSizes, off_cache: OffCache) -> Self {
         for (walk, length) in [(&mut self.out, room.out), (&mut self.into, room.into)] {
             assert!(length <= walk.space.len(), "{length} bytes have no room");
             walk.length = length;
@@ -149,9 +149,9 @@ impl<'a> Buffers<'a> {
         self
     }
 
-    /// The number of turns since the buffers were filled, which is the number of the next repetition.
-    pub fn turns(&self) -> usize {
-        self.turns
+    /// The number of repetitions since the buffers were filled, which is the number of the next repetition.
+    pub fn repetitions(&self) -> usize {
+        self.repetitions
     }
 
     /// The buffers of the next repetition.
@@ -159,39 +159,39 @@ impl<'a> Buffers<'a> {
     /// # Cost
     /// A few instructions: an addition, a comparison and the checks of bounds for each buffer.
     #[inline]
-    pub fn turn(&mut self) -> Turn<'_> {
-        self.turns += 1;
-        Turn {
+    pub fn advance(&mut self) -> RepetitionBuffers<'_> {
+        self.repetitions += 1;
+        RepetitionBuffers {
             out: self.out.step(),
             into: self.into.step(),
             counts: self.counts,
         }
     }
 
-    /// The buffers that repetition `turn` used, with their present content.
-    pub fn of(&mut self, turn: usize) -> Turn<'_> {
-        Turn {
-            out: self.out.of(turn),
-            into: self.into.of(turn),
+    /// The buffers that repetition `repetition` used, with their present content.
+    pub fn of(&mut self, repetition: usize) -> RepetitionBuffers<'_> {
+        RepetitionBuffers {
+            out: self.out.of(repetition),
+            into: self.into.of(repetition),
             counts: self.counts,
         }
     }
 
     /// The buffers of the last repetition; before the first, those of the first.
-    pub fn last(&mut self) -> Turn<'_> {
-        self.of(self.turns.saturating_sub(1))
+    pub fn last(&mut self) -> RepetitionBuffers<'_> {
+        self.of(self.repetitions.saturating_sub(1))
     }
 
-    /// Copies the content of the first turn's place to the places of `turns` turns, and starts again with
-    /// the first.
-    pub(crate) fn restart(&mut self, turns: usize) {
-        self.out.restart(turns);
-        self.into.restart(turns);
-        self.turns = 0;
+    /// Copies the content of the first repetition's place to the places of `repetitions` repetitions, and starts again
+    /// with the first.
+    pub(crate) fn restart(&mut self, repetitions: usize) {
+        self.out.restart(repetitions);
+        self.into.restart(repetitions);
+        self.repetitions = 0;
     }
 }
 
-impl<'a> Turn<'a> {
+impl<'a> RepetitionBuffers<'a> {
     /// The send and receive buffers as single-precision numbers, without up to three bytes at the end.
     ///
     /// # Cost
@@ -201,7 +201,7 @@ impl<'a> Turn<'a> {
         (floats(self.out), floats(self.into))
     }
 
-    /// As [`Turn::floats`], with the block lengths.
+    /// As [`RepetitionBuffers::floats`], with the block lengths.
     #[inline]
     pub fn counted_floats(self) -> (&'a mut [f32], &'a mut [f32], &'a mut [usize]) {
         (floats(self.out), floats(self.into), self.counts)
@@ -247,8 +247,8 @@ impl<'a> Walk<'a> {
         &mut self.space[start..end]
     }
 
-    fn of(&mut self, turn: usize) -> &mut [u8] {
-        let start = turn % self.places() * self.stride;
+    fn of(&mut self, repetition: usize) -> &mut [u8] {
+        let start = repetition % self.places() * self.stride;
         &mut self.space[start..start + self.length]
     }
 
@@ -257,8 +257,8 @@ impl<'a> Walk<'a> {
         1 + further.unwrap_or(0)
     }
 
-    fn restart(&mut self, turns: usize) {
-        for place in 1..self.places().min(turns) {
+    fn restart(&mut self, repetitions: usize) {
+        for place in 1..self.places().min(repetitions) {
             self.space.copy_within(..self.length, place * self.stride);
         }
         self.next = 0;

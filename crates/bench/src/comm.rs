@@ -2,6 +2,9 @@
 
 mod plain;
 
+/// The result of a call of communicator `C` without a value.
+pub(crate) type Done<C> = Result<(), <C as Comm>::Error>;
+
 /// The sender that a receive accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {

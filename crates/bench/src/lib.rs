@@ -29,7 +29,7 @@ pub mod report;
 pub mod suite;
 mod units;
 
-pub use buffers::{ALIGNMENT, Buffers, OffCache, Turn, Unaligned};
+pub use buffers::{ALIGNMENT, Buffers, OffCache, RepetitionBuffers, Unaligned};
 pub use comm::{Blocks, Comm, Source};
 pub use kernels::Kernel;
 #[cfg(feature = "alloc")]

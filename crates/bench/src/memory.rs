@@ -1,6 +1,6 @@
 //! The message buffers of a run, allocated once for its largest message.
 
-use crate::kernels::Room;
+use crate::kernels::BufferSizes;
 use crate::{Buffers, OffCache};
 use alloc::{vec, vec::Vec};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
@@ -33,7 +33,7 @@ impl core::fmt::Debug for Memory {
 
 impl Memory {
     /// Allocates memory for messages of up to `room`.
-    pub fn new(room: Room, off_cache: Option<OffCache>) -> Self {
+    pub fn new(room: BufferSizes, off_cache: Option<OffCache>) -> Self {
         let pages =
             |length| vec![Page([0; 4096]); space(length, off_cache).div_ceil(size_of::<Page>())];
         Memory {
@@ -45,7 +45,7 @@ impl Memory {
     }
 
     /// The bytes that messages of `room` need.
-    pub fn bytes(room: Room, off_cache: Option<OffCache>) -> usize {
+    pub fn bytes(room: BufferSizes, off_cache: Option<OffCache>) -> usize {
         let space = |length| space(length, off_cache);
         space(room.out)
             .saturating_add(space(room.into))
@@ -56,7 +56,7 @@ impl Memory {
     ///
     /// # Panics
     /// When `room` is larger than the allocated memory.
-    pub fn buffers(&mut self, room: Room) -> Buffers<'_> {
+    pub fn buffers(&mut self, room: BufferSizes) -> Buffers<'_> {
         let (out, into) = (self.out.as_mut_bytes(), self.into.as_mut_bytes());
         let space = |length| space(length, self.off_cache);
         let (out, into) = (&mut out[..space(room.out)], &mut into[..space(room.into)]);

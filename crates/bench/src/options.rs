@@ -21,7 +21,7 @@ mod names;
 mod table;
 mod values;
 
-pub use error::{OptionError, Place};
+pub use error::{FileLine, OptionError};
 pub use help::{help, list};
 
 use crate::kernels::Kernel;
@@ -29,7 +29,7 @@ use crate::suite::Plan;
 use crate::{Megabyte, OffCache};
 use alloc::string::{String, ToString};
 use draft::Draft;
-use table::{Row, Takes};
+use table::{OptionRow, Takes};
 
 /// The parts of the benchmarks; each is a word before the names.
 const PARTS: &[&str] = &["MPI1"];
@@ -95,7 +95,7 @@ pub fn parse<'a>(
     let mut draft = Draft::default();
     let mut words = words.into_iter().peekable();
     while let Some(word) = words.next() {
-        let Some(row) = Row::named(word) else {
+        let Some(row) = OptionRow::named(word) else {
             draft.name(word)?;
             continue;
         };

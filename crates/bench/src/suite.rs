@@ -97,7 +97,7 @@ pub enum Multiple {
 
 /// One table: a kernel on groups of the job's ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct SampleTable {
     /// The kernel.
     pub kernel: Kernel,
     /// The requested mode; the table has one group where there are too few ranks for two.
@@ -113,7 +113,7 @@ pub struct Table {
     pub is_checked: bool,
 }
 
-impl Table {
+impl SampleTable {
     /// Ranks of each group.
     pub fn processes(&self) -> usize {
         self.groups.first().map_or(0, Vec::len)
@@ -122,7 +122,7 @@ impl Table {
 
 /// One line of a table. Times are microseconds of one message or one operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Row {
+pub struct SampleRow {
     /// The index of the group; 0 if the row covers all groups.
     pub group: usize,
     /// Length of a message in bytes.
@@ -170,11 +170,11 @@ pub struct Skip {
 /// Receives the results, on rank 0 only.
 pub trait Observer {
     /// Called when a table begins.
-    fn table(&mut self, table: &Table);
+    fn table(&mut self, table: &SampleTable);
     /// Called when a row of the current table is complete.
-    fn row(&mut self, table: &Table, row: &Row);
+    fn row(&mut self, table: &SampleTable, row: &SampleRow);
     /// Called when a row of the current table is skipped.
-    fn skip(&mut self, table: &Table, skip: &Skip);
+    fn skip(&mut self, table: &SampleTable, skip: &Skip);
     /// Called when the current table is complete.
-    fn end(&mut self, table: &Table);
+    fn end(&mut self, table: &SampleTable);
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Done, finish, start};
-use oxmpi_bench::listing::{Column, Heading, Lengths, Listing};
+use oxmpi_bench::listing::{Column, Heading, Listing, ListingLengths};
 use oxmpi_testkit::folder::Folder;
 use std::path::Path;
 
@@ -30,7 +30,7 @@ fn a_listing_of_oxmpi_parses_as_one_of_imb() {
     let listing = bench_listing("-n 2 MPI1 PingPong Barrier Allreduce -iter 20 -msglog 3:5");
     let header = &listing.header;
     assert_eq!(header.benchmarks, ["PingPong", "Barrier", "Allreduce"]);
-    assert_eq!(header.lengths, Lengths::Within(0, 32));
+    assert_eq!(header.lengths, ListingLengths::Within(0, 32));
     let texts = [
         &header.date,
         &header.machine,

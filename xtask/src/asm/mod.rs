@@ -11,27 +11,29 @@ mod rules;
 
 use crate::steps::StepOutcome;
 use crate::tally::Tally;
-use crate::{Repo, Result, Verb, no_more};
+use crate::{Repo, Result};
 use listing::Listing;
 use std::path::PathBuf;
 use xshell::cmd;
 
-pub(crate) const VERB: Verb = Verb {
-    name: "asm",
-    usage: "[--bless]",
-    summary: "Compare the machine code that sends an 8 B message with the checked-in listings",
-    help: "
-Compiles the five functions that send and receive an 8 B message (`xtask/src/asm/functions.rs`) in
-release with fixed settings, and compares their x86-64 code with `crates/runtime/assembly/`. Each file
-there names its compiler: another compiler's code is not compared, and a line says so.
-
-Whatever the compiler, the code must have no locked instruction, fence or system call, and call
-only functions that are listed as cold in `xtask/src/asm/rules.rs`.
-
-With `--bless` the files are written anew: review the difference before you commit it. `cargo xtask ci`
-runs this verb as a step.",
-    run,
-};
+/// Compare the machine code that sends an 8 B message with the checked-in listings
+///
+/// Compiles the five functions that send and receive an 8 B message (`xtask/src/asm/functions.rs`) in
+/// release with fixed settings, and compares their x86-64 code with `crates/runtime/assembly/`. Each file
+/// there names its compiler: another compiler's code is not compared, and a line says so.
+///
+/// Whatever the compiler, the code must have no locked instruction, fence or system call, and call
+/// only functions that are listed as cold in `xtask/src/asm/rules.rs`.
+///
+/// With `--bless` the files are written anew: review the difference before you commit it. `cargo xtask ci`
+/// runs this verb as a step.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct AsmOptions {
+    /// Write the checked-in listings anew
+    #[arg(long)]
+    bless: bool,
+}
 
 /// The functions of `functions.rs`, in the order in which a message passes them.
 const FUNCTIONS: [&str; 5] = ["send", "engine_short", "ring_short", "flush", "recv"];
@@ -50,19 +52,16 @@ const FLAGS: [&str; 8] = [
     "llvm-args=-x86-asm-syntax=intel",
 ];
 
-fn run(repo: &Repo, arguments: &[String]) -> Result {
-    match arguments {
-        [flag] if flag == "--bless" => bless(repo),
-        _ => {
-            no_more(VERB.name, arguments)?;
-            match check(repo)? {
-                StepOutcome::Ran(tally) | StepOutcome::Noted(tally, _) if tally.failed > 0 => {
-                    Err("the code differs from the checked-in listings, or breaks a rule".into())
-                }
-                StepOutcome::Ran(_) | StepOutcome::Noted(..) => Ok(()),
-                StepOutcome::Skipped(why) | StepOutcome::Absent(why) => Err(why.into()),
-            }
+pub(crate) fn run(repo: &Repo, options: &AsmOptions) -> Result {
+    if options.bless {
+        return bless(repo);
+    }
+    match check(repo)? {
+        StepOutcome::Ran(tally) | StepOutcome::Noted(tally, _) if tally.failed > 0 => {
+            Err("the code differs from the checked-in listings, or breaks a rule".into())
         }
+        StepOutcome::Ran(_) | StepOutcome::Noted(..) => Ok(()),
+        StepOutcome::Skipped(why) | StepOutcome::Absent(why) => Err(why.into()),
     }
 }
 

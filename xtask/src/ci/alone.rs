@@ -38,7 +38,7 @@ pub(crate) fn check(repo: &Repo, tests: Tests) -> Result<Tally> {
         let readme = packages.folder.join(&package.name).join("README.md");
         let documented = format!("#![doc = include_str!(r\"{}\")]\n", readme.display());
         let reader = format!("{name}-readme");
-        let features = &package.readme_features;
+        let features = package.readme_features();
         let project = packages.project(
             &reader,
             package,

@@ -30,8 +30,8 @@ pub(super) fn features(repo: &Repo) -> Result<Tally> {
     let mut tally = Tally::default();
     for package in repo.libraries() {
         let name = &package.name;
-        let features = package.features.iter().filter(|name| *name != "default");
-        for feature in std::iter::once("").chain(features.map(String::as_str)) {
+        let features = package.features().filter(|name| *name != "default");
+        for feature in std::iter::once("").chain(features) {
             let flags = ["--no-default-features", "--features", feature];
             tally += run_check(cmd!(
                 sh,

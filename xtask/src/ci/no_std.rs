@@ -107,7 +107,7 @@ fn link(
         .libraries()
         .find(|package| package.short() == probe.krate);
     let package = package.ok_or_else(|| format!("no library '{}'", probe.krate))?;
-    let wants_alloc = probe.alloc && package.has_feature("alloc");
+    let wants_alloc = probe.alloc && package.features().any(|name| name == "alloc");
     let features: &[String] = if wants_alloc { &["alloc".into()] } else { &[] };
     let allocator = if probe.alloc { "mod allocator;\n" } else { "" };
     let program = format!("{PROGRAM}\n{allocator}mod probe;\n");

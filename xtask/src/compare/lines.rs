@@ -1,32 +1,42 @@
 //! Parses the output of the benchmark programs, one JSON object a line, into rows of figures.
 
 use crate::Result;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The figures of one message length in one run.
-#[derive(Clone, Debug, PartialEq)]
+/// The figures of one message length in one run. Programs write the names of the three figures with their unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MeasuredRow {
     pub(crate) kernel: String,
     /// The floor's method; else empty.
+    #[serde(default)]
     pub(crate) method: String,
     /// The chosen variant of that method; else empty.
+    #[serde(default)]
     pub(crate) choice: String,
     pub(crate) ranks: u64,
     pub(crate) bytes: u64,
     /// The unit of the three figures.
+    #[serde(default)]
     pub(crate) unit: Unit,
     /// Least, median and 99th percentile over the blocks of the run.
+    #[serde(alias = "min_ns")]
     pub(crate) min: f64,
+    #[serde(alias = "median_ns")]
     pub(crate) median: f64,
+    #[serde(alias = "p99_ns")]
     pub(crate) p99: f64,
     pub(crate) right: bool,
 }
 
 /// The unit of figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Unit {
+    #[default]
+    #[serde(rename = "ns")]
     Nanoseconds,
+    #[serde(rename = "B")]
     Bytes,
 }
 
@@ -92,23 +102,8 @@ pub(crate) fn rows(text: &str, ranks: usize) -> Result<Vec<MeasuredRow>> {
     } else if lines.len() == ranks && all("memory") {
         memory(&lines)
     } else {
-        lines.iter().filter_map(measured).collect()
-    })
-}
-
-fn measured(line: &Value) -> Option<MeasuredRow> {
-    let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
-    Some(MeasuredRow {
-        kernel: line["kernel"].as_str()?.to_owned(),
-        method: text("method"),
-        choice: text("choice"),
-        ranks: line["ranks"].as_u64()?,
-        bytes: line["bytes"].as_u64()?,
-        unit: Unit::Nanoseconds,
-        min: line["min_ns"].as_f64()?,
-        median: line["median_ns"].as_f64()?,
-        p99: line["p99_ns"].as_f64()?,
-        right: line["right"].as_bool()?,
+        let figures = |line| serde_json::from_value(line).ok();
+        lines.into_iter().filter_map(figures).collect()
     })
 }
 

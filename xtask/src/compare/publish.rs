@@ -1,11 +1,12 @@
 //! Writes the results of a comparison: raw JSON under `target/`; CSV, tables, report and machine for the
 //! repository.
 
+use super::lines::MeasuredRow;
 use super::placement::Probe;
 use super::programs::Implementation;
 use super::rounds::MeasuredRun;
 use crate::{Repo, Result};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ pub(crate) fn keep_raw(
     let mut whole = json!({
         "format": "oxmpi-compare", "version": 2,
         "versions": versions(implementations),
-        "runs": runs.iter().map(object).collect::<Vec<Value>>(),
+        "runs": runs,
     });
     for (name, value) in facts(repo, probe)? {
         whole[name] = value.into();
@@ -104,25 +105,34 @@ fn unused(all: &Path, name: &str) -> PathBuf {
     all.join(unused.unwrap_or_default())
 }
 
+/// A column of `runs.csv`: its name, and its field for a row of a run.
+type Column = (&'static str, fn(&MeasuredRun, &MeasuredRow) -> String);
+
 /// The columns of `runs.csv`, as `docs/formats.md` describes them.
-const COLUMNS: [&str; 16] = [
-    "round",
-    "implementation",
-    "work",
-    "placement",
-    "probe_before_ns",
-    "probe_after_ns",
-    "kernel",
-    "method",
-    "choice",
-    "ranks",
-    "bytes",
-    "unit",
-    "min",
-    "median",
-    "p99",
-    "right",
+const COLUMNS: [Column; 16] = [
+    ("round", |run, _| run.round.to_string()),
+    ("implementation", |run, _| run.implementation.into()),
+    ("work", |run, _| run.work.into()),
+    ("placement", |run, _| run.tag.unwrap_or_default().into()),
+    ("probe_before_ns", |run, _| probe(run, 0)),
+    ("probe_after_ns", |run, _| probe(run, 1)),
+    ("kernel", |_, row| row.kernel.clone()),
+    ("method", |_, row| row.method.clone()),
+    ("choice", |_, row| row.choice.clone()),
+    ("ranks", |_, row| row.ranks.to_string()),
+    ("bytes", |_, row| row.bytes.to_string()),
+    ("unit", |_, row| row.unit.symbol().into()),
+    ("min", |_, row| row.min.to_string()),
+    ("median", |_, row| row.median.to_string()),
+    ("p99", |_, row| row.p99.to_string()),
+    ("right", |_, row| row.right.to_string()),
 ];
+
+/// A measurement of the placement; empty where the placement does not matter.
+fn probe(run: &MeasuredRun, at: usize) -> String {
+    run.probes
+        .map_or_else(String::new, |probes| probes[at].to_string())
+}
 
 /// All runs as comma-separated values: the facts and versions as comments, a line of column names, a line per row.
 fn to_csv(
@@ -138,48 +148,11 @@ fn to_csv(
         text += &format!("# version {name}: {version}\n");
     }
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(COLUMNS)?;
+    writer.write_record(COLUMNS.map(|(name, _)| name))?;
     for run in runs {
-        let probes = run
-            .probes
-            .map_or_else(Default::default, |probes| probes.map(|ns| ns.to_string()));
         for row in &run.rows {
-            let [before, after] = &probes;
-            writer.write_record([
-                &run.round.to_string(),
-                run.implementation,
-                run.work,
-                run.tag.unwrap_or_default(),
-                before,
-                after,
-                &row.kernel,
-                &row.method,
-                &row.choice,
-                &row.ranks.to_string(),
-                &row.bytes.to_string(),
-                row.unit.symbol(),
-                &row.min.to_string(),
-                &row.median.to_string(),
-                &row.p99.to_string(),
-                &row.right.to_string(),
-            ])?;
+            writer.write_record(COLUMNS.map(|(_, field)| field(run, row)))?;
         }
     }
     Ok(text + &String::from_utf8(writer.into_inner()?)?)
-}
-
-/// A run as `docs/formats.md` describes it.
-fn object(run: &MeasuredRun) -> Value {
-    let rows = run.rows.iter().map(|row| {
-        json!({
-            "kernel": row.kernel, "method": row.method, "choice": row.choice,
-            "ranks": row.ranks, "bytes": row.bytes, "unit": row.unit.symbol(),
-            "min": row.min, "median": row.median, "p99": row.p99, "right": row.right,
-        })
-    });
-    json!({
-        "round": run.round, "implementation": run.implementation, "work": run.work,
-        "ranks": run.ranks, "probes_ns": run.probes, "placement": run.tag,
-        "rows": rows.collect::<Vec<_>>(),
-    })
 }

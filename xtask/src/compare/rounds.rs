@@ -1,11 +1,12 @@
 //! Runs every implementation in turn, in rounds, and measures the processors' placement around each run.
 
-use super::Options;
+use super::CompareOptions;
 use super::lines::{self, MeasuredRow};
 use super::placement::{Probe, tag};
 use super::programs::Implementation;
 use super::works::Work;
 use crate::Result;
+use serde::Serialize;
 use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
@@ -14,14 +15,17 @@ use std::time::Instant;
 const STARTS: usize = 5;
 
 /// One run of one implementation.
+#[derive(Serialize)]
 pub(crate) struct MeasuredRun {
     pub(crate) round: usize,
     pub(crate) implementation: &'static str,
     pub(crate) work: &'static str,
     pub(crate) ranks: usize,
     /// Nanoseconds that the placement probe measured before and after the run, where the placement matters.
+    #[serde(rename = "probes_ns")]
     pub(crate) probes: Option<[f64; 2]>,
     /// The placement, if it was the same before and after; `any` where it does not matter.
+    #[serde(rename = "placement")]
     pub(crate) tag: Option<&'static str>,
     pub(crate) rows: Vec<MeasuredRow>,
 }
@@ -32,9 +36,9 @@ pub(crate) fn interleave(
     work: &Work,
     implementations: &[Implementation],
     probe: &Probe,
-    options: &Options,
+    options: &CompareOptions,
 ) -> Result<Vec<MeasuredRun>> {
-    let rounds = options.rounds;
+    let rounds = usize::from(options.rounds);
     let able: Vec<&Implementation> = implementations.iter().filter(|i| work.suits(i)).collect();
     let mut runs: Vec<MeasuredRun> = Vec::new();
     for round in 0..2 * rounds {

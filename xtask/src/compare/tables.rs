@@ -21,7 +21,7 @@ pub(crate) fn tables(
     let names = implementations.iter().map(|i| i.name);
     let names: Vec<&str> = names.filter(|name| *name != FLOOR && ran(name)).collect();
     for placement in placements {
-        let (title, ranks) = (work.title, work.ranks);
+        let (title, ranks) = (&work.title, work.ranks);
         _ = write!(
             text,
             "{title}; {ranks} ranks; placement {placement}; runs kept:"

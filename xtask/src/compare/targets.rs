@@ -62,6 +62,40 @@ struct Aims<'a> {
 }
 
 impl Aims<'_> {
+    /// A ratio of ours and its upper bound; `runs` and `asked` are those of all that it is made of.
+    fn ratio(
+        &mut self,
+        number: u32,
+        what: String,
+        reached: Option<(f64, f64)>,
+        bound: String,
+        cells: &[FigureKey],
+    ) {
+        let runs = cells.iter().map(|cell| self.figures.fewest_runs(cell));
+        self.list.push(Target {
+            number,
+            what,
+            reached,
+            unit: "x",
+            bound,
+            noisy: false,
+            runs: runs.filter(|&runs| runs > 0).min().unwrap_or(0),
+            asked: cells.iter().any(|cell| self.figures.asked(cell)),
+        });
+    }
+
+    /// The geometric mean of ours over the best peer, of the cells that are measured, and their number.
+    fn mean_over_peers(&self, cells: &[FigureKey]) -> (Option<f64>, usize) {
+        let ratio = |cell: &FigureKey| {
+            let (ours, best) = (self.figures.ours(cell)?, self.figures.best_peer(cell)?);
+            Some(ours / best.1)
+        };
+        let logarithms: Vec<f64> = cells.iter().filter_map(ratio).map(f64::ln).collect();
+        let count = logarithms.len();
+        let mean = (logarithms.iter().sum::<f64>() / count as f64).exp();
+        ((count > 0).then_some(mean), count)
+    }
+
     /// Our figure is at most `factor` times the best peer's.
     fn peer(&mut self, number: u32, what: &str, cell: &FigureKey, factor: f64) {
         let best = self.figures.best_peer(cell);
@@ -154,30 +188,17 @@ fn shortest(aims: &mut Aims<'_>) {
 /// 2: 64 B to 8 KiB.
 fn short(aims: &mut Aims<'_>) {
     for kernel in ["pingpong", "rewritten"] {
-        let mut product = Some(1.0);
-        let (mut runs, mut asked) = (usize::MAX, false);
-        for bytes in [64, 1024, 8192] {
-            let cell = FigureKey::new(kernel, 2, bytes);
-            let what = format!("{kernel} {bytes} B");
-            aims.peer(2, &what, &cell, 0.95);
-            aims.floor(2, &what, &cell, 1.25, 25.0);
-            let ours = aims.figures.ours(&cell);
-            let best = aims.figures.best_peer(&cell);
-            let ratio = ours.zip(best).map(|(ours, (_, best))| ours / best);
-            product = product.zip(ratio).map(|(product, ratio)| product * ratio);
-            runs = runs.min(aims.figures.fewest_runs(&cell));
-            asked |= aims.figures.asked(&cell);
+        let cells = [64, 1024, 8192].map(|bytes| FigureKey::new(kernel, 2, bytes));
+        for cell in &cells {
+            let what = format!("{kernel} {} B", cell.bytes);
+            aims.peer(2, &what, cell, 0.95);
+            aims.floor(2, &what, cell, 1.25, 25.0);
         }
-        aims.list.push(Target {
-            number: 2,
-            what: format!("{kernel} 64 B, 1 KiB, 8 KiB"),
-            reached: product.map(|product: f64| (product.cbrt(), 0.8)),
-            unit: "x",
-            bound: "geometric mean over the best peer".into(),
-            noisy: false,
-            runs,
-            asked,
-        });
+        let what = format!("{kernel} 64 B, 1 KiB, 8 KiB");
+        let (mean, count) = aims.mean_over_peers(&cells);
+        let mean = mean.filter(|_| count == cells.len());
+        let bound = "geometric mean over the best peer".into();
+        aims.ratio(2, what, mean.map(|mean| (mean, 0.8)), bound, &cells);
     }
 }
 
@@ -253,16 +274,9 @@ fn memory(aims: &mut Aims<'_>) {
 fn threads(aims: &mut Aims<'_>) {
     let [one, two] = [1, 2].map(|threads| FigureKey::new("threads", threads, 8));
     let both = aims.figures.ours(&one).zip(aims.figures.ours(&two));
-    aims.list.push(Target {
-        number: 7,
-        what: "time of a message, 2 threads over 1".into(),
-        reached: both.map(|(one, two)| (two / one, 1.0 / 1.6)),
-        unit: "x",
-        bound: "1 / 1.6 of one thread".into(),
-        noisy: false,
-        runs: aims.figures.fewest_runs(&two),
-        asked: aims.figures.asked(&two),
-    });
+    let reached = both.map(|(one, two)| (two / one, 1.0 / 1.6));
+    let what = "time of a message, 2 threads over 1".into();
+    aims.ratio(7, what, reached, "1 / 1.6 of one thread".into(), &[two]);
 }
 
 /// 9: TCP over the loopback device.

@@ -1,7 +1,8 @@
 //! The benchmarks that can be compared: each word of `--what` with its program, arguments and ranks.
 
 use super::programs::{Implementation, OURS};
-use crate::Result;
+use clap::builder::PossibleValuesParser;
+use clap::value_parser;
 
 /// One benchmark program with its arguments, run by every implementation in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,7 +10,7 @@ pub(crate) struct Work {
     /// The word of `--what`, and the kernel in the program's output.
     pub(crate) name: &'static str,
     /// The title of the tables.
-    pub(crate) title: &'static str,
+    pub(crate) title: String,
     /// The name of `crates/bench/peers/PROGRAM.c` and of its Rust twin; empty: the command is `true`.
     pub(crate) program: &'static str,
     pub(crate) arguments: Vec<String>,
@@ -24,189 +25,225 @@ pub(crate) struct Work {
 pub(crate) const OURS_ALONE: &str = "threads";
 
 /// The collectives of the Intel MPI Benchmarks that are compared.
-pub(crate) const COLLECTIVES: &str =
-    "barrier,bcast,reduce,allreduce,allgather,alltoall,gather,scatter,reduce_scatter_block";
-
-/// The options that select variants of the benchmarks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
-    /// Message lengths; empty: each benchmark's own.
-    pub(crate) sizes: Vec<String>,
-    /// The operations of `collectives`, separated by commas.
-    pub(crate) operations: String,
-    /// Numbers of ranks; empty: all.
-    pub(crate) ranks: Vec<usize>,
-}
-
-impl Default for Asked {
-    fn default() -> Self {
-        Self {
-            sizes: Vec::new(),
-            operations: COLLECTIVES.into(),
-            ranks: Vec::new(),
-        }
-    }
-}
-
-/// Every word of `--what`.
-pub(crate) const NAMES: [&str; 16] = [
-    "pingpong",
-    "rewritten",
-    "cold",
-    "posted",
-    "sendrecv",
-    "exchange",
-    "rate",
-    "network",
-    "stream",
-    "crowd",
+pub(crate) const COLLECTIVES: [&str; 9] = [
     "barrier",
-    "collectives",
-    "memory",
-    "threads",
-    "init",
-    "start",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "allgather",
+    "alltoall",
+    "gather",
+    "scatter",
+    "reduce_scatter_block",
 ];
 
-impl Work {
-    /// The benchmarks that a word of `--what` names.
-    pub(crate) fn named(name: &str, asked: &Asked) -> Result<Vec<Work>> {
-        let mut works = Work::all_named(name, asked)?;
-        works.retain(|work| asked.ranks.is_empty() || asked.ranks.contains(&work.ranks));
-        Ok(works)
+/// The options that select variants of the benchmarks.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Variants {
+    /// Message lengths in bytes of pingpong, rewritten, network, stream and collectives; each has its own by default
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = value_parser!(u32).range(..=1 << 30))]
+    sizes: Vec<u32>,
+    /// The operations of collectives; all by default
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = COLLECTIVES)]
+    operations: Vec<String>,
+    /// Only these numbers of ranks, where there are several
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = value_parser!(u16).range(1..))]
+    ranks: Vec<u16>,
+}
+
+/// A word of `--what`.
+struct Benchmark {
+    name: &'static str,
+    program: &'static str,
+    title: &'static str,
+    /// The arguments before the message lengths.
+    arguments: &'static [&'static str],
+    lengths: &'static [u32],
+    /// Whether `--sizes` replaces the lengths.
+    sized: bool,
+    ranks: &'static [usize],
+    placed: bool,
+    network: bool,
+}
+
+/// A benchmark between two ranks, of messages without lengths.
+const fn pair(name: &'static str, program: &'static str, title: &'static str) -> Benchmark {
+    Benchmark {
+        name,
+        program,
+        title,
+        arguments: &[],
+        lengths: &[],
+        sized: false,
+        ranks: &[2],
+        placed: true,
+        network: false,
+    }
+}
+
+impl Benchmark {
+    /// With messages of these lengths.
+    const fn of(self, lengths: &'static [u32]) -> Self {
+        Benchmark { lengths, ..self }
     }
 
-    /// As [`Work::named`], for all numbers of ranks.
-    fn all_named(name: &str, asked: &Asked) -> Result<Vec<Work>> {
-        let work = |name, title, program, arguments: &[&str], ranks| Work {
-            name,
+    /// With messages of the lengths of `--sizes`, by default these.
+    const fn sized(self, lengths: &'static [u32]) -> Self {
+        let sized = true;
+        Benchmark {
+            lengths,
+            sized,
+            ..self
+        }
+    }
+
+    const fn with(self, arguments: &'static [&'static str]) -> Self {
+        Benchmark { arguments, ..self }
+    }
+
+    const fn on(self, ranks: &'static [usize]) -> Self {
+        Benchmark { ranks, ..self }
+    }
+
+    const fn anywhere(self) -> Self {
+        let placed = false;
+        Benchmark { placed, ..self }
+    }
+
+    const fn by_tcp(self) -> Self {
+        let network = true;
+        Benchmark { network, ..self }
+    }
+}
+
+const MESSAGES: &[u32] = &[8, 64, 1024, 8192, 65536, 1048576, 4194304];
+const PATTERNS: &[u32] = &[8, 65536, 1048576];
+
+/// Every word of `--what` but `all`, in the order in which they run.
+const BENCHMARKS: [Benchmark; 16] = [
+    pair("pingpong", "pingpong", "PingPong one way, source untouched").sized(MESSAGES),
+    pair(
+        "rewritten",
+        "pingpong",
+        "PingPong one way, source rewritten before each send",
+    )
+    .with(&["rewritten"])
+    .sized(MESSAGES),
+    pair("cold", "pingpong", "PingPong one way, out of cache")
+        .with(&["cold"])
+        .of(&[1048576, 4194304]),
+    pair(
+        "posted",
+        "posted",
+        "PingPong one way, receives posted before",
+    )
+    .of(&[8]),
+    pair("sendrecv", "sendrecv", "Sendrecv").of(PATTERNS),
+    pair("exchange", "exchange", "Exchange").of(PATTERNS),
+    pair("rate", "rate", "One message of a window of 64").of(&[8]),
+    pair(
+        "network",
+        "pingpong",
+        "PingPong one way, by TCP over the loopback device",
+    )
+    .sized(&[8, 1024, 8192, 65536, 262144, 1048576, 4194304])
+    .by_tcp(),
+    pair(
+        "stream",
+        "rate",
+        "One message of a window of 64, by TCP over the loopback device",
+    )
+    .sized(&[8, 1024, 8192, 65536, 1048576])
+    .by_tcp(),
+    pair(
+        "crowd",
+        "crowd",
+        "PingPong one way, the other ranks in a barrier",
+    )
+    .on(&[4, 8]),
+    pair("barrier", "barrier", "Barrier").on(&[2, 4, 8]),
+    pair(
+        ALL_COLLECTIVES,
+        "collectives",
+        "Collectives, the slowest rank",
+    )
+    .sized(&[8, 1024, 65536, 1048576])
+    .on(&[2, 4, 8]),
+    pair("memory", "memory", "Memory after init")
+        .on(&[8])
+        .anywhere(),
+    pair(
+        OURS_ALONE,
+        "threads",
+        "A message of 8 B to oneself, all threads together, each on its own endpoint",
+    )
+    .on(&[1])
+    .anywhere(),
+    pair("init", "init", "init + finalize").anywhere(),
+    pair("start", "", "start to end of `true`").anywhere(),
+];
+
+/// The benchmark whose first argument names the operations.
+const ALL_COLLECTIVES: &str = "collectives";
+
+impl Work {
+    /// Reads a word of `--what`.
+    pub(crate) fn names() -> PossibleValuesParser {
+        let names = BENCHMARKS.iter().map(|benchmark| benchmark.name);
+        PossibleValuesParser::new(names.chain(["all"]))
+    }
+
+    /// The benchmarks that a word of `--what` names.
+    pub(crate) fn named(name: &str, asked: &Variants) -> Vec<Work> {
+        let benchmarks = BENCHMARKS
+            .iter()
+            .filter(|benchmark| name == "all" || name == benchmark.name);
+        let works = benchmarks.flat_map(|benchmark| {
+            let is_asked = |ranks: &&usize| {
+                asked.ranks.is_empty()
+                    || asked
+                        .ranks
+                        .iter()
+                        .any(|&asked| usize::from(asked) == **ranks)
+            };
+            let ranks = benchmark.ranks.iter().filter(is_asked);
+            ranks.map(|&ranks| Work::new(benchmark, ranks, asked))
+        });
+        works.collect()
+    }
+
+    fn new(benchmark: &Benchmark, ranks: usize, asked: &Variants) -> Work {
+        let mut arguments: Vec<String> = benchmark
+            .arguments
+            .iter()
+            .map(|&word| word.into())
+            .collect();
+        if benchmark.name == ALL_COLLECTIVES {
+            arguments.push(match asked.operations.is_empty() {
+                true => COLLECTIVES.join(","),
+                false => asked.operations.join(","),
+            });
+        }
+        let asked_lengths = benchmark.sized && !asked.sizes.is_empty();
+        let lengths = if asked_lengths {
+            &asked.sizes
+        } else {
+            benchmark.lengths
+        };
+        arguments.extend(lengths.iter().map(u32::to_string));
+        let mut title = benchmark.title.to_owned();
+        if benchmark.placed && ranks > 2 {
+            title += ", on 2 processors";
+        }
+        Work {
+            name: benchmark.name,
             title,
-            program,
-            arguments: arguments.iter().map(|&word| word.into()).collect(),
+            program: benchmark.program,
+            arguments,
             ranks,
-            placed: true,
-            network: false,
-        };
-        let sized = |mut work: Work, own: &str| {
-            match asked.sizes.is_empty() {
-                true => work.arguments.extend(own.split(',').map(String::from)),
-                false => work.arguments.extend_from_slice(&asked.sizes),
-            }
-            work
-        };
-        let messages = "8,64,1024,8192,65536,1048576,4194304";
-        let patterns = ["8", "65536", "1048576"];
-        Ok(match name {
-            "pingpong" => vec![sized(
-                work(
-                    "pingpong",
-                    "PingPong one way, source untouched",
-                    "pingpong",
-                    &[],
-                    2,
-                ),
-                messages,
-            )],
-            "rewritten" => vec![sized(
-                work(
-                    "rewritten",
-                    "PingPong one way, source rewritten before each send",
-                    "pingpong",
-                    &["rewritten"],
-                    2,
-                ),
-                messages,
-            )],
-            "cold" => vec![work(
-                "cold",
-                "PingPong one way, out of cache",
-                "pingpong",
-                &["cold", "1048576", "4194304"],
-                2,
-            )],
-            "posted" => vec![work(
-                "posted",
-                "PingPong one way, receives posted before",
-                "posted",
-                &["8"],
-                2,
-            )],
-            "sendrecv" => vec![work("sendrecv", "Sendrecv", "sendrecv", &patterns, 2)],
-            "exchange" => vec![work("exchange", "Exchange", "exchange", &patterns, 2)],
-            "rate" => vec![work(
-                "rate",
-                "One message of a window of 64",
-                "rate",
-                &["8"],
-                2,
-            )],
-            "network" => {
-                let title = "PingPong one way, by TCP over the loopback device";
-                let work = work("network", title, "pingpong", &[], 2);
-                vec![Work {
-                    network: true,
-                    ..sized(work, "8,1024,8192,65536,262144,1048576,4194304")
-                }]
-            }
-            "stream" => {
-                let title = "One message of a window of 64, by TCP over the loopback device";
-                let work = work("stream", title, "rate", &[], 2);
-                vec![Work {
-                    network: true,
-                    ..sized(work, "8,1024,8192,65536,1048576")
-                }]
-            }
-            "crowd" => [4, 8]
-                .map(|ranks| {
-                    let title = "PingPong one way, the other ranks in a barrier, on 2 processors";
-                    work("crowd", title, "crowd", &[], ranks)
-                })
-                .to_vec(),
-            "barrier" => [
-                (2, "Barrier"),
-                (4, "Barrier, on 2 processors"),
-                (8, "Barrier, on 2 processors"),
-            ]
-            .map(|(ranks, title)| work("barrier", title, "barrier", &[], ranks))
-            .to_vec(),
-            "collectives" => [
-                (2, "Collectives, the slowest rank"),
-                (4, "Collectives, the slowest rank, on 2 processors"),
-                (8, "Collectives, the slowest rank, on 2 processors"),
-            ]
-            .map(|(ranks, title)| {
-                let operations = [asked.operations.as_str()];
-                let work = work("collectives", title, "collectives", &operations, ranks);
-                sized(work, "8,1024,65536,1048576")
-            })
-            .to_vec(),
-            "memory" => vec![Work {
-                placed: false,
-                ..work("memory", "Memory after init", "memory", &[], 8)
-            }],
-            "threads" => vec![Work {
-                placed: false,
-                ..work(
-                    "threads",
-                    "A message of 8 B to oneself, all threads together, each on its own endpoint",
-                    "threads",
-                    &[],
-                    1,
-                )
-            }],
-            "init" => vec![Work {
-                placed: false,
-                ..work("init", "init + finalize", "init", &[], 2)
-            }],
-            "start" => vec![Work {
-                placed: false,
-                ..work("start", "start to end of `true`", "", &[], 2)
-            }],
-            other => {
-                let names = NAMES.join(", ");
-                return Err(format!("--what '{other}': there are {names}, and all").into());
-            }
-        })
+            placed: benchmark.placed,
+            network: benchmark.network,
+        }
     }
 
     /// Whether there are more ranks than processors.
@@ -225,7 +262,7 @@ impl Work {
             "stream" if implementation.bare() => false,
             _ if self.network && !implementation.bare() => !implementation.network.is_empty(),
             OURS_ALONE => implementation.name == OURS,
-            "collectives" if implementation.bare() => false,
+            ALL_COLLECTIVES if implementation.bare() => false,
             "crowd" | "barrier" if self.crowded() => !implementation.bare(),
             "memory" | "init" => !implementation.bare(),
             _ => true,

@@ -22,19 +22,14 @@ pub(crate) struct Host {
 }
 
 /// Why this host cannot boot guests.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Lacking {
     /// A missing package, which apt could install.
+    #[error("{0}")]
     Package(String),
     /// A property of the host that cannot be changed.
+    #[error("{0}")]
     Kind(String),
-}
-
-impl std::fmt::Display for Lacking {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Lacking::Package(why) | Lacking::Kind(why) => f.write_str(why),
-        }
-    }
 }
 
 impl From<Lacking> for StepOutcome {
@@ -54,28 +49,20 @@ struct Program {
     least: Option<u32>,
 }
 
+const fn program(name: &'static str, package: &'static str, least: Option<u32>) -> Program {
+    Program {
+        name,
+        package,
+        least,
+    }
+}
+
 const PROGRAMS: [Program; 4] = [
     // QEMU 10 is the first version in which two cores can share a cache.
-    Program {
-        name: "qemu-system-x86_64",
-        package: "qemu-system-x86",
-        least: Some(10),
-    },
-    Program {
-        name: "lstopo-no-graphics",
-        package: "hwloc-nox",
-        least: None,
-    },
-    Program {
-        name: "xz",
-        package: "xz-utils",
-        least: None,
-    },
-    Program {
-        name: "tc",
-        package: "iproute2",
-        least: None,
-    },
+    program("qemu-system-x86_64", "qemu-system-x86", Some(10)),
+    program("lstopo-no-graphics", "hwloc-nox", None),
+    program("xz", "xz-utils", None),
+    program("tc", "iproute2", None),
 ];
 
 impl Host {

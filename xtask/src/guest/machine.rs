@@ -1,22 +1,35 @@
 //! The emulated machine of a guest, and QEMU's arguments for it.
 
+use clap::builder::RangedI64ValueParser;
+
+/// The parser of each number of a machine.
+fn positive() -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..)
+}
+
 /// Processors, caches and memory of a guest; every part of one kind is alike.
 ///
 /// The processors are emulated, so a guest needs no hardware support and any host can show any machine.
 /// They are Intel processors: QEMU's AMD model shows no hyper-threading under emulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
 pub(crate) struct GuestMachine {
+    /// Sockets
+    #[arg(long, value_name = "N", default_value_t = Self::USUAL.sockets, value_parser = positive())]
     pub(crate) sockets: u32,
-    /// Modules in a socket. With more than one, the cores of a module share their level 2 cache, which
-    /// needs QEMU 10.
+    /// Modules in a socket, whose cores share a level 2 cache when there are several (QEMU 10)
+    #[arg(long, value_name = "N", default_value_t = Self::USUAL.modules, value_parser = positive())]
     pub(crate) modules: u32,
-    /// Cores in a module.
+    /// Cores in a module
+    #[arg(long, value_name = "N", default_value_t = Self::USUAL.cores, value_parser = positive())]
     pub(crate) cores: u32,
-    /// Hardware threads in a core.
+    /// Hardware threads in a core
+    #[arg(long, value_name = "N", default_value_t = Self::USUAL.threads, value_parser = positive())]
     pub(crate) threads: u32,
-    /// NUMA nodes, each with the same number of consecutive processors and the same memory.
+    /// NUMA nodes, each with the same number of consecutive processors and the same memory
+    #[arg(long, value_name = "N", default_value_t = Self::USUAL.nodes, value_parser = positive())]
     pub(crate) nodes: u32,
-    /// Memory of the whole machine in MiB.
+    /// MiB of the whole machine
+    #[arg(long, value_name = "N", default_value_t = Self::USUAL.memory, value_parser = positive())]
     pub(crate) memory: u32,
 }
 

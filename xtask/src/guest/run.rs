@@ -32,31 +32,28 @@ pub(crate) struct GuestRun {
 }
 
 /// How a guest ended.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Ending {
     /// The job ended with this status, and its files were fetched.
+    #[error("the job ended with status {0}")]
     Job(u8),
     /// The guest ran until its time limit.
+    #[error("the guest still ran when its time was over")]
     Late,
     /// The guest ended before its job did.
+    #[error("the guest ended before its job did")]
     Died,
     /// QEMU did not boot the guest, or was killed: its exit status and its messages.
+    #[error("QEMU {status}: {1}", status = exit_text(*.0))]
     Refused(Option<i32>, String),
     /// QEMU is missing.
+    #[error("there is no qemu-system-x86_64")]
     NoQemu,
 }
 
-impl std::fmt::Display for Ending {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Ending::Job(status) => write!(f, "the job ended with status {status}"),
-            Ending::Late => write!(f, "the guest still ran when its time was over"),
-            Ending::Died => write!(f, "the guest ended before its job did"),
-            Ending::Refused(Some(status), said) => write!(f, "QEMU gave {status}: {said}"),
-            Ending::Refused(None, said) => write!(f, "QEMU was killed: {said}"),
-            Ending::NoQemu => write!(f, "there is no qemu-system-x86_64"),
-        }
-    }
+/// What QEMU's exit status says; `None` means that a signal ended it.
+fn exit_text(status: Option<i32>) -> String {
+    status.map_or_else(|| "was killed".into(), |status| format!("gave {status}"))
 }
 
 impl Host {
@@ -180,31 +177,29 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn the_jobs_own_status_comes_with_a_report() {
-        assert_eq!(ending(Some(0), false, "", Some("0\n")), Ending::Job(0));
-        assert_eq!(ending(Some(0), false, "", Some("137\n")), Ending::Job(137));
-        assert_eq!(ending(Some(0), true, "", Some("3\n")), Ending::Job(3));
-    }
-
-    #[test]
-    fn a_guest_without_a_report_died() {
-        assert_eq!(ending(Some(0), false, "", None), Ending::Died);
-        assert_eq!(ending(Some(0), false, "", Some("")), Ending::Died);
-    }
-
-    #[test]
-    fn late_and_killed_are_two_things() {
-        assert_eq!(ending(Some(124), true, "", None), Ending::Late);
-        assert_eq!(ending(Some(137), true, "", None), Ending::Late);
-        let killed = Ending::Refused(Some(137), String::new());
-        assert_eq!(ending(Some(137), false, "", None), killed);
-    }
-
-    #[test]
-    fn qemu_says_why_it_refuses() {
-        let refused = Ending::Refused(Some(1), "bad -smp".into());
-        assert_eq!(ending(Some(1), false, "bad -smp", None), refused);
-        assert_eq!(ending(Some(127), false, "", None), Ending::NoQemu);
+    fn each_way_to_end_is_told_from_the_others() {
+        let refused = |status, said: &str| Ending::Refused(status, said.into());
+        for (status, late, said, report, expected) in [
+            (Some(0), false, "", Some("0\n"), Ending::Job(0)),
+            (Some(0), false, "", Some("137\n"), Ending::Job(137)),
+            (Some(0), true, "", Some("3\n"), Ending::Job(3)),
+            (Some(0), false, "", None, Ending::Died),
+            (Some(0), false, "", Some(""), Ending::Died),
+            (Some(124), true, "", None, Ending::Late),
+            (Some(137), true, "", None, Ending::Late),
+            (Some(137), false, "", None, refused(Some(137), "")),
+            (
+                Some(1),
+                false,
+                "bad -smp",
+                None,
+                refused(Some(1), "bad -smp"),
+            ),
+            (Some(127), false, "", None, Ending::NoQemu),
+        ] {
+            let what = format!("{status:?}, late {late}, {said:?}, {report:?}");
+            assert_eq!(ending(status, late, said, report), expected, "{what}");
+        }
     }
 
     #[test]

@@ -8,39 +8,35 @@ pub(crate) use mutate::mutate;
 use crate::commands::run_tests;
 use crate::repo::Package;
 use crate::tally::Tally;
-use crate::{Repo, Result, Verb, no_more};
+use crate::{Repo, Result};
 use std::path::Path;
 use xshell::cmd;
 
-pub(crate) const VERB: Verb = Verb {
-    name: "loom",
-    usage: "[--mutate]",
-    summary: "Run the model checker on every ring and flag; --mutate weakens each ordering in turn",
-    help: "
-Runs the tests named `loom*` of every crate that depends on loom under `cfg(oxmpi_loom)`, in a target
-folder of their own. The tests try every interleaving with at most two preemptions.
+/// Run the model checker on every ring and flag; --mutate weakens each ordering in turn
+///
+/// Runs the tests named `loom*` of every crate that depends on loom under `cfg(oxmpi_loom)`, in a target
+/// folder of their own. The tests try every interleaving with at most two preemptions.
+///
+/// With `--mutate`, each Release, Acquire, AcqRel and SeqCst in those crates' sources is weakened in
+/// turn, in a scratch copy. A model must fail each time. A weakening that no model can detect is explained
+/// in the file `orderings.txt` of its crate: one line each, `FILE: FUNCTION: ORDERING: WHY IT IS SOUND`.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct LoomOptions {
+    /// Weaken each ordering in turn; a model must fail each time
+    #[arg(long)]
+    mutate: bool,
+}
 
-With `--mutate`, each Release, Acquire, AcqRel and SeqCst in those crates' sources is weakened in
-turn, in a scratch copy. A model must fail each time. A weakening that no model can detect is explained
-in the file `orderings.txt` of its crate: one line each, `FILE: FUNCTION: ORDERING: WHY IT IS SOUND`.",
-    run,
-};
-
-fn run(repo: &Repo, arguments: &[String]) -> Result {
-    let tally = match arguments {
-        [flag] if flag == "--mutate" => mutate(repo)?,
-        _ => {
-            no_more(VERB.name, arguments)?;
-            check(repo)?
-        }
+pub(crate) fn run(repo: &Repo, options: &LoomOptions) -> Result {
+    let tally = if options.mutate {
+        mutate(repo)?
+    } else {
+        check(repo)?
     };
     tally.tell();
     println!("{tally}");
-    if tally.failed == 0 {
-        Ok(())
-    } else {
-        Err("a model failed".into())
-    }
+    tally.verdict()
 }
 
 /// Checks the models of every crate that has models.

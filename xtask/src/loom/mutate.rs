@@ -92,13 +92,13 @@ pub(crate) fn mutate(repo: &Repo) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut report = Vec::new();
     for package in modelled(repo) {
-        let folder = package.folder.strip_prefix(&repo.root)?;
+        let folder = package.folder().strip_prefix(&repo.root)?;
         let models_as_they_stand = models(repo, &copy, package)?;
         if models_as_they_stand.failed > 0 {
             models_as_they_stand.tell();
             return Err(format!("the models of {} fail as they stand", package.name).into());
         }
-        let argued = std::fs::read_to_string(package.folder.join(ARGUED)).unwrap_or_default();
+        let argued = std::fs::read_to_string(package.folder().join(ARGUED)).unwrap_or_default();
         for path in repo.files()?.iter().filter(|path| is_source(path, folder)) {
             let source = std::fs::read_to_string(repo.root.join(path))?;
             let file = path.strip_prefix(folder)?.display().to_string();

@@ -9,41 +9,42 @@ const TABLE: &str = include_str!("floors.txt");
 
 /// `floors.txt`, parsed.
 #[derive(Default)]
-struct Building<'a> {
-    rooms: BTreeMap<&'a str, Room<'a>>,
+struct Floors<'a> {
+    crates: BTreeMap<&'a str, CrateFloor<'a>>,
     dev: Vec<&'a str>,
     only: BTreeMap<&'a str, Vec<&'a str>>,
 }
 
-struct Room<'a> {
+/// The line of one crate: its floor, its level, and the crates beside it that it may import.
+struct CrateFloor<'a> {
     floor: u32,
     level: &'a str,
     beside: Vec<&'a str>,
 }
 
-impl<'a> Building<'a> {
-    fn parse(table: &'a str) -> Result<Building<'a>> {
-        let mut building = Building::default();
+impl<'a> Floors<'a> {
+    fn parse(table: &'a str) -> Result<Floors<'a>> {
+        let mut floors = Floors::default();
         for line in table.lines().filter(|line| !line.starts_with('#')) {
             let words: Vec<_> = line.split_whitespace().collect();
             match words[..] {
                 [] => {}
                 ["floor", floor, name, level, ref beside @ ..] => {
-                    let room = Room {
+                    let crate_floor = CrateFloor {
                         floor: floor.parse()?,
                         level,
                         beside: beside.to_vec(),
                     };
-                    building.rooms.insert(name, room);
+                    floors.crates.insert(name, crate_floor);
                 }
-                ["dev", name] => building.dev.push(name),
+                ["dev", name] => floors.dev.push(name),
                 ["only", package, ref names @ ..] => {
-                    building.only.insert(package, names.to_vec());
+                    floors.only.insert(package, names.to_vec());
                 }
                 _ => return Err(format!("floors.txt: '{line}' is none of its three lines").into()),
             }
         }
-        Ok(building)
+        Ok(floors)
     }
 
     /// Why `importer` may not import `imported`, both crates of ours.
@@ -53,7 +54,7 @@ impl<'a> Building<'a> {
                 "{importer} imports {imported}, which is for tests only"
             ));
         }
-        let Some(below) = self.rooms.get(imported) else {
+        let Some(below) = self.crates.get(imported) else {
             return Some(format!(
                 "{importer} imports {imported}, which floors.txt does not name"
             ));
@@ -62,7 +63,7 @@ impl<'a> Building<'a> {
             return (below.floor > 1)
                 .then(|| format!("{importer} imports {imported}, an implementation"));
         }
-        let above = self.rooms.get(importer)?;
+        let above = self.crates.get(importer)?;
         let allowed = below.floor < above.floor || above.beside.contains(&imported);
         (!allowed).then(|| {
             format!(
@@ -75,7 +76,7 @@ impl<'a> Building<'a> {
 
 /// Imports that the table forbids.
 pub(super) fn imports(repo: &Repo) -> Result<Vec<String>> {
-    let building = Building::parse(TABLE)?;
+    let floors = Floors::parse(TABLE)?;
     let crates = || {
         repo.packages
             .iter()
@@ -89,17 +90,17 @@ pub(super) fn imports(repo: &Repo) -> Result<Vec<String>> {
     let mut findings = Vec::new();
     for package in crates() {
         let importer = package.short();
-        if !building.rooms.contains_key(importer) && !building.dev.contains(&importer) {
+        if !floors.crates.contains_key(importer) && !floors.dev.contains(&importer) {
             findings.push(format!("{importer} has no line in floors.txt"));
         }
         for dependency in package
             .dependencies
             .iter()
-            .filter(|dependency| !dependency.dev)
+            .filter(|dependency| !dependency.is_for_tests())
         {
             let finding = match short(&dependency.name) {
-                Some(imported) => building.forbids(importer, imported),
-                None => match building.only.get(&*dependency.name) {
+                Some(imported) => floors.forbids(importer, imported),
+                None => match floors.only.get(&*dependency.name) {
                     Some(names) if !names.contains(&importer) => Some(format!(
                         "{importer} imports {}, which only {names:?} may",
                         dependency.name
@@ -115,24 +116,24 @@ pub(super) fn imports(repo: &Repo) -> Result<Vec<String>> {
 
 /// Crates whose root lacks the attribute that their level promises.
 pub(super) fn levels(repo: &Repo) -> Result<Vec<String>> {
-    let building = Building::parse(TABLE)?;
+    let floors = Floors::parse(TABLE)?;
     let mut findings = Vec::new();
     for package in &repo.packages {
-        let Some(room) = building.rooms.get(package.short()) else {
+        let Some(crate_floor) = floors.crates.get(package.short()) else {
             continue;
         };
-        let promised: &[&str] = match room.level {
+        let promised: &[&str] = match crate_floor.level {
             "core" => &["#![no_std]", "#![forbid(unsafe_code)]"],
             "no_std" => &["#![no_std]"],
             "safe" => &["#![forbid(unsafe_code)]"],
             _ => &[],
         };
-        let file = if package.library {
+        let file = if package.is_library() {
             "src/lib.rs"
         } else {
             "src/main.rs"
         };
-        let text = repo.shell.read_file(package.folder.join(file))?;
+        let text = repo.shell.read_file(package.folder().join(file))?;
         for attribute in promised
             .iter()
             .filter(|attribute| !text.lines().any(|line| line == **attribute))
@@ -151,20 +152,20 @@ mod tests {
 
     #[test]
     fn imports_go_down() {
-        let building = Building::parse(TABLE).unwrap();
-        assert_eq!(building.forbids("runtime", "wire"), None);
-        assert_eq!(building.forbids("pin", "topo"), None);
-        assert_eq!(building.forbids("testkit", "wire"), None);
-        assert!(building.forbids("wire", "os").is_some());
-        assert!(building.forbids("topo", "pin").is_some());
-        assert!(building.forbids("coll", "wire").is_some());
-        assert!(building.forbids("launch", "testkit").is_some());
-        assert!(building.forbids("testkit", "shm").is_some());
-        assert!(building.forbids("runtime", "unheard").is_some());
+        let floors = Floors::parse(TABLE).unwrap();
+        assert_eq!(floors.forbids("runtime", "wire"), None);
+        assert_eq!(floors.forbids("pin", "topo"), None);
+        assert_eq!(floors.forbids("testkit", "wire"), None);
+        assert!(floors.forbids("wire", "os").is_some());
+        assert!(floors.forbids("topo", "pin").is_some());
+        assert!(floors.forbids("coll", "wire").is_some());
+        assert!(floors.forbids("launch", "testkit").is_some());
+        assert!(floors.forbids("testkit", "shm").is_some());
+        assert!(floors.forbids("runtime", "unheard").is_some());
     }
 
     #[test]
     fn a_line_of_another_kind_is_refused() {
-        assert!(Building::parse("roof 6 sky std").is_err());
+        assert!(Floors::parse("roof 6 sky std").is_err());
     }
 }

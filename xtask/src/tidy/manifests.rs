@@ -1,9 +1,8 @@
 //! Rules on packages: what a manifest holds, licences, fuzz targets.
 
+use crate::repo::Metadata;
 use crate::{Repo, Result};
-use serde_json::Value;
 use std::collections::BTreeSet;
-use xshell::cmd;
 
 /// Licences under which a package may be part of this one.
 const LICENCES: [&str; 10] = [
@@ -27,7 +26,7 @@ pub(super) fn whole(repo: &Repo) -> Result<Vec<String>> {
         if package.license.as_deref() != Some("MIT OR Apache-2.0") {
             findings.push(format!("{name}: licence is not the workspace's"));
         }
-        let manifest = repo.shell.read_file(package.folder.join("Cargo.toml"))?;
+        let manifest = repo.shell.read_file(package.folder().join("Cargo.toml"))?;
         if !manifest.contains("[lints]\nworkspace = true") {
             findings.push(format!("{name}: manifest lacks `[lints] workspace = true`"));
         }
@@ -36,7 +35,7 @@ pub(super) fn whole(repo: &Repo) -> Result<Vec<String>> {
         }
         let readme = repo
             .shell
-            .read_file(package.folder.join("README.md"))
+            .read_file(package.folder().join("README.md"))
             .unwrap_or_default();
         if !readme.starts_with(&format!("# {}\n", package.name)) {
             findings.push(format!(
@@ -54,13 +53,13 @@ pub(super) fn whole(repo: &Repo) -> Result<Vec<String>> {
 /// README are, word for word, examples of the runtime.
 pub(super) fn readmes(repo: &Repo) -> Result<Vec<String>> {
     let mut findings = Vec::new();
-    for package in repo.packages.iter().filter(|package| package.library) {
+    for package in repo.packages.iter().filter(|package| package.is_library()) {
         let name = package.short();
-        let readme = repo.shell.read_file(package.folder.join("README.md"))?;
+        let readme = repo.shell.read_file(package.folder().join("README.md"))?;
         if rust_blocks(&readme).next().is_none() {
             findings.push(format!("{name}: README.md has no ```rust example"));
         }
-        let root = repo.shell.read_file(package.folder.join("src/lib.rs"))?;
+        let root = repo.shell.read_file(package.folder().join("src/lib.rs"))?;
         if !root.contains("include_str!(\"../README.md\")") {
             findings.push(format!("{name}: lib.rs does not test README.md"));
         }
@@ -95,22 +94,15 @@ fn rust_blocks(text: &str) -> impl Iterator<Item = &str> {
 
 /// Packages that we are built from under a licence that is not on the list.
 pub(super) fn licences(repo: &Repo) -> Result<Vec<String>> {
-    let sh = &repo.shell;
     let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let text = cmd!(
-        sh,
-        "cargo metadata --format-version 1 --filter-platform {platform}"
-    )
-    .quiet()
-    .read()?;
-    let metadata: Value = serde_json::from_str(&text)?;
+    let metadata = Metadata::read(&repo.shell, &["--filter-platform", &platform])?;
     let mut findings = Vec::new();
-    for package in metadata["packages"].as_array().into_iter().flatten() {
-        let licence = package["license"].as_str().unwrap_or("none named");
+    for package in metadata.packages {
+        let licence = package.license.as_deref().unwrap_or("none named");
         if !allowed(licence) {
             findings.push(format!(
                 "{}: licence '{licence}' is not on the list",
-                package["name"]
+                package.name
             ));
         }
     }

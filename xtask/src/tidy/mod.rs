@@ -10,95 +10,38 @@ mod sources;
 mod tokens;
 mod vocabulary;
 
+use self::sources::each_source;
 use crate::tally::Tally;
-use crate::{Repo, Result, Verb, no_more};
-
-pub(crate) const VERB: Verb = Verb {
-    name: "tidy",
-    usage: "",
-    summary: "The rules of the design: imports, documentation, licences, names, sizes",
-    help: "
-Reads `cargo metadata` and the files under version control, and fails on what the design forbids:
-an import that goes up (the table is `xtask/src/tidy/floors.txt`), unsafe code where it is forbidden,
-a module without documentation, a crate without its README, licence or lints, an example in a README
-that is never compiled, two settings of one name, a file of more than 500 lines that does not argue why, a file of
-more than 1 MB, modules of a crate that import each other in a circle, a word that the field has another one for (the
-list is `xtask/src/tidy/vocabulary.txt`), a mark of unfinished work, a path of one machine, a fuzz target without a
-body. It is part of `cargo xtask test`.",
-    run,
-};
+use crate::{Repo, Result};
 
 /// A rule: its name, and what it finds.
-struct Rule {
-    name: &'static str,
-    find: fn(&Repo) -> Result<Vec<String>>,
-}
+type Rule = (&'static str, fn(&Repo) -> Result<Vec<String>>);
 
 const RULES: &[Rule] = &[
-    Rule {
-        name: "imports go down",
-        find: floors::imports,
-    },
-    Rule {
-        name: "crates keep their level",
-        find: floors::levels,
-    },
-    Rule {
-        name: "manifests are whole",
-        find: manifests::whole,
-    },
-    Rule {
-        name: "licences allow any use",
-        find: manifests::licences,
-    },
-    Rule {
-        name: "READMEs show what compiles",
-        find: manifests::readmes,
-    },
-    Rule {
-        name: "fuzz targets have bodies",
-        find: manifests::fuzz_targets,
-    },
-    Rule {
-        name: "modules are documented",
-        find: sources::documented,
-    },
-    Rule {
-        name: "files are short",
-        find: sources::short,
-    },
-    Rule {
-        name: "the repository is light",
-        find: sources::light,
-    },
-    Rule {
-        name: "modules of a crate form no circle",
-        find: modules::circles,
-    },
-    Rule {
-        name: "the words are the field's",
-        find: vocabulary::replaced,
-    },
-    Rule {
-        name: "nothing is unfinished",
-        find: sources::finished,
-    },
-    Rule {
-        name: "no path of one machine",
-        find: sources::portable,
-    },
-    Rule {
-        name: "tests do not sleep",
-        find: sources::awake,
-    },
-    Rule {
-        name: "settings have one name",
-        find: sources::settings,
-    },
+    ("imports go down", floors::imports),
+    ("crates keep their level", floors::levels),
+    ("manifests are whole", manifests::whole),
+    ("licences allow any use", manifests::licences),
+    ("READMEs show what compiles", manifests::readmes),
+    ("fuzz targets have bodies", manifests::fuzz_targets),
+    ("modules are documented", |repo| {
+        each_source(repo, sources::documented)
+    }),
+    ("files are short", |repo| each_source(repo, sources::short)),
+    ("the repository is light", sources::light),
+    ("modules of a crate form no circle", modules::circles),
+    ("the words are the field's", vocabulary::replaced),
+    ("nothing is unfinished", |repo| {
+        each_source(repo, sources::finished)
+    }),
+    ("no path of one machine", sources::portable),
+    ("tests do not sleep", |repo| {
+        each_source(repo, sources::awake)
+    }),
+    ("settings have one name", sources::settings),
 ];
 
-fn run(repo: &Repo, arguments: &[String]) -> Result {
-    no_more(VERB.name, arguments)?;
+pub(crate) fn run(repo: &Repo) -> Result {
     println!("{}", check(repo)?);
     Ok(())
 }
@@ -110,13 +53,13 @@ fn run(repo: &Repo, arguments: &[String]) -> Result {
 pub(crate) fn check(repo: &Repo) -> Result<Tally> {
     let mut tally = Tally::default();
     let mut report = String::new();
-    for rule in RULES {
-        let findings = (rule.find)(repo)?;
+    for (name, find) in RULES {
+        let findings = find(repo)?;
         if findings.is_empty() {
             tally += Tally::ONE;
             continue;
         }
-        report += &format!("\ntidy: {}:\n", rule.name);
+        report += &format!("\ntidy: {name}:\n");
         for finding in findings {
             report += &format!("  {finding}\n");
         }

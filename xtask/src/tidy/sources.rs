@@ -15,11 +15,8 @@ pub(super) fn each_source(
     repo: &Repo,
     mut look: impl FnMut(&str, &str) -> Vec<String>,
 ) -> Result<Vec<String>> {
-    each_file(
-        repo,
-        |path| path.extension().is_some_and(|extension| extension == "rs"),
-        &mut look,
-    )
+    let is_rust = |path: &Path| path.extension().is_some_and(|extension| extension == "rs");
+    each_file(repo, is_rust, &mut look)
 }
 
 fn each_file(
@@ -49,33 +46,28 @@ fn lines_with(path: &str, text: &str, words: &[&str]) -> Vec<String> {
 }
 
 /// Modules that do not begin with `//!`.
-pub(super) fn documented(repo: &Repo) -> Result<Vec<String>> {
-    each_source(repo, |path, text| {
-        // A compile-fail case is a program that a user might write, seen whole in an error message.
-        // A module's `tests.rs` says by its name what it is.
-        let exempt = path.contains("/compile-fail/") || path.ends_with("/tests.rs");
-        let documented = ["//!", "#![doc"]
-            .iter()
-            .any(|start| text.starts_with(start));
-        if exempt || documented {
-            return Vec::new();
-        }
-        vec![format!("{path} does not begin with //!")]
-    })
+pub(super) fn documented(path: &str, text: &str) -> Vec<String> {
+    // A compile-fail case is a program that a user might write, seen whole in an error message.
+    // A module's `tests.rs` says by its name what it is.
+    let exempt = path.contains("/compile-fail/") || path.ends_with("/tests.rs");
+    let documented = ["//!", "#![doc"]
+        .iter()
+        .any(|start| text.starts_with(start));
+    match exempt || documented {
+        true => Vec::new(),
+        false => vec![format!("{path} does not begin with //!")],
+    }
 }
 
 /// Files past the longest length.
-pub(super) fn short(repo: &Repo) -> Result<Vec<String>> {
-    each_source(repo, |path, text| {
-        let lines = text.lines().count();
-        if lines <= LONGEST || text.lines().any(|line| line.starts_with(WHY_LONG)) {
-            Vec::new()
-        } else {
-            vec![format!(
-                "{path}: {lines} lines; more than {LONGEST} are argued for: {WHY_LONG}..."
-            )]
-        }
-    })
+pub(super) fn short(path: &str, text: &str) -> Vec<String> {
+    let lines = text.lines().count();
+    if lines <= LONGEST || text.lines().any(|line| line.starts_with(WHY_LONG)) {
+        return Vec::new();
+    }
+    vec![format!(
+        "{path}: {lines} lines; more than {LONGEST} are argued for: {WHY_LONG}..."
+    )]
 }
 
 /// Bytes of a tracked file at most, but for what tests read.
@@ -107,7 +99,7 @@ pub(super) fn light(repo: &Repo) -> Result<Vec<String>> {
 }
 
 /// Marks of unfinished work.
-pub(super) fn finished(repo: &Repo) -> Result<Vec<String>> {
+pub(super) fn finished(path: &str, text: &str) -> Vec<String> {
     let marks = [
         concat!("TO", "DO"),
         concat!("FIX", "ME"),
@@ -117,7 +109,7 @@ pub(super) fn finished(repo: &Repo) -> Result<Vec<String>> {
         concat!("allow(dead", "_code)"),
         concat!("place", "holder"),
     ];
-    each_source(repo, |path, text| lines_with(path, text, &marks))
+    lines_with(path, text, &marks)
 }
 
 /// Paths that exist on one machine only.
@@ -142,15 +134,11 @@ pub(super) fn portable(repo: &Repo) -> Result<Vec<String>> {
 }
 
 /// Tests that wait for time to pass.
-pub(super) fn awake(repo: &Repo) -> Result<Vec<String>> {
-    let sleep = [concat!("thread::", "sleep")];
-    each_source(repo, |path, text| {
-        if is_test(path) {
-            lines_with(path, text, &sleep)
-        } else {
-            Vec::new()
-        }
-    })
+pub(super) fn awake(path: &str, text: &str) -> Vec<String> {
+    match is_test(path) {
+        true => lines_with(path, text, &[concat!("thread::", "sleep")]),
+        false => Vec::new(),
+    }
 }
 
 fn is_test(path: &str) -> bool {

@@ -4,7 +4,7 @@ mod transport;
 
 use oxmpi_bench::options::{Order, Request, System, help, list, parse};
 use oxmpi_bench::report::{Environment, text};
-use oxmpi_bench::suite::{Observer, Row, Skip, Table, run};
+use oxmpi_bench::suite::{Observer, SampleRow, SampleTable, Skip, run};
 use oxmpi_bench::{Megabyte, OffCache};
 use std::process::ExitCode;
 
@@ -30,16 +30,16 @@ fn print(write: impl FnOnce(&mut String) -> std::fmt::Result) {
 }
 
 impl Observer for Print {
-    fn table(&mut self, table: &Table) {
+    fn table(&mut self, table: &SampleTable) {
         print(|out| text::heading(out, table));
     }
-    fn row(&mut self, table: &Table, row: &Row) {
+    fn row(&mut self, table: &SampleTable, row: &SampleRow) {
         print(|out| text::row(out, table, row, self.0));
     }
-    fn skip(&mut self, table: &Table, skip: &Skip) {
+    fn skip(&mut self, table: &SampleTable, skip: &Skip) {
         print(|out| text::skip(out, table, skip));
     }
-    fn end(&mut self, _: &Table) {
+    fn end(&mut self, _: &SampleTable) {
         print(text::end);
     }
 }

@@ -1,6 +1,6 @@
 use super::{Buffers, OffCache, Unaligned};
 use crate::Memory;
-use crate::kernels::Room;
+use crate::kernels::BufferSizes;
 use std::vec::Vec;
 
 const LINES: OffCache = OffCache {
@@ -8,20 +8,20 @@ const LINES: OffCache = OffCache {
     line: 64,
 };
 
-const fn room(out: usize, into: usize) -> Room {
-    Room {
+const fn room(out: usize, into: usize) -> BufferSizes {
+    BufferSizes {
         out,
         into,
         counts: 0,
     }
 }
 
-/// Where the slices of `turns` turns start, relative to the first.
-fn starts(buffers: &mut Buffers<'_>, turns: usize) -> Vec<(usize, usize)> {
-    let places: Vec<_> = (0..turns)
+/// Where the slices of `repetitions` repetitions start, relative to the first.
+fn starts(buffers: &mut Buffers<'_>, repetitions: usize) -> Vec<(usize, usize)> {
+    let places: Vec<_> = (0..repetitions)
         .map(|_| {
-            let turn = buffers.turn();
-            (turn.out.as_ptr().addr(), turn.into.as_ptr().addr())
+            let current = buffers.advance();
+            (current.out.as_ptr().addr(), current.into.as_ptr().addr())
         })
         .collect();
     let (out, into) = places[0];
@@ -33,10 +33,10 @@ fn starts(buffers: &mut Buffers<'_>, turns: usize) -> Vec<(usize, usize)> {
 fn in_cache_all_turns_have_one_place() {
     let mut memory = Memory::new(room(100, 200), None);
     let mut buffers = memory.buffers(room(100, 200));
-    let turn = buffers.turn();
-    assert_eq!((turn.out.len(), turn.into.len()), (100, 200));
+    let current = buffers.advance();
+    assert_eq!((current.out.len(), current.into.len()), (100, 200));
     assert_eq!(starts(&mut buffers, 5), [(0, 0); 5]);
-    assert_eq!(buffers.turns(), 6);
+    assert_eq!(buffers.repetitions(), 6);
 }
 
 /// 2,048 bytes each; messages of 300 bytes start 448 apart, those of 10 bytes 192 apart.
@@ -56,10 +56,10 @@ fn off_cache_messages_walk_two_lines_apart_and_wrap() {
 fn a_turn_is_found_again() {
     let mut memory = Memory::new(room(300, 300), Some(LINES));
     let mut buffers = memory.buffers(room(300, 10));
-    for turn in 0..40 {
-        let now = buffers.turn();
+    for repetition in 0..40 {
+        let now = buffers.advance();
         let (out, into) = (now.out.as_ptr(), now.into.as_ptr());
-        let again = buffers.of(turn);
+        let again = buffers.of(repetition);
         assert_eq!((again.out.as_ptr(), again.into.as_ptr()), (out, into));
         assert_eq!(buffers.last().out.as_ptr(), out);
     }
@@ -69,16 +69,16 @@ fn a_turn_is_found_again() {
 fn what_the_first_place_holds_is_copied_to_all() {
     let mut memory = Memory::new(room(300, 300), Some(LINES));
     let mut buffers = memory.buffers(room(300, 10));
-    buffers.turn();
+    buffers.advance();
     let first = buffers.of(0);
     first.out.fill(7);
     first.into.fill(9);
     buffers.restart(usize::MAX);
-    assert_eq!(buffers.turns(), 0);
+    assert_eq!(buffers.repetitions(), 0);
     for _ in 0..20 {
-        let turn = buffers.turn();
-        assert!(turn.out.iter().all(|&byte| byte == 7));
-        assert!(turn.into.iter().all(|&byte| byte == 9));
+        let current = buffers.advance();
+        assert!(current.out.iter().all(|&byte| byte == 7));
+        assert!(current.into.iter().all(|&byte| byte == 9));
     }
 }
 
@@ -88,7 +88,7 @@ fn a_few_turns_get_no_more_copies_than_they_use() {
     let mut buffers = memory.buffers(room(300, 10));
     buffers.of(0).into.fill(9);
     buffers.restart(3);
-    let copied = (0..11).filter(|&turn| buffers.of(turn).into[0] == 9);
+    let copied = (0..11).filter(|&repetition| buffers.of(repetition).into[0] == 9);
     assert_eq!(copied.count(), 3);
 }
 
@@ -108,8 +108,8 @@ fn messages_of_nothing_have_a_place_too() {
         let mut buffers = memory.buffers(room(0, 0));
         buffers.restart(usize::MAX);
         for _ in 0..100 {
-            let turn = buffers.turn();
-            assert!(turn.out.is_empty() && turn.into.is_empty());
+            let current = buffers.advance();
+            assert!(current.out.is_empty() && current.into.is_empty());
         }
     }
 }
@@ -119,7 +119,7 @@ fn numbers_are_found_at_every_place() {
     let mut memory = Memory::new(room(8, 8), Some(LINES));
     let mut buffers = memory.buffers(room(8, 7));
     for _ in 0..20 {
-        let (out, into) = buffers.turn().floats();
+        let (out, into) = buffers.advance().floats();
         assert_eq!((out.len(), into.len()), (2, 1));
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! All but the barrier are linear. A reduction needs one chunk of memory besides the caller's buffers.
 
+use super::Done;
 use crate::{Blocks, Comm, Source};
 use core::iter::repeat_n;
 use zerocopy::IntoBytes;
@@ -12,8 +13,6 @@ const TAG: u32 = 4;
 
 /// Numbers of a reduction in one message.
 const CHUNK: usize = 1024;
-
-type Done<C> = Result<(), <C as Comm>::Error>;
 
 /// Dissemination: after round r each rank has a signal from 2^r ranks, itself included.
 pub(crate) fn barrier<C: Comm>(comm: &mut C) -> Done<C> {

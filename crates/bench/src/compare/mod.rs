@@ -34,5 +34,5 @@ mod text;
 mod tests;
 
 pub use read::{Error, read};
-pub use report::{Ratio, Report, Row, Section, Table, TooMany};
-pub use run::{Figure, Kind, Run, Subject, Unit};
+pub use report::{ComparisonRow, ComparisonTable, Ratio, Report, Section, TooMany};
+pub use run::{ComparedRun, Figure, Kind, Subject, Unit};

@@ -2,8 +2,8 @@
 
 mod plots;
 
-use super::report::{Ratio, Report, Section, Table};
-use super::run::Run;
+use super::report::{ComparisonTable, Ratio, Report, Section};
+use super::run::ComparedRun;
 use super::text::{MISSING, grid};
 use crate::plot;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -54,7 +54,7 @@ fn page(report: &Report) -> String {
 }
 
 /// A run's name and the facts about it, such as its machine.
-fn facts(run: &Run, class: &str) -> Markup {
+fn facts(run: &ComparedRun, class: &str) -> Markup {
     html! {
         section class=(format!("run {class}")) {
             h2 { (run.name) }
@@ -104,7 +104,7 @@ fn summary(report: &Report) -> Markup {
 /// A section with its plots and tables. If it has several tables, each has a heading of its own.
 fn section_markup(section: &Section, report: &Report) -> Markup {
     let title = section.title();
-    let named = |table: &Table| format!("{title}, {} ranks", table.subject.ranks);
+    let named = |table: &ComparisonTable| format!("{title}, {} ranks", table.subject.ranks);
     html! {
         @if let [table] = &section.tables[..] {
             h2 id=(anchor(&title, table)) { (named(table)) }
@@ -121,7 +121,7 @@ fn section_markup(section: &Section, report: &Report) -> Markup {
 }
 
 /// A table's plots and rows.
-fn table_markup(table: &Table, report: &Report) -> Markup {
+fn table_markup(table: &ComparisonTable, report: &Report) -> Markup {
     html! {
         (pictures(&plots::over_sizes(table, report)))
         (figures(table, report))
@@ -138,7 +138,7 @@ fn pictures(plots: &[plot::Plot]) -> Markup {
 }
 
 /// Every row of a table. The rows are folded away unless there is only one.
-fn figures(table: &Table, report: &Report) -> Markup {
+fn figures(table: &ComparisonTable, report: &Report) -> Markup {
     let (_, lost) = table.score();
     let mut grid = grid(table, report).into_iter();
     let heading = grid.next().unwrap_or_default();
@@ -167,7 +167,7 @@ fn figures(table: &Table, report: &Report) -> Markup {
 }
 
 /// The HTML id of a table's heading, the target of links.
-fn anchor(title: &str, table: &Table) -> String {
+fn anchor(title: &str, table: &ComparisonTable) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let title: String = title.chars().map(plain).collect();
     format!("{title}-{}", table.subject.ranks)

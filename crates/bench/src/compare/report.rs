@@ -1,6 +1,6 @@
 //! Runs side by side: which is faster, by how much, and how certain that is.
 
-use super::run::{Figure, Kind, Run, Subject};
+use super::run::{ComparedRun, Figure, Kind, Subject};
 use std::format;
 use std::string::String;
 use std::vec::Vec;
@@ -12,9 +12,9 @@ const RUNS_MAX: usize = 8;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// The compared runs, with distinct names.
-    pub runs: Vec<Run>,
+    pub runs: Vec<ComparedRun>,
     /// The floors: what machines reach without message passing.
-    pub floors: Vec<Run>,
+    pub floors: Vec<ComparedRun>,
     /// The benchmarks, in the order of the runs.
     pub sections: Vec<Section>,
 }
@@ -23,21 +23,21 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Section {
     /// A table for each number of ranks, the least first.
-    pub tables: Vec<Table>,
+    pub tables: Vec<ComparisonTable>,
 }
 
 /// A benchmark on one number of ranks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct ComparisonTable {
     /// The benchmark, ranks, placement and unit.
     pub subject: Subject,
     /// A row for each length, the shortest first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparisonRow>,
 }
 
 /// One message length.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct ComparisonRow {
     /// The length in bytes.
     pub bytes: u64,
     /// The figure of each run.
@@ -74,16 +74,9 @@ impl Ratio {
 }
 
 /// The error for more runs than a report can show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0} runs; a report shows at most {RUNS_MAX}")]
 pub struct TooMany(usize);
-
-impl std::fmt::Display for TooMany {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} runs; a report shows at most {RUNS_MAX}", self.0)
-    }
-}
-
-impl std::error::Error for TooMany {}
 
 impl Report {
     /// Puts runs side by side; the first is compared with the others. If one of them has means only, as a
@@ -91,14 +84,14 @@ impl Report {
     ///
     /// # Errors
     /// When there are more than eight runs, floors not counted.
-    pub fn new(runs: Vec<Run>) -> Result<Report, TooMany> {
-        let (floors, mut runs): (Vec<Run>, Vec<Run>) =
+    pub fn new(runs: Vec<ComparedRun>) -> Result<Report, TooMany> {
+        let (floors, mut runs): (Vec<ComparedRun>, Vec<ComparedRun>) =
             runs.into_iter().partition(|run| run.kind == Kind::Floor);
         if runs.len() > RUNS_MAX {
             return Err(TooMany(runs.len()));
         }
-        if runs.iter().any(Run::tells_means_only) {
-            runs.iter_mut().for_each(Run::by_means);
+        if runs.iter().any(ComparedRun::tells_means_only) {
+            runs.iter_mut().for_each(ComparedRun::by_means);
         }
         for number in 1..runs.len() {
             let (before, rest) = runs.split_at_mut(number);
@@ -108,7 +101,7 @@ impl Report {
             }
         }
         let mut sections: Vec<Section> = Vec::new();
-        for (subject, _, _) in runs.iter().flat_map(Run::figures) {
+        for (subject, _, _) in runs.iter().flat_map(ComparedRun::figures) {
             match sections.iter_mut().find(|section| section.holds(subject)) {
                 Some(section) if section.tables.iter().any(|table| table.subject == *subject) => {}
                 Some(section) => section.tables.push(table(subject, &runs, &floors)),
@@ -130,7 +123,7 @@ impl Report {
     /// The number of rows with a ratio, and of those among them that the first run loses.
     pub fn score(&self) -> (usize, usize) {
         let tables = self.sections.iter().flat_map(|section| &section.tables);
-        let scores = tables.map(Table::score);
+        let scores = tables.map(ComparisonTable::score);
         scores.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
     }
 }
@@ -154,7 +147,7 @@ impl Section {
     }
 }
 
-impl Table {
+impl ComparisonTable {
     /// The number of rows with a ratio, and of those among them that the first run loses.
     pub fn score(&self) -> (usize, usize) {
         let ratios = || self.rows.iter().filter_map(|row| row.ratio);
@@ -174,8 +167,8 @@ impl Table {
     }
 }
 
-fn table(subject: &Subject, runs: &[Run], floors: &[Run]) -> Table {
-    let figures = runs.iter().flat_map(Run::figures);
+fn table(subject: &Subject, runs: &[ComparedRun], floors: &[ComparedRun]) -> ComparisonTable {
+    let figures = runs.iter().flat_map(ComparedRun::figures);
     let mut lengths: Vec<u64> = figures
         .filter(|(other, _, _)| *other == subject)
         .map(|(_, bytes, _)| bytes)
@@ -189,7 +182,7 @@ fn table(subject: &Subject, runs: &[Run], floors: &[Run]) -> Table {
             .iter()
             .zip(&figures)
             .any(|(run, figure)| figure.is_none() && measured_elsewhere(run, subject, bytes));
-        Row {
+        ComparisonRow {
             bytes,
             ratio: ratio(&figures).filter(|_| !elsewhere),
             floor: floors
@@ -199,21 +192,21 @@ fn table(subject: &Subject, runs: &[Run], floors: &[Run]) -> Table {
             figures,
         }
     });
-    Table {
+    ComparisonTable {
         subject: subject.clone(),
         rows: rows.collect(),
     }
 }
 
 /// Whether the run has this figure in another placement.
-fn measured_elsewhere(run: &Run, subject: &Subject, bytes: u64) -> bool {
+fn measured_elsewhere(run: &ComparedRun, subject: &Subject, bytes: u64) -> bool {
     run.figures().any(|(other, length, _)| {
         length == bytes && (&other.benchmark, other.ranks) == (&subject.benchmark, subject.ranks)
     })
 }
 
 /// A floor's figure; where the placement is not known, the lowest of all placements.
-fn least(floor: &Run, subject: &Subject, bytes: u64) -> Option<f64> {
+fn least(floor: &ComparedRun, subject: &Subject, bytes: u64) -> Option<f64> {
     let fits = |other: &Subject, length: u64| {
         length == bytes
             && (&other.benchmark, other.ranks, other.unit)

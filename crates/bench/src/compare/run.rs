@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 /// A run: one program's figures.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub struct ComparedRun {
     /// The run's name.
     pub name: String,
     /// Whether it is compared or a floor.
@@ -85,10 +85,10 @@ impl Subject {
     }
 }
 
-impl Run {
+impl ComparedRun {
     /// A run without figures.
-    pub fn new(name: impl Into<String>, kind: Kind) -> Run {
-        Run {
+    pub fn new(name: impl Into<String>, kind: Kind) -> ComparedRun {
+        ComparedRun {
             name: name.into(),
             kind,
             facts: Vec::new(),

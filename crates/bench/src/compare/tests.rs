@@ -1,6 +1,6 @@
 //! Tests of reports of small runs, and of real ones.
 
-use super::{Figure, Kind, Report, Run, Subject, TooMany, Unit, read};
+use super::{ComparedRun, Figure, Kind, Report, Subject, TooMany, Unit, read};
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -24,8 +24,8 @@ fn figure(low: f64, value: f64, high: f64) -> Figure {
 }
 
 /// A run with these times of PingPong, one for each power of two from 8 on.
-fn run(name: &str, kind: Kind, times: &[f64]) -> Run {
-    let mut run = Run::new(name, kind);
+fn run(name: &str, kind: Kind, times: &[f64]) -> ComparedRun {
+    let mut run = ComparedRun::new(name, kind);
     for (number, &time) in times.iter().enumerate() {
         let figure = figure(0.9 * time, time, 1.2 * time);
         run.add(subject("pingpong", 2, ""), 8 << number, figure);
@@ -62,11 +62,11 @@ fn the_first_is_held_against_the_best_other() {
 
 #[test]
 fn who_was_measured_elsewhere_only_may_be_the_best() {
-    let mut ours = Run::new("ours", Kind::Rival);
+    let mut ours = ComparedRun::new("ours", Kind::Rival);
     ours.add(subject("x", 2, "near"), 8, figure(1.0, 1.0, 1.0));
-    let mut slow = Run::new("slow", Kind::Rival);
+    let mut slow = ComparedRun::new("slow", Kind::Rival);
     slow.add(subject("x", 2, "near"), 8, figure(9.0, 9.0, 9.0));
-    let mut elsewhere = Run::new("elsewhere", Kind::Rival);
+    let mut elsewhere = ComparedRun::new("elsewhere", Kind::Rival);
     elsewhere.add(subject("x", 2, "far"), 8, figure(0.1, 0.1, 0.1));
     let report = Report::new([ours, slow, elsewhere].into()).unwrap();
     assert_eq!(report.sections[0].tables[0].rows[0].ratio, None);
@@ -76,7 +76,7 @@ fn who_was_measured_elsewhere_only_may_be_the_best() {
 #[test]
 fn of_groups_the_slowest_counts_and_of_floors_the_fastest() {
     for (kind, expected) in [(Kind::Rival, 3.0), (Kind::Floor, 1.0)] {
-        let mut run = Run::new("a", kind);
+        let mut run = ComparedRun::new("a", kind);
         for time in [2.0, 3.0, 1.0] {
             run.add(subject("Multi-x", 2, ""), 8, figure(time, time, time));
         }
@@ -141,7 +141,7 @@ fn the_page_needs_nothing_else_and_is_well_formed() {
 
 #[test]
 fn one_run_alone_is_shown_over_ranks() {
-    let mut run = Run::new("alone", Kind::Rival);
+    let mut run = ComparedRun::new("alone", Kind::Rival);
     for ranks in [2, 4, 8] {
         for bytes in [0, 8, 1024, 65536] {
             let time = (ranks as u64 * (bytes + 8)) as f64;
@@ -184,7 +184,7 @@ fn wrong_data_never_wins() {
     };
     let wrong = || read("wrong", &bench(&row(1.0, 5.0))).unwrap();
     let right = |name, time| read(name, &bench(&row(time, 0.0))).unwrap();
-    let ratio = |runs: [Vec<Run>; 3]| {
+    let ratio = |runs: [Vec<ComparedRun>; 3]| {
         let report = Report::new(runs.concat()).unwrap();
         let ratio = report.sections[0].tables[0].rows[0].ratio;
         ratio.map(|ratio| (ratio.best, ratio.value))

@@ -1,7 +1,7 @@
 //! Formats a report as text.
 
-use super::report::{Ratio, Report, Row, Table};
-use super::run::{Run, Unit};
+use super::report::{ComparisonRow, ComparisonTable, Ratio, Report};
+use super::run::{ComparedRun, Unit};
 use crate::plot::units::{digits, ratio};
 use std::fmt::Write;
 use std::format;
@@ -42,7 +42,7 @@ fn text(report: &Report) -> String {
 }
 
 /// The headings and cells of a table, for the page and the text.
-pub(super) fn grid(table: &Table, report: &Report) -> Vec<Vec<String>> {
+pub(super) fn grid(table: &ComparisonTable, report: &Report) -> Vec<Vec<String>> {
     let several = report.runs.len() > 1;
     let floor = table.rows.iter().any(|row| row.floor.is_some());
     let unit = match table.subject.unit {
@@ -85,7 +85,7 @@ pub(super) fn grid(table: &Table, report: &Report) -> Vec<Vec<String>> {
 }
 
 /// The best other run, the ratio and its spread.
-fn against(row: &Row, runs: &[Run]) -> [String; 3] {
+fn against(row: &ComparisonRow, runs: &[ComparedRun]) -> [String; 3] {
     let best = row.ratio.and_then(|ratio| runs.get(ratio.best));
     let spread = row.ratio.and_then(|ratio| ratio.range);
     [
@@ -98,7 +98,7 @@ fn against(row: &Row, runs: &[Run]) -> [String; 3] {
 }
 
 /// The remark on a row.
-fn remark(row: &Row, runs: &[Run]) -> String {
+fn remark(row: &ComparisonRow, runs: &[ComparedRun]) -> String {
     let mut words: Vec<String> = Vec::new();
     if row.ratio.as_ref().is_some_and(Ratio::lost) {
         let open = row.ratio.as_ref().is_some_and(Ratio::open);

@@ -2,38 +2,30 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample};
-use crate::buffers::Room;
-use crate::buffers::Turn;
+use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info::collective(
     "Allgather",
     "the bytes of all ranks, on every rank",
-    |bytes, ranks| Room {
+    |bytes, ranks| BufferSizes {
         out: bytes,
         into: bytes * ranks,
         counts: 0,
     },
 );
 
-pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
-    pattern::fill(sample, turn.out);
-    pattern::fill_blocks_wrong(sample, Piece::all, turn.into);
-    turn.counts.fill(turn.out.len());
+pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
+    pattern::fill(sample, buffers.out);
+    pattern::fill_blocks_wrong(sample, Piece::all, buffers.into);
+    buffers.counts.fill(buffers.out.len());
 }
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    for _ in 0..times {
-        let Turn { out, into, .. } = buffers.turn();
-        comm.allgather(out, into)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
+    comm.allgather(buffers.out, buffers.into)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
-    pattern::max_block_error(sample, Piece::all, buffers.last().into)
+    pattern::max_error_blocks(sample, Piece::all, buffers.last().into)
 }

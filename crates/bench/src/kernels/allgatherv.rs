@@ -1,30 +1,22 @@
 //! Allgatherv: Allgather with a length for each rank; they are equal.
 
 use super::{Info, allgather};
-use crate::buffers::Room;
-use crate::buffers::Turn;
-use crate::{Blocks, Buffers, Comm};
+use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
+use crate::{Blocks, Comm};
 
 pub(super) use super::allgather::{check, fill};
 
 pub(super) const INFO: Info = Info {
     name: "Allgatherv",
     about: "Allgather with a length for each rank",
-    room: |bytes, ranks| Room {
+    room: |bytes, ranks| BufferSizes {
         counts: ranks,
         ..(allgather::INFO.room)(bytes, ranks)
     },
     ..allgather::INFO
 };
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    for _ in 0..times {
-        let Turn { out, into, counts } = buffers.turn();
-        comm.allgatherv(out, Blocks::new(into, counts))?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
+    comm.allgatherv(buffers.out, Blocks::new(buffers.into, buffers.counts))
 }

@@ -1,31 +1,24 @@
 //! Allreduce: every rank gets the sum of all ranks' vectors of single-precision numbers.
 
 use super::{Info, Sample, pattern};
-use crate::buffers::Room;
-use crate::buffers::Turn;
+use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info::reduction(
     "Allreduce",
     "the sum of all ranks' vectors, on every rank",
-    |bytes, _| Room::both(bytes),
+    |bytes, _| BufferSizes::both(bytes),
 );
 
-pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
-    let (out, into) = turn.floats();
+pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
+    let (out, into) = buffers.floats();
     pattern::fill_numbers(sample, out, into);
 }
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    for _ in 0..times {
-        let (out, into) = buffers.turn().floats();
-        comm.allreduce_sum(out, into)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
+    let (out, into) = buffers.floats();
+    comm.allreduce_sum(out, into)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

@@ -2,21 +2,22 @@
 
 use super::info::Class;
 use super::{Info, TAG};
-use crate::buffers::Room;
+use crate::buffers::BufferSizes;
+use crate::comm::Done;
 use crate::{Comm, Source};
 use core::hint::spin_loop;
 
 pub(super) const INFO: Info = Info {
     class: Class::Synchronisation,
     ..Info::collective("Barrier", "no rank goes on before all have come", |_, _| {
-        Room::both(0)
+        BufferSizes::both(0)
     })
 };
 
 /// How late a rank enters a barrier that is checked, in nanoseconds.
 const LATE: u64 = 200_000;
 
-pub(super) fn repeat<C: Comm>(comm: &mut C, times: u32) -> Result<(), C::Error> {
+pub(super) fn repeat<C: Comm>(comm: &mut C, times: u32) -> Done<C> {
     for _ in 0..times {
         comm.barrier()?;
     }

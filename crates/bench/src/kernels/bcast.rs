@@ -1,9 +1,9 @@
 //! Bcast: every rank gets the bytes of the root; the root rotates.
 
 use super::pattern::{self, Piece};
-use super::{Info, Sample, roots};
-use crate::buffers::Room;
-use crate::buffers::Turn;
+use super::{Info, Sample};
+use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info {
@@ -11,39 +11,31 @@ pub(super) const INFO: Info = Info {
     ..Info::collective(
         "Bcast",
         "the bytes of one rank in turn, on every rank",
-        |bytes, _| Room::both(bytes),
+        |bytes, _| BufferSizes::both(bytes),
     )
 };
 
-pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
-    pattern::fill(sample, turn.out);
+pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
+    pattern::fill(sample, buffers.out);
     let first = usize::from(sample.rank == 0) % sample.ranks;
-    pattern::fill_wrong(sample, Piece::all(first), turn.into);
+    pattern::fill_wrong(sample, Piece::all(first), buffers.into);
 }
 
 /// The root always sends from its send buffer, so that the data it received before stays.
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    let rank = comm.rank();
-    for root in roots::from(buffers.turns(), comm.size()).take(times as usize) {
-        let Turn { out, into, .. } = buffers.turn();
-        comm.bcast(if rank == root { out } else { into }, root)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
+    let is_root = comm.rank() == root;
+    comm.bcast(if is_root { buffers.out } else { buffers.into }, root)
 }
 
 /// The root of the last repetition received its data in the repetition before.
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
-    let turns = buffers.turns();
-    let Some(turn) = (0..turns)
+    let repetitions = buffers.repetitions();
+    let Some(repetition) = (0..repetitions)
         .rev()
-        .find(|turn| turn % sample.ranks != sample.rank)
+        .find(|repetition| repetition % sample.ranks != sample.rank)
     else {
         return 0.0;
     };
-    let root = Piece::all(turn % sample.ranks);
-    pattern::max_error(sample, root, buffers.of(turn).into)
+    let root = Piece::all(repetition % sample.ranks);
+    pattern::max_error(sample, root, buffers.of(repetition).into)
 }

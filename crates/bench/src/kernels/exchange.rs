@@ -4,15 +4,15 @@
 use super::info::{Active, Class};
 use super::pattern::{self, Piece};
 use super::{Info, Sample, TAG};
-use crate::buffers::Room;
-use crate::buffers::Turn;
+use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Buffers, Comm, Source};
 
 /// Two messages leave a rank and two enter it, each with a buffer of its own.
 pub(super) const INFO: Info = Info {
     class: Class::ParallelTransfer,
     active: Active::All,
-    room: |bytes, _| Room::both(2 * bytes),
+    room: |bytes, _| BufferSizes::both(2 * bytes),
     ..Info::transfer(
         "Exchange",
         "each rank exchanges with both neighbours of a ring",
@@ -31,24 +31,20 @@ fn pieces(sample: Sample, each: usize) -> [Piece; 2] {
     [piece(left, firsts[0]), piece(right, firsts[1])]
 }
 
-pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
-    pattern::fill(sample, turn.out);
-    let each = turn.into.len() / 2;
+pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
+    pattern::fill(sample, buffers.out);
+    let each = buffers.into.len() / 2;
     let [first, second] = pieces(sample, each);
-    let (from_left, from_right) = turn.into.split_at_mut(each);
+    let (from_left, from_right) = buffers.into.split_at_mut(each);
     pattern::fill_wrong(sample, first, from_left);
     pattern::fill_wrong(sample, second, from_right);
 }
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
+pub(super) fn repeat<C: Comm>(comm: &mut C, times: u32, buffers: &mut Buffers<'_>) -> Done<C> {
     let (rank, ranks) = (comm.rank(), comm.size());
     let (left, right) = ((rank + ranks - 1) % ranks, (rank + 1) % ranks);
     for _ in 0..times {
-        let Turn { out, into, .. } = buffers.turn();
+        let RepetitionBuffers { out, into, .. } = buffers.advance();
         let (to_left, to_right) = out.split_at(out.len() / 2);
         let (from_left, from_right) = into.split_at_mut(into.len() / 2);
         comm.exchange(

@@ -2,7 +2,8 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample, allgather, roots};
-use crate::buffers::Turn;
+use crate::buffers::RepetitionBuffers;
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) use super::allgather::fill;
@@ -14,21 +15,13 @@ pub(super) const INFO: Info = Info {
     ..allgather::INFO
 };
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    let rank = comm.rank();
-    for root in roots::from(buffers.turns(), comm.size()).take(times as usize) {
-        let Turn { out, into, .. } = buffers.turn();
-        comm.gather(out, (rank == root).then_some(into), root)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
+    let all = (comm.rank() == root).then_some(buffers.into);
+    comm.gather(buffers.out, all, root)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
-    roots::last_of(sample.rank, sample.ranks, buffers.turns()).map_or(0.0, |turn| {
-        pattern::max_block_error(sample, Piece::all, buffers.of(turn).into)
+    roots::last_of(sample.rank, sample.ranks, buffers.repetitions()).map_or(0.0, |repetition| {
+        pattern::max_error_blocks(sample, Piece::all, buffers.of(repetition).into)
     })
 }

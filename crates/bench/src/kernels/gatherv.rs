@@ -1,8 +1,9 @@
 //! Gatherv: Gather with a length for each rank; they are equal.
 
-use super::{Info, allgatherv, gather, roots};
-use crate::buffers::Turn;
-use crate::{Blocks, Buffers, Comm};
+use super::{Info, allgatherv, gather};
+use crate::buffers::RepetitionBuffers;
+use crate::comm::Done;
+use crate::{Blocks, Comm};
 
 pub(super) use super::gather::{check, fill};
 
@@ -13,16 +14,8 @@ pub(super) const INFO: Info = Info {
     ..gather::INFO
 };
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    let rank = comm.rank();
-    for root in roots::from(buffers.turns(), comm.size()).take(times as usize) {
-        let Turn { out, into, counts } = buffers.turn();
-        let all = (rank == root).then_some(Blocks::new(into, counts));
-        comm.gatherv(out, all, root)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
+    let RepetitionBuffers { out, into, counts } = buffers;
+    let all = (comm.rank() == root).then_some(Blocks::new(into, counts));
+    comm.gatherv(out, all, root)
 }

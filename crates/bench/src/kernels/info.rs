@@ -1,6 +1,6 @@
 //! The description of a kernel for the suite, the options and the reports.
 
-use crate::buffers::Room;
+use crate::buffers::BufferSizes;
 
 /// The class of a kernel, which decides the columns of its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct Info {
     /// Messages that leave or enter one rank, counted in the throughput; 0 without throughput.
     pub messages: u32,
     /// The buffers that a rank needs, by message length and number of ranks.
-    pub room: fn(bytes: usize, ranks: usize) -> Room,
+    pub room: fn(bytes: usize, ranks: usize) -> BufferSizes,
 }
 
 impl Info {
@@ -65,7 +65,7 @@ impl Info {
             class: Class::SingleTransfer,
             active: Active::Two,
             messages,
-            ..Self::collective(name, about, |bytes, _| Room::both(bytes))
+            ..Self::collective(name, about, |bytes, _| BufferSizes::both(bytes))
         }
     }
 
@@ -73,7 +73,7 @@ impl Info {
     pub(super) const fn collective(
         name: &'static str,
         about: &'static str,
-        room: fn(usize, usize) -> Room,
+        room: fn(usize, usize) -> BufferSizes,
     ) -> Self {
         Info {
             name,
@@ -93,7 +93,7 @@ impl Info {
     pub(super) const fn reduction(
         name: &'static str,
         about: &'static str,
-        room: fn(usize, usize) -> Room,
+        room: fn(usize, usize) -> BufferSizes,
     ) -> Self {
         Info {
             item: size_of::<f32>(),

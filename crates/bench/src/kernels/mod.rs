@@ -1,9 +1,9 @@
 //! The benchmark kernels: one file each, one line each in the list below.
 //!
 //! A kernel is a module with four items: `INFO` describes it, `fill` prepares the buffers of a repetition,
-//! `repeat` is the timed loop, and `check` proves afterwards that the data arrived. Neither `fill` nor
-//! `check` is timed. A kernel without data has no `fill`, and its `check` calls the operation once more to
-//! observe it.
+//! `repeat` is the timed loop (of a collective `call` is its body), and `check` proves afterwards that the data
+//! arrived. Neither `fill` nor `check` is timed. A kernel without data has no `fill`, and its `check` calls the
+//! operation once more to observe it.
 //!
 //! A vector variant (`Gatherv`) has blocks of the same lengths as the plain kernel, so that only the
 //! library's work differs; it shares `fill` and `check` with it.
@@ -35,7 +35,9 @@ mod sendrecv;
 #[cfg(test)]
 mod tests;
 
-pub use crate::buffers::Room;
+pub use crate::buffers::BufferSizes;
+use crate::buffers::RepetitionBuffers;
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 pub use info::{Active, Class, Info};
 
@@ -56,24 +58,29 @@ pub struct Sample {
 
 macro_rules! catalog {
     (
-        with data: $($kernel:ident in $module:ident),+;
-        without: $($bare:ident in $still:ident),+;
+        transfers: $($transfer:ident in $between:ident),+;
+        collectives: $($collective:ident in $among:ident),+;
+        without data: $($bare:ident in $still:ident),+;
     ) => {
         /// A benchmark kernel of the MPI-1 part.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Kernel {
-            $(#[doc = concat!("See the module `", stringify!($module), "`.")] $kernel,)+
+            $(#[doc = concat!("See the module `", stringify!($between), "`.")] $transfer,)+
+            $(#[doc = concat!("See the module `", stringify!($among), "`.")] $collective,)+
             $(#[doc = concat!("See the module `", stringify!($still), "`.")] $bare,)+
         }
 
         impl Kernel {
             /// All kernels, in the order in which they run.
-            pub const ALL: &[Kernel] = &[$(Kernel::$kernel,)+ $(Kernel::$bare,)+];
+            pub const ALL: &[Kernel] = &[
+                $(Kernel::$transfer,)+ $(Kernel::$collective,)+ $(Kernel::$bare,)+
+            ];
 
             /// Describes the kernel.
             pub fn info(self) -> &'static Info {
                 match self {
-                    $(Kernel::$kernel => &$module::INFO,)+
+                    $(Kernel::$transfer => &$between::INFO,)+
+                    $(Kernel::$collective => &$among::INFO,)+
                     $(Kernel::$bare => &$still::INFO,)+
                 }
             }
@@ -84,14 +91,15 @@ macro_rules! catalog {
                 self.fill_for(sample, buffers, usize::MAX);
             }
 
-            /// As [`Kernel::fill`], at the places of the next `turns` repetitions only.
-            pub(crate) fn fill_for(self, sample: Sample, buffers: &mut Buffers<'_>, turns: usize) {
+            /// As [`Kernel::fill`], at the places of the next `repetitions` repetitions only.
+            pub(crate) fn fill_for(self, sample: Sample, buffers: &mut Buffers<'_>, repetitions: usize) {
                 let first = buffers.of(0);
                 match self {
-                    $(Kernel::$kernel => $module::fill(sample, first),)+
+                    $(Kernel::$transfer => $between::fill(sample, first),)+
+                    $(Kernel::$collective => $among::fill(sample, first),)+
                     $(Kernel::$bare => {})+
                 }
-                buffers.restart(turns);
+                buffers.restart(repetitions);
             }
 
             /// Runs the measured pattern `times` times. Collective.
@@ -108,7 +116,8 @@ macro_rules! catalog {
                 buffers: &mut Buffers<'_>,
             ) -> Result<(), C::Error> {
                 match self {
-                    $(Kernel::$kernel => $module::repeat(comm, times, buffers),)+
+                    $(Kernel::$transfer => $between::repeat(comm, times, buffers),)+
+                    $(Kernel::$collective => repeat(comm, times, buffers, $among::call),)+
                     $(Kernel::$bare => $still::repeat(comm, times),)+
                 }
             }
@@ -129,7 +138,8 @@ macro_rules! catalog {
                 buffers: &mut Buffers<'_>,
             ) -> Result<f64, C::Error> {
                 match self {
-                    $(Kernel::$kernel => Ok($module::check(sample, buffers)),)+
+                    $(Kernel::$transfer => Ok($between::check(sample, buffers)),)+
+                    $(Kernel::$collective => Ok($among::check(sample, buffers)),)+
                     $(Kernel::$bare => $still::check(comm),)+
                 }
             }
@@ -139,13 +149,14 @@ macro_rules! catalog {
 
 // The order of the Intel MPI Benchmarks 2021.
 catalog! {
-    with data:
+    transfers:
         PingPong in pingpong,
         PingPongSpecificSource in pingpong_specific_source,
         PingPing in pingping,
         PingPingSpecificSource in pingping_specific_source,
         Sendrecv in sendrecv,
-        Exchange in exchange,
+        Exchange in exchange;
+    collectives:
         Allreduce in allreduce,
         Reduce in reduce,
         ReduceScatter in reduce_scatter,
@@ -159,8 +170,21 @@ catalog! {
         Alltoall in alltoall,
         Alltoallv in alltoallv,
         Bcast in bcast;
-    without:
+    without data:
         Barrier in barrier;
+}
+
+/// Calls a collective `times` times, each with the next set of buffers and the next root.
+fn repeat<C: Comm>(
+    comm: &mut C,
+    times: u32,
+    buffers: &mut Buffers<'_>,
+    call: impl Fn(&mut C, RepetitionBuffers<'_>, usize) -> Done<C>,
+) -> Done<C> {
+    for root in roots::from(buffers.repetitions(), comm.size()).take(times as usize) {
+        call(comm, buffers.advance(), root)?;
+    }
+    Ok(())
 }
 
 impl Kernel {

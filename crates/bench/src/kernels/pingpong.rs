@@ -4,7 +4,8 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample, TAG};
-use crate::buffers::Turn;
+use crate::buffers::RepetitionBuffers;
+use crate::comm::Done;
 use crate::{Buffers, Comm, Source};
 
 pub(super) const INFO: Info = Info {
@@ -13,16 +14,12 @@ pub(super) const INFO: Info = Info {
 };
 
 /// Each rank sends its own pattern, so that a message sent back unread is detected.
-pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
-    pattern::fill(sample, turn.out);
-    pattern::fill_wrong(sample, Piece::all(1 - sample.rank), turn.into);
+pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
+    pattern::fill(sample, buffers.out);
+    pattern::fill_wrong(sample, Piece::all(1 - sample.rank), buffers.into);
 }
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
+pub(super) fn repeat<C: Comm>(comm: &mut C, times: u32, buffers: &mut Buffers<'_>) -> Done<C> {
     to_and_fro(comm, Source::Any, times, buffers)
 }
 
@@ -32,16 +29,16 @@ pub(super) fn to_and_fro<C: Comm>(
     source: Source,
     times: u32,
     buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
+) -> Done<C> {
     if comm.rank() == 0 {
         for _ in 0..times {
-            let Turn { out, into, .. } = buffers.turn();
+            let RepetitionBuffers { out, into, .. } = buffers.advance();
             comm.send(out, 1, TAG)?;
             comm.recv(into, source, TAG)?;
         }
     } else {
         for _ in 0..times {
-            let Turn { out, into, .. } = buffers.turn();
+            let RepetitionBuffers { out, into, .. } = buffers.advance();
             comm.recv(into, source, TAG)?;
             comm.send(out, 0, TAG)?;
         }

@@ -1,6 +1,8 @@
 //! Reduce: the root gets the sum of all ranks' vectors of single-precision numbers; the root rotates.
 
 use super::{Info, Sample, allreduce, pattern, roots};
+use crate::buffers::RepetitionBuffers;
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) use super::allreduce::fill;
@@ -12,22 +14,15 @@ pub(super) const INFO: Info = Info {
     ..allreduce::INFO
 };
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    let rank = comm.rank();
-    for root in roots::from(buffers.turns(), comm.size()).take(times as usize) {
-        let (out, into) = buffers.turn().floats();
-        comm.reduce_sum(out, (rank == root).then_some(into), root)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
+    let (out, into) = buffers.floats();
+    let sums = (comm.rank() == root).then_some(into);
+    comm.reduce_sum(out, sums, root)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
-    roots::last_of(sample.rank, sample.ranks, buffers.turns()).map_or(0.0, |turn| {
-        let (_, into) = buffers.of(turn).floats();
-        pattern::max_sum_error(sample, 0, into)
+    roots::last_of(sample.rank, sample.ranks, buffers.repetitions()).map_or(0.0, |repetition| {
+        let (_, into) = buffers.of(repetition).floats();
+        pattern::differ_sums(sample, 0, into)
     })
 }

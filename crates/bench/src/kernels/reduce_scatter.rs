@@ -2,14 +2,14 @@
 //! evenly as possible: of L items rank i gets L div np, and one more where i < L mod np.
 
 use super::{Info, Sample, pattern};
-use crate::buffers::Room;
-use crate::buffers::Turn;
+use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info::reduction(
     "Reduce_scatter",
     "the sum of all ranks' vectors, a part to each rank",
-    |bytes, ranks| Room {
+    |bytes, ranks| BufferSizes {
         out: bytes,
         into: items(bytes, ranks, 0) * size_of::<f32>(),
         counts: ranks,
@@ -22,25 +22,18 @@ fn items(bytes: usize, ranks: usize, rank: usize) -> usize {
     all / ranks + usize::from(rank < all % ranks)
 }
 
-pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
-    for (rank, count) in turn.counts.iter_mut().enumerate() {
-        *count = items(turn.out.len(), sample.ranks, rank);
+pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
+    for (rank, count) in buffers.counts.iter_mut().enumerate() {
+        *count = items(buffers.out.len(), sample.ranks, rank);
     }
-    let (out, into) = turn.floats();
+    let (out, into) = buffers.floats();
     pattern::fill_numbers(sample, out, into);
 }
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    let rank = comm.rank();
-    for _ in 0..times {
-        let (out, into, counts) = buffers.turn().counted_floats();
-        comm.reduce_scatter_sum(out, counts, &mut into[..counts[rank]])?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
+    let (out, into, counts) = buffers.counted_floats();
+    let own = counts[comm.rank()];
+    comm.reduce_scatter_sum(out, counts, &mut into[..own])
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

@@ -4,7 +4,8 @@
 //! The guide lacks this kernel; it is as in the Intel MPI Benchmarks 2021.
 
 use super::{Info, Sample, pattern};
-use crate::buffers::Room;
+use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) use super::allreduce::fill;
@@ -15,7 +16,7 @@ pub(super) const INFO: Info = Info::reduction(
     "the sum of all ranks' vectors, an equal part to each rank",
     |bytes, ranks| {
         let part = bytes / size_of::<f32>() * size_of::<f32>();
-        Room {
+        BufferSizes {
             out: part * ranks,
             into: part,
             counts: 0,
@@ -23,16 +24,9 @@ pub(super) const INFO: Info = Info::reduction(
     },
 );
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    for _ in 0..times {
-        let (out, into) = buffers.turn().floats();
-        comm.reduce_scatter_block_sum(out, into)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
+    let (out, into) = buffers.floats();
+    comm.reduce_scatter_block_sum(out, into)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

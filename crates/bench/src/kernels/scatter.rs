@@ -2,8 +2,8 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample, roots};
-use crate::buffers::Room;
-use crate::buffers::Turn;
+use crate::buffers::{BufferSizes, RepetitionBuffers};
+use crate::comm::Done;
 use crate::{Buffers, Comm};
 
 pub(super) const INFO: Info = Info {
@@ -11,7 +11,7 @@ pub(super) const INFO: Info = Info {
     ..Info::collective(
         "Scatter",
         "a part of the bytes of one rank in turn, to each rank",
-        |bytes, ranks| Room {
+        |bytes, ranks| BufferSizes {
             out: bytes * ranks,
             into: bytes,
             counts: 0,
@@ -29,30 +29,21 @@ fn part(sample: Sample, root: usize, length: usize) -> Piece {
 
 /// Writes this rank's pattern into the send buffer, and into the receive buffer the complement of the expected bytes,
 /// so that a part that does not arrive is noticed.
-pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
-    pattern::fill(sample, turn.out);
-    let piece = part(sample, 0, turn.into.len());
-    pattern::fill_wrong(sample, piece, turn.into);
-    turn.counts.fill(turn.into.len());
+pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
+    pattern::fill(sample, buffers.out);
+    let piece = part(sample, 0, buffers.into.len());
+    pattern::fill_wrong(sample, piece, buffers.into);
+    buffers.counts.fill(buffers.into.len());
 }
 
-/// Calls scatter `times` times, each with the next root and the next set of buffers.
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
-    let rank = comm.rank();
-    for root in roots::from(buffers.turns(), comm.size()).take(times as usize) {
-        let Turn { out, into, .. } = buffers.turn();
-        comm.scatter((rank == root).then_some(out), into, root)?;
-    }
-    Ok(())
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
+    let all = (comm.rank() == root).then_some(&*buffers.out);
+    comm.scatter(all, buffers.into, root)
 }
 
 /// The largest difference between a byte that the last scatter received and the expected byte; 0 if all are right.
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
-    let root = roots::last(sample.ranks, buffers.turns());
+    let root = roots::last(sample.ranks, buffers.repetitions());
     let into = buffers.last().into;
     pattern::max_error(sample, part(sample, root, into.len()), into)
 }

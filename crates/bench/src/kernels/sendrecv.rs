@@ -3,7 +3,8 @@
 use super::info::{Active, Class};
 use super::pattern::{self, Piece};
 use super::{Info, Sample, TAG};
-use crate::buffers::Turn;
+use crate::buffers::RepetitionBuffers;
+use crate::comm::Done;
 use crate::{Buffers, Comm, Source};
 
 /// One message leaves a rank and one enters it.
@@ -18,20 +19,16 @@ fn left(sample: Sample) -> Piece {
     Piece::all((sample.rank + sample.ranks - 1) % sample.ranks)
 }
 
-pub(super) fn fill(sample: Sample, turn: Turn<'_>) {
-    pattern::fill(sample, turn.out);
-    pattern::fill_wrong(sample, left(sample), turn.into);
+pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
+    pattern::fill(sample, buffers.out);
+    pattern::fill_wrong(sample, left(sample), buffers.into);
 }
 
-pub(super) fn repeat<C: Comm>(
-    comm: &mut C,
-    times: u32,
-    buffers: &mut Buffers<'_>,
-) -> Result<(), C::Error> {
+pub(super) fn repeat<C: Comm>(comm: &mut C, times: u32, buffers: &mut Buffers<'_>) -> Done<C> {
     let (rank, ranks) = (comm.rank(), comm.size());
     let (right, left) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
     for _ in 0..times {
-        let Turn { out, into, .. } = buffers.turn();
+        let RepetitionBuffers { out, into, .. } = buffers.advance();
         comm.sendrecv(out, right, into, Source::Rank(left), TAG)?;
     }
     Ok(())

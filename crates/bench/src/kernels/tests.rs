@@ -73,19 +73,24 @@ fn blocks_are_distinct() {
 fn roots_turn_and_are_found_again() {
     for ranks in 1..6 {
         let all: Vec<usize> = roots::from(0, ranks).take(20).collect();
-        assert_eq!(all, (0..20).map(|turn| turn % ranks).collect::<Vec<_>>());
-        for turn in 0..20 {
+        assert_eq!(
+            all,
+            (0..20)
+                .map(|repetition| repetition % ranks)
+                .collect::<Vec<_>>()
+        );
+        for repetition in 0..20 {
             assert!(
-                roots::from(turn, ranks)
+                roots::from(repetition, ranks)
                     .take(9)
-                    .eq((turn..turn + 9).map(|n| n % ranks))
+                    .eq((repetition..repetition + 9).map(|n| n % ranks))
             );
             for rank in 0..ranks {
-                let last = all[..turn].iter().rposition(|&root| root == rank);
+                let last = all[..repetition].iter().rposition(|&root| root == rank);
                 assert_eq!(
-                    roots::last_of(rank, ranks, turn),
+                    roots::last_of(rank, ranks, repetition),
                     last,
-                    "{rank} of {ranks}, {turn}"
+                    "{rank} of {ranks}, {repetition}"
                 );
             }
         }
@@ -120,7 +125,7 @@ fn the_rest_of_a_reduction_goes_to_the_first_ranks() {
     let mut memory = Memory::new(room, None);
     let mut buffers = memory.buffers(room);
     kernel.fill(SAMPLE, &mut buffers);
-    assert_eq!(buffers.turn().counts, [3, 3, 3, 2]);
+    assert_eq!(buffers.advance().counts, [3, 3, 3, 2]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Reads the header of a listing, above the first table: when, where and how the benchmarks ran.
 
 use super::lines::{Kind, Lines};
-use super::{Error, shown};
+use super::{ListingError, shown};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -31,7 +31,7 @@ pub struct Header {
     /// The command with its arguments.
     pub command: String,
     /// The lengths of messages.
-    pub lengths: Lengths,
+    pub lengths: ListingLengths,
     /// The datatype of messages.
     pub datatype: String,
     /// The datatype of reductions.
@@ -46,7 +46,7 @@ pub struct Header {
 
 /// The lengths of messages, as the header states them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Lengths {
+pub enum ListingLengths {
     /// The header does not state them.
     #[default]
     Unknown,
@@ -57,7 +57,7 @@ pub enum Lengths {
 }
 
 /// Reads the lines up to the first table.
-pub(super) fn read(lines: &mut Lines<'_>) -> Result<Header, Error> {
+pub(super) fn read(lines: &mut Lines<'_>) -> Result<Header, ListingError> {
     let mut header = Header {
         suite: suite(lines)?,
         ..Header::default()
@@ -102,7 +102,7 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<Header, Error> {
                 continue;
             }
             "Message lengths were user defined" => {
-                header.lengths = Lengths::UserDefined;
+                header.lengths = ListingLengths::UserDefined;
                 continue;
             }
             "Minimum message length in bytes" => {
@@ -132,13 +132,13 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<Header, Error> {
         *field = value.into();
     }
     if let (Some(least), Some(largest)) = (least, largest) {
-        header.lengths = Lengths::Within(least, largest);
+        header.lengths = ListingLengths::Within(least, largest);
     }
     Ok(header)
 }
 
 /// Reads the program's name between two rules, after any text before it.
-fn suite(lines: &mut Lines<'_>) -> Result<String, Error> {
+fn suite(lines: &mut Lines<'_>) -> Result<String, ListingError> {
     while let Some(line) = lines.next() {
         if line.kind != Kind::Rule {
             continue;
@@ -150,7 +150,7 @@ fn suite(lines: &mut Lines<'_>) -> Result<String, Error> {
             return Ok(name.into());
         }
     }
-    Err(Error {
+    Err(ListingError {
         line: 1,
         why: format!(
             "no listing: nowhere are there a rule '#-----', a line that ends in '{PART}' such as \

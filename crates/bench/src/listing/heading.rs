@@ -1,7 +1,7 @@
 //! Reads the heading of a table, the lines between two rules above it: benchmark, ranks and groups.
 
 use super::lines::{Kind, Line, Lines};
-use super::{Error, shown};
+use super::{ListingError, shown};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -26,7 +26,7 @@ pub struct Heading {
 }
 
 /// Reads from one rule to the next, both included.
-pub(super) fn read(lines: &mut Lines<'_>) -> Result<Heading, Error> {
+pub(super) fn read(lines: &mut Lines<'_>) -> Result<Heading, ListingError> {
     let mut heading = Heading::default();
     let mut count = None;
     let mut ordered = false;
@@ -81,7 +81,7 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<Heading, Error> {
         }
     }
     let first = first.as_ref().map_or(1, |line| line.number);
-    complete(&heading, count).map_err(|why| Error { line: first, why })?;
+    complete(&heading, count).map_err(|why| ListingError { line: first, why })?;
     Ok(heading)
 }
 
@@ -115,13 +115,13 @@ fn complete(heading: &Heading, count: Option<usize>) -> Result<(), String> {
     Ok(())
 }
 
-fn whole(line: &Line<'_>, text: &str) -> Result<usize, Error> {
+fn whole(line: &Line<'_>, text: &str) -> Result<usize, ListingError> {
     let text = text.trim();
     text.parse()
         .map_err(|_| line.error(format!("'{}' is no whole number", shown(text))))
 }
 
-fn numbers(line: &Line<'_>, text: &str) -> Result<Vec<usize>, Error> {
+fn numbers(line: &Line<'_>, text: &str) -> Result<Vec<usize>, ListingError> {
     text.split_whitespace()
         .map(|word| whole(line, word))
         .collect()

@@ -1,6 +1,6 @@
 //! Splits a benchmark listing into numbered lines and says of each whether it is a rule, a comment, blank or text.
 
-use super::Error;
+use super::ListingError;
 use core::iter::{Enumerate, Peekable};
 use core::str;
 
@@ -30,8 +30,8 @@ pub(super) struct Line<'a> {
 
 impl Line<'_> {
     /// An error at this line; `why` says what is wrong.
-    pub(super) fn error(&self, why: impl Into<alloc::string::String>) -> Error {
-        Error {
+    pub(super) fn error(&self, why: impl Into<alloc::string::String>) -> ListingError {
+        ListingError {
             line: self.number,
             why: why.into(),
         }
@@ -77,8 +77,8 @@ impl<'a> Lines<'a> {
     }
 
     /// An error after the last returned line, for a text that ends too early.
-    pub(super) fn ended(&self, why: &str) -> Error {
-        Error {
+    pub(super) fn ended(&self, why: &str) -> ListingError {
+        ListingError {
             line: self.passed + 1,
             why: why.into(),
         }

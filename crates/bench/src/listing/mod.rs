@@ -31,7 +31,7 @@
 //! let table = &listing.tables[0];
 //! assert_eq!((table.heading.benchmark.as_str(), table.heading.processes), ("PingPong", 2));
 //! assert_eq!(table.value(&table.rows[0], &Column::Time), Some(0.11));
-//! # Ok::<(), oxmpi_bench::listing::Error>(())
+//! # Ok::<(), oxmpi_bench::listing::ListingError>(())
 //! ```
 
 mod header;
@@ -39,14 +39,13 @@ mod heading;
 mod lines;
 mod table;
 
-pub use header::{Header, Lengths};
+pub use header::{Header, ListingLengths};
 pub use heading::Heading;
-pub use table::{Column, Row, Table};
+pub use table::{Column, ListingRow, ListingTable};
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 use lines::{Kind, Lines};
 
 /// A listing of one run.
@@ -55,7 +54,7 @@ pub struct Listing {
     /// The header, above the first table.
     pub header: Header,
     /// The tables, in the order they were printed.
-    pub tables: Vec<Table>,
+    pub tables: Vec<ListingTable>,
     /// Whether the last line is there, which shows that the program ended normally.
     pub finished: bool,
 }
@@ -66,7 +65,7 @@ impl Listing {
     ///
     /// # Errors
     /// The first line that does not fit, with the expected text.
-    pub fn parse(text: &str) -> Result<Listing, Error> {
+    pub fn parse(text: &str) -> Result<Listing, ListingError> {
         let mut lines = Lines::new(text);
         let header = header::read(&mut lines)?;
         let mut tables = Vec::new();
@@ -99,21 +98,14 @@ impl Listing {
 const LAST: &str = "All processes entering MPI_Finalize";
 
 /// Why a listing cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Error {
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {why}")]
+pub struct ListingError {
     /// The number of the line, from 1.
     pub line: usize,
     /// What is wrong with the line, and the expected text.
     pub why: String,
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.why)
-    }
-}
-
-impl core::error::Error for Error {}
 
 /// The beginning of a text, for error messages.
 fn shown(text: &str) -> &str {

@@ -2,14 +2,14 @@
 
 use super::heading::{self, Heading};
 use super::lines::{Kind, Line, Lines};
-use super::{Error, shown};
+use super::{ListingError, shown};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 /// A table of a listing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct ListingTable {
     /// The number of its first line, from 1.
     pub line: usize,
     /// The benchmark, the ranks and the groups.
@@ -17,7 +17,7 @@ pub struct Table {
     /// The meaning of each number in a row, in order.
     pub columns: Vec<Column>,
     /// The rows, in order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ListingRow>,
 }
 
 /// The meaning of a number in a row.
@@ -47,7 +47,7 @@ pub enum Column {
 
 /// One row of a table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct ListingRow {
     /// The number of its line, from 1.
     pub line: usize,
     /// The numbers: one for each column, or fewer if the row was skipped.
@@ -56,9 +56,9 @@ pub struct Row {
     pub skipped: Option<String>,
 }
 
-impl Table {
+impl ListingTable {
     /// The number in this column of a row.
-    pub fn value(&self, row: &Row, column: &Column) -> Option<f64> {
+    pub fn value(&self, row: &ListingRow, column: &Column) -> Option<f64> {
         let place = self.columns.iter().position(|other| other == column)?;
         row.values.get(place).copied()
     }
@@ -87,9 +87,9 @@ impl Column {
 }
 
 /// Reads a table from its first rule on.
-pub(super) fn read(lines: &mut Lines<'_>) -> Result<Table, Error> {
+pub(super) fn read(lines: &mut Lines<'_>) -> Result<ListingTable, ListingError> {
     let line = lines.peek().map_or(1, |line| line.number);
-    let mut table = Table {
+    let mut table = ListingTable {
         line,
         heading: heading::read(lines)?,
         columns: Vec::new(),
@@ -115,7 +115,7 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<Table, Error> {
 }
 
 /// Reads a row of numbers, or of the first numbers and the reason why it was skipped.
-fn row(line: &Line<'_>, text: &str, columns: &[Column]) -> Result<Row, Error> {
+fn row(line: &Line<'_>, text: &str, columns: &[Column]) -> Result<ListingRow, ListingError> {
     let mut values = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -140,7 +140,7 @@ fn row(line: &Line<'_>, text: &str, columns: &[Column]) -> Result<Row, Error> {
             return Err(line.error(format!("'{}' where a number stands", shown(word))));
         }
     };
-    Ok(Row {
+    Ok(ListingRow {
         line: line.number,
         values,
         skipped,

@@ -1,6 +1,6 @@
 //! Tests of damaged listings, and of cases that the real listings lack.
 
-use super::{Column, Error, Lengths, Listing};
+use super::{Column, Listing, ListingError, ListingLengths};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -24,7 +24,7 @@ fn table(heading: &str, below: &str) -> String {
 const PINGPONG: &str = "# Benchmarking PingPong \n# #processes = 2 \n";
 const COLUMNS: &str = "  #bytes #repetitions      t[usec]   Mbytes/sec\n";
 
-fn wrong(text: &str) -> Error {
+fn wrong(text: &str) -> ListingError {
     Listing::parse(text).expect_err(text)
 }
 
@@ -34,7 +34,7 @@ fn a_header_says_what_it_knows() {
     let header = &listing.header;
     assert_eq!(header.suite, "Intel(R) MPI Benchmarks 4.0, MPI-1 part");
     assert_eq!(header.date, "today at 07:03");
-    assert_eq!(header.lengths, Lengths::UserDefined);
+    assert_eq!(header.lengths, ListingLengths::UserDefined);
     assert_eq!(header.notes, ["a line of its own"]);
     assert_eq!((header.machine.as_str(), listing.finished), ("", false));
 }

@@ -12,7 +12,7 @@ pub(super) struct Proof {
     kernel: Kernel,
     sample: Sample,
     /// The number of repetitions between two fillings.
-    turn: usize,
+    cycle: usize,
     /// The number of repetitions until the next filling.
     left: usize,
     /// The largest difference found so far.
@@ -25,7 +25,7 @@ impl Proof {
         Proof {
             kernel,
             sample,
-            turn: if kernel.info().rooted {
+            cycle: if kernel.info().rooted {
                 sample.ranks
             } else {
                 1
@@ -47,8 +47,8 @@ impl Proof {
     ) -> Result<u64, C::Error> {
         if self.left == 0 {
             self.sample.seed = self.sample.seed.wrapping_add(1);
-            self.kernel.fill_for(self.sample, buffers, self.turn);
-            self.left = self.turn;
+            self.kernel.fill_for(self.sample, buffers, self.cycle);
+            self.left = self.cycle;
         }
         self.left -= 1;
         let start = comm.now();

@@ -1,12 +1,13 @@
 //! Words that cannot be right, and what would have been.
 
+use alloc::format;
 use alloc::string::String;
-use core::fmt;
 
 /// A word that cannot be right, and what would have been.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
     /// Neither a part, a kernel nor an option.
+    #[error("unknown {} '{word}'; {}", kind_of(word), hint(*nearest))]
     Unknown {
         /// The word.
         word: String,
@@ -14,6 +15,7 @@ pub enum OptionError {
         nearest: Option<&'static str>,
     },
     /// An option lacks its value.
+    #[error("{option} needs a value: {option} {takes}")]
     Missing {
         /// The option.
         option: &'static str,
@@ -21,6 +23,7 @@ pub enum OptionError {
         takes: &'static str,
     },
     /// The option's value has another form.
+    #[error("'{value}' does not fit {option} {takes}: {rule}")]
     Malformed {
         /// The option.
         option: &'static str,
@@ -32,6 +35,7 @@ pub enum OptionError {
         rule: &'static str,
     },
     /// A file that cannot be read.
+    #[error("{option}: cannot read {path}: {why}")]
     Unread {
         /// The option.
         option: &'static str,
@@ -41,15 +45,17 @@ pub enum OptionError {
         why: String,
     },
     /// A line of a file that cannot be right.
+    #[error("{}, line {}: '{text}' is not {rule}", place.path, place.line)]
     Line {
         /// Where it stands.
-        place: Place,
+        place: FileLine,
         /// The line.
         text: String,
         /// The rule that it breaks.
         rule: &'static str,
     },
     /// A file without a single entry.
+    #[error("{option}: {path} has no entry")]
     Empty {
         /// The option.
         option: &'static str,
@@ -57,6 +63,7 @@ pub enum OptionError {
         path: String,
     },
     /// An option of later releases, with a value that asks for something else than is done here.
+    #[error("{option} {value}: {}", offered(done))]
     Later {
         /// The option.
         option: &'static str,
@@ -66,74 +73,44 @@ pub enum OptionError {
         done: &'static [&'static str],
     },
     /// The machine's cache is asked for, and not known.
+    #[error("-off_cache -1: this machine does not tell the size of its cache; give it in MB")]
     NoCache,
     /// Every benchmark is excluded.
+    #[error("no benchmark is left to run: -exclude removes them all")]
     Nothing,
 }
 
 /// A line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct FileLine {
     /// The file.
     pub path: String,
     /// The line, counted from 1.
     pub line: usize,
 }
 
-impl fmt::Display for OptionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown { word, nearest } => {
-                let kind = if word.starts_with('-') {
-                    "option"
-                } else {
-                    "benchmark"
-                };
-                write!(f, "unknown {kind} '{word}'")?;
-                match nearest {
-                    Some(nearest) => write!(f, "; did you mean '{nearest}'?"),
-                    None => f.write_str("; -h lists them all"),
-                }
-            }
-            Self::Missing { option, takes } => {
-                write!(f, "{option} needs a value: {option} {takes}")
-            }
-            Self::Malformed {
-                option,
-                takes,
-                value,
-                rule,
-            } => {
-                write!(f, "'{value}' does not fit {option} {takes}: {rule}")
-            }
-            Self::Unread { option, path, why } => {
-                write!(f, "{option}: cannot read {path}: {why}")
-            }
-            Self::Line { place, text, rule } => {
-                let Place { path, line } = place;
-                write!(f, "{path}, line {line}: '{text}' is not {rule}")
-            }
-            Self::Empty { option, path } => write!(f, "{option}: {path} has no entry"),
-            Self::Later {
-                option,
-                value,
-                done,
-            } => match done {
-                [] => write!(
-                    f,
-                    "{option} {value}: this option of later releases is not offered here"
-                ),
-                [value_done, ..] => write!(
-                    f,
-                    "{option} {value}: of this option of later releases, only '{value_done}' is offered here"
-                ),
-            },
-            Self::NoCache => f.write_str(
-                "-off_cache -1: this machine does not tell the size of its cache; give it in MB",
-            ),
-            Self::Nothing => f.write_str("no benchmark is left to run: -exclude removes them all"),
-        }
+/// Says whether a word looks like an option.
+fn kind_of(word: &str) -> &'static str {
+    match word.starts_with('-') {
+        true => "option",
+        false => "benchmark",
     }
 }
 
-impl core::error::Error for OptionError {}
+/// The end of the message about an unknown word.
+fn hint(nearest: Option<&str>) -> String {
+    match nearest {
+        Some(nearest) => format!("did you mean '{nearest}'?"),
+        None => "-h lists them all".into(),
+    }
+}
+
+/// What is offered of an option of later releases, where `done` are the values that ask for it.
+fn offered(done: &[&str]) -> String {
+    match done.first() {
+        None => "this option of later releases is not offered here".into(),
+        Some(value) => {
+            format!("of this option of later releases, only '{value}' is offered here")
+        }
+    }
+}

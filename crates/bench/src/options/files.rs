@@ -1,7 +1,7 @@
 //! The files of `-input` and `-msglen`: one entry a line, `#` begins a comment, empty lines are none.
 
 use super::values::{LONGEST, Value};
-use super::{OptionError, Place, System, names};
+use super::{FileLine, OptionError, System, names};
 use crate::lengths::Lengths;
 use crate::suite::Benchmark;
 use alloc::string::ToString;
@@ -27,7 +27,7 @@ fn entries<T>(
             continue;
         }
         entries.push(read(entry).ok_or_else(|| OptionError::Line {
-            place: Place {
+            place: FileLine {
                 path: path(),
                 line: before + 1,
             },

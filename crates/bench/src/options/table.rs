@@ -9,7 +9,7 @@ use crate::suite::Benchmark;
 pub(super) const NAMES: &str = "NAME...";
 
 /// An option.
-pub(super) struct Row {
+pub(super) struct OptionRow {
     pub(super) name: &'static str,
     /// Other spellings.
     pub(super) also: &'static [&'static str],
@@ -34,9 +34,9 @@ pub(super) enum Takes {
     Names(fn(&mut Draft, Benchmark)),
 }
 
-impl Row {
+impl OptionRow {
     /// The option of that spelling.
-    pub(super) fn named(word: &str) -> Option<&'static Row> {
+    pub(super) fn named(word: &str) -> Option<&'static OptionRow> {
         ROWS.iter()
             .find(|row| row.name == word || row.also.contains(&word))
     }
@@ -51,8 +51,8 @@ impl Row {
     }
 }
 
-const fn value(name: &'static str, form: &'static str, about: &'static str, set: Set) -> Row {
-    Row {
+const fn value(name: &'static str, form: &'static str, about: &'static str, set: Set) -> OptionRow {
+    OptionRow {
         name,
         also: &[],
         takes: Takes::Value(form, set),
@@ -60,14 +60,25 @@ const fn value(name: &'static str, form: &'static str, about: &'static str, set:
     }
 }
 
+/// Sets a field to what was read.
+fn set<T>(field: &mut T, read: Result<T, OptionError>) -> Result<(), OptionError> {
+    *field = read?;
+    Ok(())
+}
+
+/// Sets a field that was empty to what was read.
+fn set_some<T>(field: &mut Option<T>, read: Result<T, OptionError>) -> Result<(), OptionError> {
+    set(field, read.map(Some))
+}
+
 /// An option of later releases that is answered where it asks for what is done anyhow.
-const fn later(name: &'static str, about: &'static str) -> Row {
+const fn later(name: &'static str, about: &'static str) -> OptionRow {
     value(name, "VALUE", about, |_, value, _| value.later())
 }
 
 /// The options in the order of the guide, then ours, then those of later releases.
-pub(super) const ROWS: &[Row] = &[
-    Row {
+pub(super) const ROWS: &[OptionRow] = &[
+    OptionRow {
         name: "-h",
         also: &["-help", "--help"],
         takes: Takes::Help,
@@ -77,28 +88,19 @@ pub(super) const ROWS: &[Row] = &[
         "-npmin",
         "RANKS",
         "ranks of the smallest group; 2 when left out",
-        |draft, value, _| {
-            draft.plan.layout.fewest = Some(value.count()?);
-            Ok(())
-        },
+        |draft, value, _| set_some(&mut draft.plan.layout.fewest, value.count()),
     ),
     value(
         "-multi",
         "0|1",
         "as many groups as there are ranks for, at once: 0 reports the worst, 1 each of them",
-        |draft, value, _| {
-            draft.multiple = Some(value.multiple()?);
-            Ok(())
-        },
+        |draft, value, _| set_some(&mut draft.multiple, value.multiple()),
     ),
     value(
         "-off_cache",
         "-1|MB[,LINE]",
         "keep messages out of a cache of MB times 2^20 bytes; -1: of this machine's",
-        |draft, value, system| {
-            draft.plan.off_cache = Some(value.off_cache(system)?);
-            Ok(())
-        },
+        |draft, value, system| set_some(&mut draft.plan.off_cache, value.off_cache(system)),
     ),
     value(
         "-iter",
@@ -110,10 +112,7 @@ pub(super) const ROWS: &[Row] = &[
         "-iter_policy",
         "POLICY",
         "dynamic, multiple_np, auto or off",
-        |draft, value, _| {
-            draft.plan.method.policy = value.policy()?;
-            Ok(())
-        },
+        |draft, value, _| set(&mut draft.plan.method.policy, value.policy()),
     ),
     value(
         "-time",
@@ -129,10 +128,7 @@ pub(super) const ROWS: &[Row] = &[
         "-mem",
         "GB",
         "most memory of a rank for messages, in 2^30 bytes; 1 when left out",
-        |draft, value, _| {
-            draft.plan.memory = value.memory()?;
-            Ok(())
-        },
+        |draft, value, _| set(&mut draft.plan.memory, value.memory()),
     ),
     value(
         "-input",
@@ -144,27 +140,21 @@ pub(super) const ROWS: &[Row] = &[
         "-msglen",
         "FILE",
         "message lengths in bytes: one a line, # begins a comment",
-        |draft, value, system| {
-            draft.plan.lengths = files::lengths(value, system)?;
-            Ok(())
-        },
+        |draft, value, system| set(&mut draft.plan.lengths, files::lengths(value, system)),
     ),
     value(
         "-map",
         "PxQ",
         "number the ranks along the rows of a grid: 0 P 2P ..., then 1 P+1 ...",
-        |draft, value, _| {
-            draft.plan.layout.map = Some(value.map()?);
-            Ok(())
-        },
+        |draft, value, _| set_some(&mut draft.plan.layout.map, value.map()),
     ),
-    Row {
+    OptionRow {
         name: "-include",
         also: &[],
         takes: Takes::Names(|draft, benchmark| draft.included.push(benchmark)),
         about: "run these, too",
     },
-    Row {
+    OptionRow {
         name: "-exclude",
         also: &[],
         takes: Takes::Names(|draft, benchmark| draft.excluded.push(benchmark)),
@@ -174,27 +164,21 @@ pub(super) const ROWS: &[Row] = &[
         "-msglog",
         "[MIN:]MAX",
         "message lengths 0 and 2^MIN to 2^MAX bytes",
-        |draft, value, _| {
-            draft.plan.lengths = value.powers()?;
-            Ok(())
-        },
+        |draft, value, _| set(&mut draft.plan.lengths, value.powers()),
     ),
     value(
         "-thread_level",
         "LEVEL",
         "single, funneled, serialized or multiple",
-        |draft, value, _| {
-            draft.thread_level = Some(value.thread_level()?);
-            Ok(())
-        },
+        |draft, value, _| set_some(&mut draft.thread_level, value.thread_level()),
     ),
-    Row {
+    OptionRow {
         name: "-check",
         also: &[],
         takes: Takes::Nothing(|draft| draft.plan.method.check = true),
         about: "prove the data of every repetition; its times mean nothing",
     },
-    Row {
+    OptionRow {
         name: "-list",
         also: &["--list"],
         takes: Takes::List,
@@ -204,10 +188,7 @@ pub(super) const ROWS: &[Row] = &[
         "--mb",
         "binary|si",
         "what Mbytes/sec counts: 2^20 or 10^6 bytes",
-        |draft, value, _| {
-            draft.megabyte = value.megabyte()?;
-            Ok(())
-        },
+        |draft, value, _| set(&mut draft.megabyte, value.megabyte()),
     ),
     value(
         "-warm_up",

@@ -1,8 +1,8 @@
 use super::{Order, Request, System, ThreadLevel, help, list, parse};
 use crate::kernels::Kernel;
 use crate::lengths::Lengths;
-use crate::method::{Method, Policy};
-use crate::suite::{Benchmark, Layout, Map, Multiple, Plan};
+use crate::method::Policy;
+use crate::suite::{Benchmark, Map, Multiple, Plan};
 use crate::{Megabyte, OffCache};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -141,137 +141,68 @@ fn several_groups_are_asked_for_by_name_or_for_all() {
     }
 }
 
+/// An option, and what it changes in a plan.
+type PlanChange<'a> = (&'a str, &'a dyn Fn(&mut Plan));
+
 #[test]
 fn every_option_sets_what_it_says() {
-    let method = Method::default;
-    let plan = Plan::default;
-    let of = |change: &dyn Fn(&mut Plan)| {
-        let mut wanted = plan();
-        change(&mut wanted);
-        wanted
-    };
-    let method_of = |change: Method| of(&|plan| plan.method = change);
-    let layout = |change: Layout| of(&|plan| plan.layout = change);
-    let lengths = |change: &Lengths| of(&|plan| plan.lengths = change.clone());
-    let cache = |cache, line| of(&|plan| plan.off_cache = Some(OffCache { cache, line }));
-    let powers = |min_log, max_log| lengths(&Lengths::Powers { min_log, max_log });
-    let map = Map {
-        rows: 3,
-        columns: 2,
-    };
-    for (line, wanted) in [
-        (
-            "-npmin 1",
-            layout(Layout {
-                fewest: Some(1),
-                map: None,
-            }),
-        ),
-        (
-            "-map 3x2",
-            layout(Layout {
-                fewest: None,
-                map: Some(map),
-            }),
-        ),
-        ("-off_cache -1", cache(6 << 20, 128)),
-        ("-off_cache 2.5", cache(5 << 19, 64)),
-        ("-off_cache 16,128", cache(16 << 20, 128)),
-        (
-            "-iter 2000",
-            method_of(Method {
-                samples: 2000,
-                ..method()
-            }),
-        ),
-        (
-            "-iter 2000,100",
-            method_of(Method {
-                samples: 2000,
-                volume: 100 << 20,
-                ..method()
-            }),
-        ),
-        (
-            "-iter 1000,40,150",
-            method_of(Method {
-                samples_single: 150,
-                ..method()
-            }),
-        ),
-        (
-            "-iter 2000,multiple_np",
-            method_of(Method {
-                samples: 2000,
-                policy: Policy::MultipleNp,
-                ..method()
-            }),
-        ),
-        (
-            "-iter auto",
-            method_of(Method {
-                policy: Policy::Auto,
-                ..method()
-            }),
-        ),
-        ("-iter_policy dynamic", plan()),
-        (
-            "-iter_policy off",
-            method_of(Method {
-                policy: Policy::Off,
-                seconds: f64::INFINITY,
-                ..method()
-            }),
-        ),
-        (
-            "-iter_policy off -time 2",
-            method_of(Method {
-                policy: Policy::Off,
-                seconds: 2.0,
-                ..method()
-            }),
-        ),
-        (
-            "-time 0.3",
-            method_of(Method {
-                seconds: 0.3,
-                ..method()
-            }),
-        ),
-        ("-mem 0.5", of(&|plan| plan.memory = 1 << 29)),
-        ("-mem 1e30", of(&|plan| plan.memory = usize::MAX)),
-        ("-msglog 3", powers(0, 3)),
-        ("-msglog 3:7", powers(3, 7)),
-        (
-            "-msglen lengths",
-            lengths(&Lengths::Listed([100, 0, 3, 1000].into())),
-        ),
-        (
-            "-check",
-            method_of(Method {
-                check: true,
-                ..method()
-            }),
-        ),
-        (
-            "-warm_up off",
-            method_of(Method {
-                warm_up: 0,
-                ..method()
-            }),
-        ),
-        ("-warm_up yes", plan()),
+    let powers = |min_log, max_log| Lengths::Powers { min_log, max_log };
+    let cache = |cache, line| Some(OffCache { cache, line });
+    let map = |rows, columns| Some(Map { rows, columns });
+    let changes: &[PlanChange<'_>] = &[
+        ("-npmin 1", &|plan| plan.layout.fewest = Some(1)),
+        ("-map 3x2", &|plan| plan.layout.map = map(3, 2)),
+        ("-off_cache -1", &|plan| {
+            plan.off_cache = cache(6 << 20, 128)
+        }),
+        ("-off_cache 2.5", &|plan| {
+            plan.off_cache = cache(5 << 19, 64)
+        }),
+        ("-off_cache 16,128", &|plan| {
+            plan.off_cache = cache(16 << 20, 128)
+        }),
+        ("-iter 2000", &|plan| plan.method.samples = 2000),
+        ("-iter 2000,100", &|plan| {
+            (plan.method.samples, plan.method.volume) = (2000, 100 << 20);
+        }),
+        ("-iter 1000,40,150", &|plan| {
+            plan.method.samples_single = 150
+        }),
+        ("-iter 2000,multiple_np", &|plan| {
+            (plan.method.samples, plan.method.policy) = (2000, Policy::MultipleNp);
+        }),
+        ("-iter auto", &|plan| plan.method.policy = Policy::Auto),
+        ("-iter_policy dynamic", &|_| {}),
+        ("-iter_policy off", &|plan| {
+            (plan.method.policy, plan.method.seconds) = (Policy::Off, f64::INFINITY);
+        }),
+        ("-iter_policy off -time 2", &|plan| {
+            (plan.method.policy, plan.method.seconds) = (Policy::Off, 2.0);
+        }),
+        ("-time 0.3", &|plan| plan.method.seconds = 0.3),
+        ("-mem 0.5", &|plan| plan.memory = 1 << 29),
+        ("-mem 1e30", &|plan| plan.memory = usize::MAX),
+        ("-msglog 3", &|plan| plan.lengths = powers(0, 3)),
+        ("-msglog 3:7", &|plan| plan.lengths = powers(3, 7)),
+        ("-msglen lengths", &|plan| {
+            plan.lengths = Lengths::Listed([100, 0, 3, 1000].into())
+        }),
+        ("-check", &|plan| plan.method.check = true),
+        ("-warm_up off", &|plan| plan.method.warm_up = 0),
+        ("-warm_up yes", &|_| {}),
         (
             "-root_shift on -sync off -imb_barrier 0 -zero_size 1",
-            plan(),
+            &|_| {},
         ),
         (
             "-data_type byte -red_data_type float -contig_type base",
-            plan(),
+            &|_| {},
         ),
-    ] {
-        let mut got = order(line).plan;
+    ];
+    for (line, change) in changes {
+        let (mut got, mut wanted) = (order(line).plan, Plan::default());
         got.benchmarks.clear();
+        change(&mut wanted);
         assert_eq!(got, wanted, "{line}");
     }
     assert_eq!(

@@ -1,7 +1,7 @@
 //! Writes a run as comma-separated values (RFC 4180, with comments); `docs/formats.md` describes each
 //! column.
 
-use super::Run;
+use super::RunRecord;
 use super::record::{MethodRecord, RowRecord, TableRecord};
 use alloc::string::String;
 use core::fmt::{self, Display, Write};
@@ -9,7 +9,7 @@ use core::fmt::{self, Display, Write};
 const TITLES: &str = "benchmark,mode,processes,groups,waiting,group,bytes,repetitions,t_min_us,t_max_us,t_avg_us,\
                       mib_per_s,blocks,block_min_us,block_median_us,block_p99_us,defect";
 
-impl Run {
+impl RunRecord {
     /// The run as text: comments that begin with `#`, a line of titles, and a line for each row.
     pub fn to_csv(&self) -> String {
         let mut out = String::new();

@@ -1,9 +1,9 @@
 //! Writes a run as JSON, version 2; `docs/formats.md` describes each field.
 
-use super::Run;
+use super::RunRecord;
 use alloc::string::String;
 
-impl Run {
+impl RunRecord {
     /// The run as text, indented.
     ///
     /// # Errors

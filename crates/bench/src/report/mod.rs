@@ -6,7 +6,7 @@ pub mod json;
 mod record;
 pub mod text;
 
-pub use record::Run;
+pub use record::RunRecord;
 #[cfg(feature = "compare")]
 pub(crate) use record::VERSION;
 

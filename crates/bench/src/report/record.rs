@@ -2,7 +2,7 @@
 
 use super::{Environment, Rank};
 use crate::kernels::Class;
-use crate::suite::{Multiple, Observer, Plan, Row, Skip, Table};
+use crate::suite::{Multiple, Observer, Plan, SampleRow, SampleTable, Skip};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ pub(crate) const VERSION: u32 = 2;
 
 /// The record of a run.
 #[derive(Debug, Clone, Serialize)]
-pub struct Run {
+pub struct RunRecord {
     pub(super) format: &'static str,
     pub(super) version: u32,
     pub(super) environment: Environment,
@@ -83,11 +83,11 @@ pub(super) struct SkipRecord {
     pub(super) needed_bytes: usize,
 }
 
-impl Run {
+impl RunRecord {
     /// A record of this plan without tables.
     pub fn new(environment: Environment, ranks: Vec<Rank>, plan: &Plan) -> Self {
         let method = &plan.method;
-        Run {
+        RunRecord {
             format: "oxmpi-bench",
             version: VERSION,
             environment,
@@ -116,8 +116,8 @@ impl Run {
     }
 }
 
-impl Observer for Run {
-    fn table(&mut self, table: &Table) {
+impl Observer for RunRecord {
+    fn table(&mut self, table: &SampleTable) {
         let info = table.kernel.info();
         self.tables.push(TableRecord {
             benchmark: info.name,
@@ -140,7 +140,7 @@ impl Observer for Run {
         });
     }
 
-    fn row(&mut self, table: &Table, row: &Row) {
+    fn row(&mut self, table: &SampleTable, row: &SampleRow) {
         let Some(record) = self.tables.last_mut() else {
             return;
         };
@@ -160,7 +160,7 @@ impl Observer for Run {
         });
     }
 
-    fn skip(&mut self, _: &Table, skip: &Skip) {
+    fn skip(&mut self, _: &SampleTable, skip: &Skip) {
         let Some(record) = self.tables.last_mut() else {
             return;
         };
@@ -170,5 +170,5 @@ impl Observer for Run {
         });
     }
 
-    fn end(&mut self, _: &Table) {}
+    fn end(&mut self, _: &SampleTable) {}
 }

@@ -1,15 +1,15 @@
-use super::{Environment, Rank, Run, Setting};
+use super::{Environment, Rank, RunRecord, Setting};
 use crate::OffCache;
 use crate::kernels::Kernel;
-use crate::suite::{Multiple, Observer, Plan, Row, Skip, Spread, Table};
+use crate::suite::{Multiple, Observer, Plan, SampleRow, SampleTable, Skip, Spread};
 
 /// A run of one table: a row with infinitely wrong data, and one skipped for want of memory.
-fn run() -> Run {
+fn run() -> RunRecord {
     run_of(&Plan::default())
 }
 
 /// The same run of `plan`.
-fn run_of(plan: &Plan) -> Run {
+fn run_of(plan: &Plan) -> RunRecord {
     let ranks = [Rank {
         rank: 0,
         host: "a".into(),
@@ -27,8 +27,8 @@ fn run_of(plan: &Plan) -> Run {
         .into(),
         ..Environment::default()
     };
-    let mut run = Run::new(environment, ranks.into(), plan);
-    let table = Table {
+    let mut run = RunRecord::new(environment, ranks.into(), plan);
+    let table = SampleTable {
         kernel: Kernel::Allreduce,
         multiple: Some(Multiple::Each),
         groups: [[0, 3].into(), [1, 4].into()].into(),
@@ -37,7 +37,7 @@ fn run_of(plan: &Plan) -> Run {
         is_checked: false,
     };
     run.table(&table);
-    let row = Row {
+    let row = SampleRow {
         group: 1,
         bytes: 4,
         repetitions: 9,

@@ -1,7 +1,7 @@
 //! Forms groups of ranks by the options `-npmin`, `-multi` and `-map`: the guide's section "Command-line
 //! Control".
 
-use super::{Benchmark, Map, Plan, Table};
+use super::{Benchmark, Map, Plan, SampleTable};
 use crate::kernels::{Active, Kernel};
 use alloc::vec::Vec;
 use core::iter::successors;
@@ -39,7 +39,7 @@ impl Layout {
 }
 
 /// The tables of a plan on a job of `ranks`, in order. A kernel for two ranks has none on one.
-pub fn tables(plan: &Plan, ranks: usize) -> impl Iterator<Item = Table> + '_ {
+pub fn tables(plan: &Plan, ranks: usize) -> impl Iterator<Item = SampleTable> + '_ {
     let order = plan.layout.order(ranks);
     plan.benchmarks.iter().flat_map(move |benchmark| {
         let sizes = plan.layout.sizes(benchmark.kernel, ranks);
@@ -56,7 +56,7 @@ pub fn idle(plan: &Plan, ranks: usize) -> impl Iterator<Item = &Benchmark> {
 }
 
 /// The table of groups of `processes` ranks: as many groups as possible in multiple mode, else one.
-fn table(plan: &Plan, benchmark: &Benchmark, order: &[usize], processes: usize) -> Table {
+fn table(plan: &Plan, benchmark: &Benchmark, order: &[usize], processes: usize) -> SampleTable {
     let most = match benchmark.multiple {
         Some(_) => usize::MAX,
         None => 1,
@@ -64,7 +64,7 @@ fn table(plan: &Plan, benchmark: &Benchmark, order: &[usize], processes: usize) 
     let groups = order.chunks_exact(processes).take(most);
     let mut groups: Vec<Vec<usize>> = groups.map(<[usize]>::to_vec).collect();
     groups.sort_by_key(|group| group[0]);
-    Table {
+    SampleTable {
         kernel: benchmark.kernel,
         multiple: benchmark.multiple,
         map: plan.layout.map,

@@ -1,7 +1,7 @@
 //! Runs the tables of a plan, one after another, on every rank.
 
-use super::{Observer, Plan, Skip, Table, summary, tables};
-use crate::kernels::Room;
+use super::{Observer, Plan, SampleTable, Skip, summary, tables};
+use crate::kernels::BufferSizes;
 use crate::method::{BLOCKS, Timing, agree, measure, prepare};
 use crate::{Comm, Memory, Source};
 use alloc::vec::Vec;
@@ -36,12 +36,12 @@ pub fn run<C: Comm>(
 }
 
 /// The largest buffers that a sample of the table needs, skipped samples left out.
-fn largest(plan: &Plan, table: &Table) -> Room {
+fn largest(plan: &Plan, table: &SampleTable) -> BufferSizes {
     let room = |bytes| (table.kernel.info().room)(bytes, table.processes());
     let rooms = plan.lengths_of(table.kernel).map(room);
     rooms
         .filter(|room| Memory::bytes(*room, plan.off_cache) <= plan.memory)
-        .fold(Room::default(), Room::max)
+        .fold(BufferSizes::default(), BufferSizes::max)
 }
 
 /// The communicators of one table on one of its ranks.
@@ -54,7 +54,7 @@ struct Crew<C> {
 
 impl<C: Comm> Crew<C> {
     /// Forms the groups; `None` on a rank that takes no part. Collective over the world.
-    fn gather(world: &mut C, table: &Table) -> Result<Option<Self>, C::Error> {
+    fn gather(world: &mut C, table: &SampleTable) -> Result<Option<Self>, C::Error> {
         let rank = world.rank();
         let mine = table.groups.iter().enumerate().find_map(|(group, ranks)| {
             let place = ranks.iter().position(|&member| member == rank)?;
@@ -75,7 +75,7 @@ impl<C: Comm> Crew<C> {
 fn fill<C: Comm>(
     world: &mut C,
     plan: &Plan,
-    table: &Table,
+    table: &SampleTable,
     observer: &mut impl Observer,
 ) -> Result<f64, C::Error> {
     let Some(mut crew) = Crew::gather(world, table)? else {
@@ -121,7 +121,11 @@ fn fill<C: Comm>(
 
 /// Collects the timings of all ranks that take part, group by group, on rank 0; none on the others.
 /// Collective over those ranks.
-fn collect<C: Comm>(world: &mut C, table: &Table, mine: &Timing) -> Result<Vec<Timing>, C::Error> {
+fn collect<C: Comm>(
+    world: &mut C,
+    table: &SampleTable,
+    mine: &Timing,
+) -> Result<Vec<Timing>, C::Error> {
     let mut words = [[0; 8]; BLOCKS + 1];
     if world.rank() != 0 {
         for (word, block) in words.iter_mut().zip(mine.nanoseconds) {

@@ -1,6 +1,6 @@
 //! Turns the ranks' times into the rows of a table.
 
-use super::{Multiple, Row, Spread, Table};
+use super::{Multiple, SampleRow, SampleTable, Spread};
 use crate::kernels::Kernel;
 use crate::method::Timing;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 /// for all.
 ///
 /// `timings` are those of the ranks that take part, group by group.
-pub(super) fn rows(table: &Table, bytes: usize, timings: &[Timing]) -> Vec<Row> {
+pub(super) fn rows(table: &SampleTable, bytes: usize, timings: &[Timing]) -> Vec<SampleRow> {
     let groups = timings.chunks_exact(table.processes());
     let row = |group, timings: &[Timing]| {
         summarise(table.kernel, group, bytes, timings, table.processes())
@@ -30,7 +30,7 @@ fn summarise(
     bytes: usize,
     timings: &[Timing],
     processes: usize,
-) -> Row {
+) -> SampleRow {
     let first = timings[0];
     let counted = || timings.iter().step_by(kernel.info().counted(processes));
     let each =
@@ -43,10 +43,10 @@ fn summarise(
         each(slowest.unwrap_or(0), first.repetitions_of(block))
     });
     let defects = timings.iter().map(|timing| timing.defect);
-    Row {
+    SampleRow {
         group,
         defect: defects.fold(0.0, f64::max),
-        ..Row::new(
+        ..SampleRow::new(
             kernel,
             bytes,
             first.repetitions,
@@ -56,7 +56,7 @@ fn summarise(
     }
 }
 
-impl Row {
+impl SampleRow {
     /// A row of right data for messages of `bytes`. The arguments have microseconds: the average repetition
     /// on each rank that counts (see [`Info::counted`](crate::kernels::Info::counted)), and each block on
     /// the slowest of these ranks.
@@ -69,7 +69,7 @@ impl Row {
         repetitions: u32,
         averages: &[f64],
         mut blocks: Vec<f64>,
-    ) -> Row {
+    ) -> SampleRow {
         let info = kernel.info();
         let one = |microseconds: f64| microseconds / f64::from(info.trips);
         let t_min = one(averages.iter().copied().fold(f64::INFINITY, f64::min));
@@ -81,7 +81,7 @@ impl Row {
             let place = (blocks.len() * hundredths).div_ceil(100);
             one(blocks[place - 1])
         };
-        Row {
+        SampleRow {
             group: 0,
             bytes,
             repetitions,

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use oxmpi_bench::Megabyte;
-use oxmpi_bench::report::{Rank, Run, text};
-use oxmpi_bench::suite::{Observer, Plan, Row, Skip, Table};
+use oxmpi_bench::report::{Rank, RunRecord, text};
+use oxmpi_bench::suite::{Observer, Plan, SampleRow, SampleTable, Skip};
 use oxmpi_pin::{RankPlace, far_from_rdma};
 use oxmpi_topo::{CpuSet, Machine};
 
@@ -17,7 +17,7 @@ use crate::machine;
 
 /// Prints the results of a run as they are measured, and collects them for the files.
 pub(crate) struct BenchReport {
-    run: Run,
+    run: RunRecord,
     json: Option<PathBuf>,
     csv: Option<PathBuf>,
     megabyte: Megabyte,
@@ -50,7 +50,7 @@ impl BenchReport {
         };
         let size = (command.simulated.as_ref()).map_or(ranks.len(), |simulated| simulated.ranks);
         let mut report = BenchReport {
-            run: Run::new(environment.clone(), ranks.clone(), plan),
+            run: RunRecord::new(environment.clone(), ranks.clone(), plan),
             json,
             csv,
             megabyte: command.order.megabyte,
@@ -116,12 +116,12 @@ impl BenchReport {
 }
 
 impl Observer for BenchReport {
-    fn table(&mut self, table: &Table) {
+    fn table(&mut self, table: &SampleTable) {
         self.run.table(table);
         self.print(|out| text::heading(out, table));
     }
 
-    fn row(&mut self, table: &Table, row: &Row) {
+    fn row(&mut self, table: &SampleTable, row: &SampleRow) {
         self.run.row(table, row);
         self.samples.0 += 1;
         self.samples.1 += u32::from(row.defect != 0.0);
@@ -132,13 +132,13 @@ impl Observer for BenchReport {
         self.print(|out| text::row(out, table, row, megabyte));
     }
 
-    fn skip(&mut self, table: &Table, skip: &Skip) {
+    fn skip(&mut self, table: &SampleTable, skip: &Skip) {
         self.run.skip(table, skip);
         self.progress.step();
         self.print(|out| text::skip(out, table, skip));
     }
 
-    fn end(&mut self, table: &Table) {
+    fn end(&mut self, table: &SampleTable) {
         self.run.end(table);
         self.print(text::end);
     }

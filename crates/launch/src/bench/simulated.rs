@@ -8,7 +8,7 @@ mod recorder;
 
 use oxmpi_bench::Memory;
 use oxmpi_bench::kernels::Kernel;
-use oxmpi_bench::suite::{Observer, Plan, Row, Skip, tables};
+use oxmpi_bench::suite::{Observer, Plan, SampleRow, Skip, tables};
 use oxmpi_coll::catalog::Parameters;
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::plan::CallArrays;
@@ -163,11 +163,11 @@ impl SimulatedJob {
 }
 
 /// The result row of one repetition, with the picoseconds of each rank.
-fn row(kernel: Kernel, bytes: usize, times: &[u64]) -> Row {
+fn row(kernel: Kernel, bytes: usize, times: &[u64]) -> SampleRow {
     let counted = times.iter().step_by(kernel.info().counted(times.len()));
     let averages: Vec<f64> = counted.map(|&time| time as f64 / 1e6).collect();
     let slowest = averages.iter().copied().fold(0.0, f64::max);
-    Row::new(kernel, bytes, 1, &averages, vec![slowest])
+    SampleRow::new(kernel, bytes, 1, &averages, vec![slowest])
 }
 
 #[cfg(test)]

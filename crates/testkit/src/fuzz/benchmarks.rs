@@ -3,7 +3,7 @@
 use oxmpi_bench::OffCache;
 use oxmpi_bench::options::{Request, System, parse};
 use oxmpi_bench::report::{Environment, text};
-use oxmpi_bench::suite::{Plan, Table, tables};
+use oxmpi_bench::suite::{Plan, SampleTable, tables};
 
 /// Longest message that a command line may request, in bytes.
 const LONGEST: usize = 1 << 30;
@@ -64,7 +64,7 @@ fn check(plan: &Plan) {
     }
 }
 
-fn check_table(plan: &Plan, table: &Table, ranks: usize) {
+fn check_table(plan: &Plan, table: &SampleTable, ranks: usize) {
     let mut out = String::new();
     text::heading(&mut out, table).expect("a string takes all text");
     let mut seen: Vec<usize> = table.groups.concat();

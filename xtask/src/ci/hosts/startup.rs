@@ -4,7 +4,6 @@ use super::namespaces::Namespaces;
 use crate::ci::ranks::ended;
 use crate::tally::Tally;
 use crate::{Repo, Result};
-use std::ops::AddAssign;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -14,61 +13,34 @@ const SIZES: [u32; 4] = [8, 16, 32, 64];
 /// Jobs of each size and kind.
 const ROUNDS: usize = 5;
 
-/// The requests of all ranks of a job to their process manager, and their messages to other hosts.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-struct Took {
-    puts: u32,
-    gets: u32,
-    barriers: u32,
-    messages: u32,
-    bytes: u32,
+/// What is counted: requests of all ranks of a job to their process manager, and their messages to other hosts.
+const COUNTED: [&str; 5] = ["puts", "gets", "barriers", "messages", "bytes"];
+
+/// One count of each of [`COUNTED`].
+type StartCounts = [u32; 5];
+
+/// Reads the line of a rank under `OXMPI_START_REPORT`.
+fn read(line: &str) -> Option<StartCounts> {
+    let (_, report) = line.strip_prefix("oxmpi: rank ")?.split_once(": ")?;
+    let mut counts = StartCounts::default();
+    for (count, what) in counts.iter_mut().zip(COUNTED) {
+        let (before, _) = report.split_once(&format!(" {what}"))?;
+        *count = before.rsplit([' ', ';', ',']).next()?.parse().ok()?;
+    }
+    Some(counts)
 }
 
-impl Took {
-    /// Reads the line of a rank under `OXMPI_START_REPORT`.
-    fn read(line: &str) -> Option<Self> {
-        let (_, report) = line.strip_prefix("oxmpi: rank ")?.split_once(": ")?;
-        let count = |what: &str| {
-            let (before, _) = report.split_once(what)?;
-            before.rsplit([' ', ';', ',']).next()?.parse().ok()
-        };
-        Some(Self {
-            puts: count(" puts")?,
-            gets: count(" gets")?,
-            barriers: count(" barriers")?,
-            messages: count(" messages")?,
-            bytes: count(" bytes")?,
-        })
-    }
-
-    /// The expected counts of a job of `ranks` on `hosts`, at most 32; bytes are 0, as they vary.
-    const fn stated(ranks: u32, hosts: u32) -> Self {
-        let rounds = (hosts - 1).ilog2() + 1;
-        // One entry of each rank; rank 0 lists node and local ranks, and leaders, by 32; a business card of
-        // each leader.
-        let puts = ranks + 1 + ranks.div_ceil(32) + 1 + hosts;
-        // Each rank gets the first endpoint address, the number of nodes, and its node and local rank; rank
-        // 0 gets all endpoint addresses; every other rank gets its leader's; each leader gets the leaders,
-        // and a business card a round.
-        let gets = 3 * ranks + (ranks - 1) + (ranks - hosts) + hosts * (1 + rounds);
-        Self {
-            puts,
-            gets,
-            barriers: 4 * ranks,
-            messages: hosts * rounds,
-            bytes: 0,
-        }
-    }
-}
-
-impl AddAssign for Took {
-    fn add_assign(&mut self, other: Self) {
-        self.puts += other.puts;
-        self.gets += other.gets;
-        self.barriers += other.barriers;
-        self.messages += other.messages;
-        self.bytes += other.bytes;
-    }
+/// The expected counts of a job of `ranks` on `hosts`, at most 32, but the bytes, which vary.
+const fn stated(ranks: u32, hosts: u32) -> [u32; 4] {
+    let rounds = (hosts - 1).ilog2() + 1;
+    // One entry of each rank; rank 0 lists node and local ranks, and leaders, by 32; a business card of
+    // each leader.
+    let puts = ranks + 1 + ranks.div_ceil(32) + 1 + hosts;
+    // Each rank gets the first endpoint address, the number of nodes, and its node and local rank; rank
+    // 0 gets all endpoint addresses; every other rank gets its leader's; each leader gets the leaders,
+    // and a business card a round.
+    let gets = 3 * ranks + (ranks - 1) + (ranks - hosts) + hosts * (1 + rounds);
+    [puts, gets, 4 * ranks, hosts * rounds]
 }
 
 /// Starts and ends jobs of 8 to 64 ranks over all `hosts`, and prints their cost.
@@ -78,7 +50,7 @@ impl AddAssign for Took {
 pub(super) fn check(repo: &Repo, hosts: &Namespaces) -> Result<Tally> {
     let (oxmpi, hello) = (repo.oxmpi()?, repo.examples()?.join("hello"));
     let mut tally = Tally::default();
-    let mut took = [Took::default(); SIZES.len()];
+    let mut took = [StartCounts::default(); SIZES.len()];
     let (mut jobs, mut bare) = ([const { Vec::new() }; 4], [const { Vec::new() }; 4]);
     for _ in 0..ROUNDS {
         for (at, ranks) in SIZES.into_iter().enumerate() {
@@ -101,35 +73,29 @@ pub(super) fn check(repo: &Repo, hosts: &Namespaces) -> Result<Tally> {
         let (job, alone) = (median(&mut jobs[at]), median(&mut bare[at]));
         let first = *first.get_or_insert(job);
         let of_linear = job / first * f64::from(SIZES[0]) / f64::from(ranks);
-        let Took {
-            puts,
-            gets,
-            barriers,
-            messages,
-            bytes,
-        } = took[at];
+        let [puts, gets, barriers, messages, bytes] = took[at];
         println!(
             "{ranks:5} {job:8.1} {alone:16.1} {puts:6} {gets:6} {barriers:9} {messages:9} {bytes:7} {of_linear:11.2}"
         );
-        let stated = Took::stated(ranks, hosts.count());
-        tally += if (Took {
-            bytes: 0,
-            ..took[at]
-        }) == stated
-        {
-            Tally::ONE
-        } else {
-            Tally::failed(format!(
-                "start of {ranks} ranks took {:?}, {stated:?} is stated",
-                took[at]
-            ))
+        let (got, stated) = (&took[at][..4], stated(ranks, hosts.count()));
+        tally += match got == stated {
+            true => Tally::ONE,
+            false => Tally::failed(format!(
+                "start of {ranks} ranks: {:?} are {got:?}, {stated:?} are stated",
+                &COUNTED[..4]
+            )),
         };
     }
     Ok(tally)
 }
 
 /// Runs a job. Returns its time in milliseconds, and the counts that its ranks report.
-fn start(oxmpi: &Path, hosts: &Namespaces, ranks: u32, program: &Path) -> Result<(f64, Took)> {
+fn start(
+    oxmpi: &Path,
+    hosts: &Namespaces,
+    ranks: u32,
+    program: &Path,
+) -> Result<(f64, StartCounts)> {
     let (ranks, each) = (ranks.to_string(), (ranks / hosts.count()).to_string());
     let mut job = Command::new(oxmpi);
     job.args(["run", "--oversubscribe", "-n", &ranks, "-ppn", &each]);
@@ -147,11 +113,11 @@ fn start(oxmpi: &Path, hosts: &Namespaces, ranks: u32, program: &Path) -> Result
         )
         .into());
     }
-    let mut took = Took::default();
-    said.lines()
-        .filter_map(Took::read)
-        .for_each(|rank| took += rank);
-    Ok((millis, took))
+    let mut all = StartCounts::default();
+    for rank in said.lines().filter_map(read) {
+        all = std::array::from_fn(|at| all[at] + rank[at]);
+    }
+    Ok((millis, all))
 }
 
 fn median(times: &mut [f64]) -> f64 {
@@ -161,30 +127,20 @@ fn median(times: &mut [f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Took;
+    use super::{read, stated};
 
     #[test]
     fn the_line_of_a_rank_is_read() {
         let line = "oxmpi: rank 12: 1 puts, 23 gets, 4 barriers; 2 messages, 412 bytes, 12.3 ms";
-        let took = Took {
-            puts: 1,
-            gets: 23,
-            barriers: 4,
-            messages: 2,
-            bytes: 412,
-        };
-        assert_eq!(Took::read(line), Some(took));
+        assert_eq!(read(line), Some([1, 23, 4, 2, 412]));
         for other in ["", "oxmpi: rank 1: lost", "hello from rank 12: 1 puts"] {
-            assert_eq!(Took::read(other), None, "{other}");
+            assert_eq!(read(other), None, "{other}");
         }
     }
 
     #[test]
     fn messages_grow_no_more_than_linearly() {
-        let all = |ranks| {
-            let took = Took::stated(ranks, 4);
-            took.puts + took.gets + took.barriers + took.messages
-        };
+        let all = |ranks| stated(ranks, 4).iter().sum::<u32>();
         assert!(all(64) <= 8 * all(8));
     }
 }

@@ -6,23 +6,15 @@ use super::{Missing, Result};
 use crate::Repo;
 use crate::compare::peers::{self, INTEL, MPICH};
 use crate::tally::Tally;
+use std::ffi::OsString;
 
 /// MPICH's from PyPI, by a file descriptor and by an address.
 pub(super) fn mpich(repo: &Repo, programs: &Programs) -> Result<Tally> {
     let folder = peers::install(repo, &MPICH).map_err(|error| Missing(error.to_string()))?;
-    let mpiexec = folder.join("bin/mpiexec.hydra");
-    let descriptor = Launcher {
-        name: "MPICH's hydra",
-        words: vec![mpiexec.clone().into()],
-        environment: Vec::new(),
-    };
-    let mut tally = descriptor.check(programs)?;
-    let port = Launcher {
-        name: "MPICH's hydra with -pmi-port",
-        words: vec![mpiexec.into(), "-pmi-port".into()],
-        environment: Vec::new(),
-    };
-    tally += port.check(programs)?;
+    let mpiexec: OsString = folder.join("bin/mpiexec.hydra").into();
+    let port = vec![mpiexec.clone(), "-pmi-port".into()];
+    let mut tally = Launcher::new("MPICH's hydra", vec![mpiexec]).check(programs)?;
+    tally += Launcher::new("MPICH's hydra with -pmi-port", port).check(programs)?;
     Ok(tally)
 }
 
@@ -41,10 +33,5 @@ pub(super) fn intel(repo: &Repo, programs: &Programs) -> Result<Tally> {
 pub(super) fn debian(debian: &Debian, programs: &Programs) -> Result<Tally> {
     let mut words = debian.inside()?;
     words.push("mpiexec.hydra".into());
-    let launcher = Launcher {
-        name: "Debian's hydra",
-        words,
-        environment: Vec::new(),
-    };
-    launcher.check(programs)
+    Launcher::new("Debian's hydra", words).check(programs)
 }

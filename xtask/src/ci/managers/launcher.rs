@@ -48,6 +48,16 @@ pub(super) struct Launcher {
 }
 
 impl Launcher {
+    /// A manager without variables of its own.
+    pub(super) fn new(name: &'static str, words: Vec<OsString>) -> Launcher {
+        let environment = Vec::new();
+        Launcher {
+            name,
+            words,
+            environment,
+        }
+    }
+
     /// Runs a job of each size, messages between two ranks and among all, and jobs that end badly.
     pub(super) fn check(&self, programs: &Programs) -> Result<Tally> {
         let mut tally = Tally::default();

@@ -60,13 +60,6 @@ pub(super) fn check(repo: &Repo) -> Result<StepOutcome> {
 }
 
 /// Says that a file of a package is missing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
 struct Missing(String);
-
-impl std::fmt::Display for Missing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Missing {}

@@ -1,6 +1,6 @@
 //! Aims for collectives: well below the best peer on average, and never far above it.
 
-use super::{Aims, Target};
+use super::Aims;
 use crate::compare::figures::FigureKey;
 use crate::compare::works::COLLECTIVES;
 
@@ -20,7 +20,13 @@ const RANKS: [u64; 3] = [2, 4, 8];
 pub(super) fn aims(aims: &mut Aims<'_>) {
     for ranks in RANKS {
         let cells: Vec<FigureKey> = cells(ranks).collect();
-        mean(aims, ranks, &cells);
+        let (mean, count) = aims.mean_over_peers(&cells);
+        let bound = format!(
+            "geometric mean over the best peer, {count} of {} cells",
+            cells.len()
+        );
+        let what = format!("collectives, {ranks} ranks");
+        aims.ratio(8, what, mean.map(|mean| (mean, MEAN)), bound, &cells);
         for cell in cells {
             let what = format!("{} {} B, {ranks} ranks", cell.kernel, cell.bytes);
             aims.peer(8, &what, &cell, MOST);
@@ -28,36 +34,9 @@ pub(super) fn aims(aims: &mut Aims<'_>) {
     }
 }
 
-/// The geometric mean over the measured cells.
-fn mean(aims: &mut Aims<'_>, ranks: u64, cells: &[FigureKey]) {
-    let figures = aims.figures;
-    let ratio = |cell: &FigureKey| {
-        let (ours, best) = (figures.ours(cell)?, figures.best_peer(cell)?);
-        Some(ours / best.1)
-    };
-    let ratios: Vec<f64> = cells.iter().filter_map(ratio).collect();
-    let logarithms: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
-    let mean = (!ratios.is_empty()).then(|| (logarithms / ratios.len() as f64).exp());
-    let runs = cells.iter().map(|cell| figures.fewest_runs(cell));
-    aims.list.push(Target {
-        number: 8,
-        what: format!("collectives, {ranks} ranks"),
-        reached: mean.map(|mean| (mean, MEAN)),
-        unit: "x",
-        bound: format!(
-            "geometric mean over the best peer, {} of {} cells",
-            ratios.len(),
-            cells.len()
-        ),
-        noisy: false,
-        runs: runs.filter(|&runs| runs > 0).min().unwrap_or(0),
-        asked: cells.iter().any(|cell| figures.asked(cell)),
-    });
-}
-
 /// The cells for one number of ranks; a barrier has no length.
 fn cells(ranks: u64) -> impl Iterator<Item = FigureKey> {
-    COLLECTIVES.split(',').flat_map(move |kernel| {
+    COLLECTIVES.into_iter().flat_map(move |kernel| {
         let lengths: &[u64] = match kernel {
             "barrier" => &[0],
             _ => &LENGTHS,

@@ -1,6 +1,6 @@
 //! Makes the plots of a report's tables and sections.
 
-use super::super::report::{Report, Row, Section, Table};
+use super::super::report::{ComparisonRow, ComparisonTable, Report, Section};
 use super::super::run::{Figure, Unit};
 use crate::plot::{LineStyle, Plot, PlotPoint, PlotSeries, Quantity, units};
 use std::format;
@@ -14,7 +14,7 @@ const FLOOR: &str = "floor";
 const LENGTHS_MAX: usize = 4;
 
 /// A table's time, bandwidth and ratios over the message length; no plot if the table has only one length.
-pub(super) fn over_sizes(table: &Table, report: &Report) -> Vec<Plot> {
+pub(super) fn over_sizes(table: &ComparisonTable, report: &Report) -> Vec<Plot> {
     if table.rows.len() < 2 || table.subject.unit != Unit::Microseconds {
         return Vec::new();
     }
@@ -29,7 +29,7 @@ pub(super) fn over_sizes(table: &Table, report: &Report) -> Vec<Plot> {
     plots.push(plot("Time", Quantity::Time, time));
     if let Some(messages) = table.subject.messages() {
         let moved = |bytes: u64| f64::from(messages) * bytes as f64 * 1e6;
-        let rate = |row: &Row, point: PlotPoint| PlotPoint {
+        let rate = |row: &ComparisonRow, point: PlotPoint| PlotPoint {
             y: moved(row.bytes) / point.y,
             range: point
                 .range
@@ -103,8 +103,8 @@ pub(super) fn over_ranks(section: &Section, report: &Report) -> Vec<Plot> {
 
 /// A few of the lengths that all tables have, the shortest and the longest among them; without 0 where there
 /// are others.
-fn lengths(tables: &[Table]) -> Vec<u64> {
-    let has = |table: &Table, bytes: u64| table.rows.iter().any(|row| row.bytes == bytes);
+fn lengths(tables: &[ComparisonTable]) -> Vec<u64> {
+    let has = |table: &ComparisonTable, bytes: u64| table.rows.iter().any(|row| row.bytes == bytes);
     let first = tables.first().into_iter().flat_map(|table| &table.rows);
     let mut common: Vec<u64> = first
         .map(|row| row.bytes)
@@ -121,9 +121,9 @@ fn lengths(tables: &[Table]) -> Vec<u64> {
 
 /// A line for each run and one for the floor. `shown` turns the point of a row's time into the point to draw.
 fn lines(
-    table: &Table,
+    table: &ComparisonTable,
     report: &Report,
-    shown: impl Fn(&Row, PlotPoint) -> PlotPoint,
+    shown: impl Fn(&ComparisonRow, PlotPoint) -> PlotPoint,
 ) -> Vec<PlotSeries> {
     let rows = || table.rows.iter();
     let mut lines: Vec<PlotSeries> = Vec::new();
@@ -165,12 +165,12 @@ fn positive(mut lines: Vec<PlotSeries>) -> Vec<PlotSeries> {
 }
 
 /// Each other run's time, and the floor, over the first run's.
-fn ratios(table: &Table, report: &Report) -> Vec<PlotSeries> {
-    let first = |row: &Row| {
+fn ratios(table: &ComparisonTable, report: &Report) -> Vec<PlotSeries> {
+    let first = |row: &ComparisonRow| {
         let figure = row.figures.first()?.as_ref()?;
         point(0.0, figure).filter(|point| point.y > 0.0)
     };
-    let over = |row: &Row, other: PlotPoint| {
+    let over = |row: &ComparisonRow, other: PlotPoint| {
         let first = first(row)?;
         let range = other.range.zip(first.range);
         Some(PlotPoint {

@@ -1,6 +1,6 @@
 //! Reads results of `oxmpi bench --json`.
 
-use super::super::run::{FIGURES, Figure, Kind, MULTIPLE, Run, Subject, Unit};
+use super::super::run::{ComparedRun, FIGURES, Figure, Kind, MULTIPLE, Subject, Unit};
 use crate::plot::units;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -11,26 +11,26 @@ use std::vec::Vec;
 
 /// The fields that a report uses; `docs/formats.md` describes the file.
 #[derive(Deserialize)]
-pub(super) struct Record {
+pub(super) struct BenchRecord {
     #[serde(default)]
     environment: BTreeMap<String, serde_json::Value>,
     #[serde(default)]
-    method: Method,
+    method: BenchMethod,
     #[serde(default)]
-    ranks: Vec<Place>,
-    tables: Vec<TableRecord>,
+    ranks: Vec<RankPlace>,
+    tables: Vec<BenchTable>,
 }
 
 /// Where a rank ran.
 #[derive(Deserialize)]
-struct Place {
+struct RankPlace {
     host: String,
     cpus: String,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Method {
+struct BenchMethod {
     /// Whether every repetition was checked.
     check: bool,
     off_cache: Option<OffCache>,
@@ -42,14 +42,14 @@ struct OffCache {
 }
 
 #[derive(Deserialize)]
-struct TableRecord {
+struct BenchTable {
     benchmark: String,
     #[serde(default = "standard")]
     mode: String,
     processes: usize,
     /// If missing, the mode says whether there are several groups.
     groups: Option<Vec<IgnoredAny>>,
-    rows: Vec<RowRecord>,
+    rows: Vec<BenchRow>,
     #[serde(default)]
     skipped: Vec<Skipped>,
 }
@@ -62,7 +62,7 @@ struct Skipped {
 }
 
 #[derive(Deserialize)]
-struct RowRecord {
+struct BenchRow {
     #[serde(default)]
     bytes: u64,
     t_max_us: Option<f64>,
@@ -104,10 +104,10 @@ const LISTS: [&str; 2] = ["transports", "settings"];
 const PLACES_MAX: usize = 16;
 
 /// The processors of the ranks in order, by host; only the first ranks if there are many.
-fn places(ranks: &[Place]) -> String {
+fn places(ranks: &[RankPlace]) -> String {
     let mut text = String::new();
     let mut host = "";
-    for Place { host: own, cpus } in ranks.iter().take(PLACES_MAX) {
+    for RankPlace { host: own, cpus } in ranks.iter().take(PLACES_MAX) {
         match text.as_str() {
             "" => text = format!("{own}: {cpus}"),
             _ if own == host => text += &format!(" | {cpus}"),
@@ -137,8 +137,8 @@ fn list(value: Option<&serde_json::Value>) -> String {
 }
 
 /// Makes a run whose figures are the median of the blocks, from the fastest block to the 99th percentile.
-pub(super) fn run(name: &str, record: Record) -> Run {
-    let mut run = Run::new(name, Kind::Rival);
+pub(super) fn run(name: &str, record: BenchRecord) -> ComparedRun {
+    let mut run = ComparedRun::new(name, Kind::Rival);
     for (field, shown) in FACTS {
         let text = record.environment.get(field).and_then(|text| text.as_str());
         run.fact(shown, text.unwrap_or_default());

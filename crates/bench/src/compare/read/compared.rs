@@ -1,7 +1,7 @@
 //! Reads raw data of `cargo xtask compare`, as JSON or as comma-separated values: interleaved runs of
 //! several implementations.
 
-use super::super::run::{FIGURES, Figure, Kind, Run, Subject, Unit};
+use super::super::run::{ComparedRun, FIGURES, Figure, Kind, Subject, Unit};
 use super::Error;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::vec::Vec;
 
 /// The fields that a report uses; `docs/formats.md` describes the file.
 #[derive(Deserialize)]
-pub(super) struct Record {
+pub(super) struct ComparisonRecord {
     date: String,
     commit: String,
     processor: String,
@@ -27,11 +27,11 @@ pub(super) struct Record {
 struct Round {
     implementation: String,
     placement: Option<String>,
-    rows: Vec<RowRecord>,
+    rows: Vec<ImplementationRow>,
 }
 
 #[derive(Deserialize)]
-struct RowRecord {
+struct ImplementationRow {
     kernel: String,
     ranks: usize,
     bytes: u64,
@@ -60,7 +60,7 @@ pub(super) const CSV_FORMAT: &str = "# format: oxmpi-compare 3";
 ///
 /// # Errors
 /// When a line has fewer fields than there are columns, a number cannot be parsed, or a column is missing.
-pub(super) fn from_csv(text: &str) -> Result<Record, Error> {
+pub(super) fn from_csv(text: &str) -> Result<ComparisonRecord, Error> {
     let facts = text.lines().map_while(|line| line.strip_prefix("# "));
     let facts: BTreeMap<&str, &str> = facts.filter_map(|fact| fact.split_once(": ")).collect();
     let fact = |name: &str| facts.get(name).copied().unwrap_or_default().to_string();
@@ -68,7 +68,7 @@ pub(super) fn from_csv(text: &str) -> Result<Record, Error> {
         let implementation = name.strip_prefix("version ")?;
         Some((implementation.to_string(), version.to_string()))
     });
-    let mut record = Record {
+    let mut record = ComparisonRecord {
         date: fact("date"),
         commit: fact("commit"),
         processor: fact("processor"),
@@ -85,7 +85,7 @@ pub(super) fn from_csv(text: &str) -> Result<Record, Error> {
     for line in reader.records() {
         let line = line.map_err(Error::Csv)?;
         let key: RunKey = line.deserialize(Some(&columns)).map_err(Error::Csv)?;
-        let row: RowRecord = line.deserialize(Some(&columns)).map_err(Error::Csv)?;
+        let row: ImplementationRow = line.deserialize(Some(&columns)).map_err(Error::Csv)?;
         if last.as_ref() != Some(&key) {
             record.runs.push(Round {
                 implementation: key.implementation.clone(),
@@ -111,12 +111,12 @@ struct Cell<'a> {
     subject: Subject,
     bytes: u64,
     method: &'a str,
-    rows: Vec<&'a RowRecord>,
+    rows: Vec<&'a ImplementationRow>,
 }
 
 /// Makes a run for each implementation, in the order of the first round, the floor last. The first run
 /// carries the facts that they share.
-pub(super) fn runs(record: Record) -> Vec<Run> {
+pub(super) fn runs(record: ComparisonRecord) -> Vec<ComparedRun> {
     let mut names: Vec<&str> = Vec::new();
     for round in &record.runs {
         if !names.contains(&round.implementation.as_str()) {
@@ -124,7 +124,7 @@ pub(super) fn runs(record: Record) -> Vec<Run> {
         }
     }
     names.sort_by_key(|name| *name == FLOOR);
-    let mut runs: Vec<Run> = names.into_iter().map(|name| run(&record, name)).collect();
+    let mut runs: Vec<ComparedRun> = names.into_iter().map(|name| run(&record, name)).collect();
     if let Some(first) = runs.first_mut() {
         first.fact("date", record.date.as_str());
         first.fact("sources", record.commit.as_str());
@@ -139,13 +139,13 @@ pub(super) fn runs(record: Record) -> Vec<Run> {
     runs
 }
 
-fn run(record: &Record, name: &str) -> Run {
+fn run(record: &ComparisonRecord, name: &str) -> ComparedRun {
     let kind = if name == FLOOR {
         Kind::Floor
     } else {
         Kind::Rival
     };
-    let mut run = Run::new(name, kind);
+    let mut run = ComparedRun::new(name, kind);
     let version = record.versions.get(name).cloned().unwrap_or_default();
     run.fact("version", version);
     let rounds = || {

@@ -4,9 +4,8 @@ mod bench;
 mod compared;
 mod original;
 
-use super::run::Run;
+use super::run::ComparedRun;
 use crate::listing::{self, Listing};
-use core::fmt;
 use serde::Deserialize;
 use std::string::String;
 use std::vec::Vec;
@@ -17,7 +16,7 @@ use std::vec::Vec;
 ///
 /// # Errors
 /// When the file has none of these formats, an unknown version, or damage; the error says where.
-pub fn read(name: &str, text: &str) -> Result<Vec<Run>, Error> {
+pub fn read(name: &str, text: &str) -> Result<Vec<ComparedRun>, Error> {
     if text.starts_with(compared::CSV_FORMAT) {
         return Ok(compared::runs(compared::from_csv(text)?));
     }
@@ -58,37 +57,22 @@ struct Head {
 }
 
 /// Why a file cannot be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The file is no JSON, or fields are missing or of another type.
+    #[error("{0}")]
     Json(serde_json::Error),
     /// A line of a comparison as comma-separated values is damaged.
+    #[error("{0}")]
     Csv(csv::Error),
     /// The file is neither JSON nor a listing.
-    Listing(listing::Error),
+    #[error("{0}")]
+    Listing(listing::ListingError),
     /// The file is JSON of another format, named here.
+    #[error("its format is '{0}'; {BENCH}, {COMPARED} and listings can be read")]
     Format(String),
     /// The file has an unknown version of this format.
+    #[error("version {1} of {0} is not known to this oxmpi; a newer one may read it")]
     Version(String, u32),
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Json(why) => write!(f, "{why}"),
-            Error::Csv(why) => write!(f, "{why}"),
-            Error::Listing(why) => write!(f, "{why}"),
-            Error::Format(found) => write!(
-                f,
-                "its format is '{found}'; {BENCH}, {COMPARED} and listings can be read"
-            ),
-            Error::Version(format, version) => write!(
-                f,
-                "version {version} of {format} is not known to this oxmpi; a newer one may read it"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for Error {}

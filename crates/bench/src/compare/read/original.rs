@@ -1,14 +1,14 @@
 //! Reads listings in the format of the Intel MPI Benchmarks.
 
-use super::super::run::{FIGURES, Figure, Kind, MEANS, MULTIPLE, Run, Subject, Unit};
+use super::super::run::{ComparedRun, FIGURES, Figure, Kind, MEANS, MULTIPLE, Subject, Unit};
 use crate::listing::{Column, Listing};
 use std::format;
 
 /// Makes a run of the times of the slowest rank: means over repetitions, whose spread a listing does not
 /// have.
-pub(super) fn run(name: &str, listing: &Listing) -> Run {
+pub(super) fn run(name: &str, listing: &Listing) -> ComparedRun {
     let header = &listing.header;
-    let mut run = Run::new(name, Kind::Rival);
+    let mut run = ComparedRun::new(name, Kind::Rival);
     run.fact("program", header.suite.as_str());
     run.fact("date", header.date.as_str());
     run.fact("machine", header.machine.as_str());

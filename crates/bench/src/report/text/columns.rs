@@ -3,7 +3,7 @@
 use super::COLUMN;
 use crate::Megabyte;
 use crate::kernels::Class;
-use crate::suite::{Multiple, Row, Skip, Table};
+use crate::suite::{Multiple, SampleRow, SampleTable, Skip};
 use core::fmt::{Result, Write};
 
 /// The content of one column.
@@ -39,7 +39,7 @@ impl Column {
         }
     }
 
-    fn write(self, out: &mut impl Write, row: &Row, megabyte: Megabyte) -> Result {
+    fn write(self, out: &mut impl Write, row: &SampleRow, megabyte: Megabyte) -> Result {
         let number = match self {
             Group => return write!(out, "{:>COLUMN$}", row.group),
             Bytes => return write!(out, "{:>COLUMN$}", row.bytes),
@@ -55,7 +55,7 @@ impl Column {
 }
 
 /// The columns of a table, from left to right.
-pub(super) fn columns(table: &Table) -> impl Iterator<Item = Column> {
+pub(super) fn columns(table: &SampleTable) -> impl Iterator<Item = Column> {
     let class = table.kernel.info().class;
     let measured: &[Column] = match class {
         // Times differ where one row covers several groups.
@@ -77,7 +77,7 @@ pub(super) fn columns(table: &Table) -> impl Iterator<Item = Column> {
 }
 
 /// Whether each group has a row of its own, and each length a paragraph.
-fn is_each(table: &Table) -> bool {
+fn is_each(table: &SampleTable) -> bool {
     table.multiple == Some(Multiple::Each)
 }
 
@@ -85,7 +85,12 @@ fn is_each(table: &Table) -> bool {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn row(out: &mut impl Write, table: &Table, row: &Row, megabyte: Megabyte) -> Result {
+pub fn row(
+    out: &mut impl Write,
+    table: &SampleTable,
+    row: &SampleRow,
+    megabyte: Megabyte,
+) -> Result {
     if is_each(table) && row.group == 0 {
         writeln!(out)?;
     }
@@ -96,7 +101,7 @@ pub fn row(out: &mut impl Write, table: &Table, row: &Row, megabyte: Megabyte) -
     if row.defect == 0.0 || columns(table).any(|column| matches!(column, Defects)) {
         return Ok(());
     }
-    let Row { bytes, defect, .. } = row;
+    let SampleRow { bytes, defect, .. } = row;
     match table.kernel.info().class {
         Class::Synchronisation => {
             writeln!(
@@ -112,7 +117,7 @@ pub fn row(out: &mut impl Write, table: &Table, row: &Row, megabyte: Megabyte) -
 ///
 /// # Errors
 /// Those of the writer.
-pub fn skip(out: &mut impl Write, table: &Table, skip: &Skip) -> Result {
+pub fn skip(out: &mut impl Write, table: &SampleTable, skip: &Skip) -> Result {
     let Skip { bytes, needed } = skip;
     // Rounded up, so that the number suffices for `-mem`.
     let thousandths = (*needed as u128 * 1000).div_ceil(1 << 30);

@@ -2,7 +2,7 @@
 
 use super::columns::columns;
 use super::{COLUMN, Rule};
-use crate::suite::Table;
+use crate::suite::SampleTable;
 use core::fmt::{Result, Write};
 
 /// The number of ranks in one line of a heading.
@@ -12,7 +12,7 @@ const RANKS: usize = 16;
 ///
 /// # Errors
 /// Those of the writer.
-pub fn heading(out: &mut impl Write, table: &Table) -> Result {
+pub fn heading(out: &mut impl Write, table: &SampleTable) -> Result {
     let name = table.kernel.info().name;
     let rule = Rule(columns(table).count());
     let groups = table.groups.len();

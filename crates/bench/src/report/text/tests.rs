@@ -3,13 +3,13 @@ use crate::Megabyte;
 use crate::kernels::Kernel;
 use crate::lengths::Lengths;
 use crate::report::Environment;
-use crate::suite::{Map, Multiple, Plan, Row, Skip, Spread, Table};
+use crate::suite::{Map, Multiple, Plan, SampleRow, SampleTable, Skip, Spread};
 use alloc::string::String;
 use alloc::vec::Vec;
 
 const LISTING: &str = include_str!("listing.txt");
 
-fn line(bytes: usize, times: [f64; 3], throughput: Option<f64>) -> Row {
+fn line(bytes: usize, times: [f64; 3], throughput: Option<f64>) -> SampleRow {
     let [t_min, t_max, t_avg] = times;
     let spread = Spread {
         blocks: 1,
@@ -17,7 +17,7 @@ fn line(bytes: usize, times: [f64; 3], throughput: Option<f64>) -> Row {
         median: t_avg,
         p99: t_max,
     };
-    Row {
+    SampleRow {
         group: 0,
         bytes,
         repetitions: 1000,
@@ -30,8 +30,8 @@ fn line(bytes: usize, times: [f64; 3], throughput: Option<f64>) -> Row {
     }
 }
 
-fn table(kernel: Kernel, processes: usize, waiting: usize) -> Table {
-    Table {
+fn table(kernel: Kernel, processes: usize, waiting: usize) -> SampleTable {
+    SampleTable {
         kernel,
         multiple: None,
         groups: [(0..processes).collect()].into(),
@@ -91,7 +91,7 @@ fn listing_is_laid_out_as_the_originals() {
 #[test]
 fn wrong_data_is_a_comment_below_its_row() {
     let mut out = String::new();
-    let wrong = Row {
+    let wrong = SampleRow {
         defect: f64::INFINITY,
         ..line(8, [1.0; 3], Some(8e6))
     };
@@ -113,7 +113,7 @@ fn wrong_data_is_a_comment_below_its_row() {
 fn checked_tables_say_so_and_have_a_column_of_defects() {
     let mut table = table(Kernel::Bcast, 2, 1);
     table.is_checked = true;
-    let wrong = Row {
+    let wrong = SampleRow {
         defect: 2.5,
         ..line(8, [1.0; 3], None)
     };
@@ -158,7 +158,7 @@ fn what_a_job_has_too_few_ranks_for_is_named() {
 /// The table of a barrier has no column of defects, checked or not.
 #[test]
 fn a_barrier_that_does_not_wait_is_a_comment_below_its_row() {
-    let early = Row {
+    let early = SampleRow {
         defect: 12.5,
         ..line(0, [1.0; 3], None)
     };

@@ -1,7 +1,7 @@
 use super::rows;
 use crate::kernels::Kernel;
 use crate::method::{BLOCKS, Timing};
-use crate::suite::{Multiple, Row, Table};
+use crate::suite::{Multiple, SampleRow, SampleTable};
 use alloc::vec::Vec;
 
 fn timing(blocks: &[u64], repetitions: u32) -> Timing {
@@ -15,8 +15,8 @@ fn timing(blocks: &[u64], repetitions: u32) -> Timing {
     }
 }
 
-fn table(kernel: Kernel, multiple: Option<Multiple>, groups: &[[usize; 2]]) -> Table {
-    Table {
+fn table(kernel: Kernel, multiple: Option<Multiple>, groups: &[[usize; 2]]) -> SampleTable {
+    SampleTable {
         kernel,
         multiple,
         groups: groups.iter().map(|group| group.to_vec()).collect(),
@@ -59,7 +59,7 @@ fn the_slowest_block_of_all_is_not_the_99th_percentile() {
     let blocks: Vec<u64> = (1..=BLOCKS as u64).rev().map(|time| time * 1000).collect();
     let timings = [timing(&blocks, BLOCKS as u32)];
     let table = table(Kernel::Allreduce, None, &[[0, 1]]);
-    let table = Table {
+    let table = SampleTable {
         groups: [[0].into()].into(),
         ..table
     };
@@ -79,7 +79,7 @@ fn groups_are_reported_as_one_or_each() {
             &timings,
         )
     };
-    let times = |row: &Row| (row.group, row.t_min, row.t_max, row.t_avg);
+    let times = |row: &SampleRow| (row.group, row.t_min, row.t_max, row.t_avg);
     let worst: Vec<_> = of(Multiple::Worst).iter().map(times).collect();
     assert_eq!(worst, [(0, 2.0, 4.0, 3.0)]);
     let each: Vec<_> = of(Multiple::Each).iter().map(times).collect();

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use oxmpi_bench::kernels::{Room, Sample};
+use oxmpi_bench::kernels::{BufferSizes, Sample};
 use oxmpi_bench::{Blocks, Comm, Kernel, Memory, Source};
 use oxmpi_coll::catalog::Call;
 use oxmpi_coll::plan::{Acts, Buf, Part, Plan, PlanInputs};
@@ -65,7 +65,7 @@ impl Plan for MessageSteps {
 pub(super) struct KernelRecording {
     kernel: Kernel,
     ranks: usize,
-    room: Room,
+    room: BufferSizes,
     memory: Memory,
 }
 

@@ -5,7 +5,7 @@ use oxmpi_bench::Kernel;
 use oxmpi_bench::kernels::{Active, Class};
 use oxmpi_bench::lengths::Lengths;
 use oxmpi_bench::options::{Request, parse};
-use oxmpi_bench::suite::{Observer, Plan, Row, Skip, Table};
+use oxmpi_bench::suite::{Observer, Plan, SampleRow, SampleTable, Skip};
 use oxmpi_coll::catalog::{Call, Collective};
 use oxmpi_coll::choice::choose;
 use oxmpi_coll::sim::{Machine, Simulation, Workload};
@@ -84,17 +84,17 @@ fn a_collective_takes_what_the_simulator_says() {
 
 /// Keeps the rows.
 #[derive(Default)]
-struct Rows(Vec<(Kernel, Row)>, usize);
+struct Rows(Vec<(Kernel, SampleRow)>, usize);
 
 impl Observer for Rows {
-    fn table(&mut self, _: &Table) {}
-    fn row(&mut self, table: &Table, row: &Row) {
+    fn table(&mut self, _: &SampleTable) {}
+    fn row(&mut self, table: &SampleTable, row: &SampleRow) {
         self.0.push((table.kernel, *row));
     }
-    fn skip(&mut self, _: &Table, _: &Skip) {
+    fn skip(&mut self, _: &SampleTable, _: &Skip) {
         self.1 += 1;
     }
-    fn end(&mut self, _: &Table) {}
+    fn end(&mut self, _: &SampleTable) {}
 }
 
 fn all(lengths: &[usize]) -> Plan {

@@ -1,9 +1,7 @@
 //! Reads the listings of the original in `imb/`, and compares the result with a simple count of their
 //! lines.
 
-#![cfg(feature = "std")]
-
-use oxmpi_bench::listing::{Column, Lengths, Listing, Table};
+use oxmpi_bench::listing::{Column, Listing, ListingLengths, ListingTable};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +33,7 @@ fn listing(name: &str) -> Listing {
 }
 
 /// Name, processes of a group, waiting ranks, groups and rows.
-fn outline(table: &Table) -> (&str, usize, usize, usize, usize) {
+fn outline(table: &ListingTable) -> (&str, usize, usize, usize, usize) {
     let heading = &table.heading;
     let groups = heading.groups.len();
     (
@@ -51,7 +49,7 @@ fn outlines(listing: &Listing) -> Vec<(&str, usize, usize, usize, usize)> {
     listing.tables.iter().map(outline).collect()
 }
 
-fn column(table: &Table, column: &Column) -> Vec<f64> {
+fn column(table: &ListingTable, column: &Column) -> Vec<f64> {
     let value = |row| table.value(row, column).expect("the column");
     table.rows.iter().map(value).collect()
 }
@@ -125,10 +123,16 @@ fn headers_are_whole() {
     assert_eq!(listing("sample1").header.command, command);
     assert_eq!(
         listing("sample1").header.lengths,
-        Lengths::Within(0, 4_194_304)
+        ListingLengths::Within(0, 4_194_304)
     );
-    assert_eq!(listing("all4").header.lengths, Lengths::Within(0, 64));
-    assert_eq!(listing("sample2").header.lengths, Lengths::UserDefined);
+    assert_eq!(
+        listing("all4").header.lengths,
+        ListingLengths::Within(0, 64)
+    );
+    assert_eq!(
+        listing("sample2").header.lengths,
+        ListingLengths::UserDefined
+    );
 }
 
 #[test]

@@ -1,37 +1,32 @@
 //! Tests the suite over threads of this process: every kernel, mode and option that changes the messages.
 
-#![cfg(feature = "std")]
-
-mod common;
-
-use common::transport::{ThreadError, Threads};
-use common::watched;
+use crate::common::watched;
+use crate::faulty::{Fault, Faulty, When};
 use oxmpi_bench::lengths::Lengths;
 use oxmpi_bench::method::{Method, Policy};
 use oxmpi_bench::suite::{
-    Benchmark, Layout, Map, Multiple, Observer, Plan, Row, Skip, Table, run, tables,
+    Benchmark, Map, Multiple, Observer, Plan, SampleRow, SampleTable, Skip, run, tables,
 };
-use oxmpi_bench::{Comm, Kernel, OffCache, Source};
-use std::ops::Range;
+use oxmpi_bench::{Kernel, OffCache};
 
 #[derive(Debug, Default)]
 struct Record {
-    tables: Vec<(Table, Vec<Row>)>,
+    tables: Vec<(SampleTable, Vec<SampleRow>)>,
     skipped: Vec<Skip>,
 }
 
 impl Observer for Record {
-    fn table(&mut self, table: &Table) {
+    fn table(&mut self, table: &SampleTable) {
         self.tables.push((table.clone(), Vec::new()));
     }
-    fn row(&mut self, _: &Table, row: &Row) {
+    fn row(&mut self, _: &SampleTable, row: &SampleRow) {
         let table = self.tables.last_mut().expect("a table before its rows");
         table.1.push(*row);
     }
-    fn skip(&mut self, _: &Table, skip: &Skip) {
+    fn skip(&mut self, _: &SampleTable, skip: &Skip) {
         self.skipped.push(*skip);
     }
-    fn end(&mut self, table: &Table) {
+    fn end(&mut self, table: &SampleTable) {
         assert_eq!(self.tables.last().map(|(last, _)| last), Some(table));
     }
 }
@@ -106,100 +101,46 @@ fn every_kernel_runs_on_1_to_8_ranks_in_every_mode() {
     }
 }
 
+/// An option, and what it changes in a plan.
+type PlanChange<'a> = (&'a str, &'a dyn Fn(&mut Plan));
+
 /// Options that change which messages are sent, by which rank, and from which buffer.
 #[test]
 fn data_is_right_whatever_the_options() {
     let map = |rows, columns| Some(Map { rows, columns });
-    let layout = |fewest, map| Layout { fewest, map };
-    let method = plan(8).method;
-    let small = OffCache {
+    let small = Some(OffCache {
         cache: 1000,
         line: 32,
-    };
-    for (what, change) in [
-        (
-            "check",
-            Plan {
-                method: Method {
-                    check: true,
-                    ..method
-                },
-                ..plan(8)
-            },
-        ),
-        (
-            "no warm-up",
-            Plan {
-                method: Method {
-                    warm_up: 0,
-                    ..method
-                },
-                ..plan(8)
-            },
-        ),
-        (
-            "multiple_np",
-            Plan {
-                method: Method {
-                    policy: Policy::MultipleNp,
-                    ..method
-                },
-                ..plan(8)
-            },
-        ),
-        (
-            "off cache",
-            Plan {
-                off_cache: Some(small),
-                ..plan(8)
-            },
-        ),
-        (
-            "checked off cache",
-            Plan {
-                off_cache: Some(small),
-                method: Method {
-                    check: true,
-                    ..method
-                },
-                ..plan(8)
-            },
-        ),
-        (
-            "grid",
-            Plan {
-                layout: layout(None, map(2, 3)),
-                ..plan(8)
-            },
-        ),
-        (
-            "small grid",
-            Plan {
-                layout: layout(Some(1), map(2, 2)),
-                ..plan(8)
-            },
-        ),
-        (
-            "listed",
-            Plan {
-                lengths: Lengths::Listed(vec![1000, 7, 0, 30]),
-                ..plan(8)
-            },
-        ),
-    ] {
+    });
+    let changes: [PlanChange<'_>; 8] = [
+        ("check", &|plan| plan.method.check = true),
+        ("no warm-up", &|plan| plan.method.warm_up = 0),
+        ("multiple_np", &|plan| {
+            plan.method.policy = Policy::MultipleNp
+        }),
+        ("off cache", &|plan| plan.off_cache = small),
+        ("checked off cache", &|plan| {
+            (plan.off_cache, plan.method.check) = (small, true);
+        }),
+        ("grid", &|plan| plan.layout.map = map(2, 3)),
+        ("small grid", &|plan| {
+            (plan.layout.fewest, plan.layout.map) = (Some(1), map(2, 2));
+        }),
+        ("listed", &|plan| {
+            plan.lengths = Lengths::Listed(vec![1000, 7, 0, 30])
+        }),
+    ];
+    for (what, change) in changes {
         for multiple in [None, Some(Multiple::Each)] {
-            let plan = in_mode(change.clone(), multiple);
+            let mut plan = in_mode(plan(8), multiple);
+            change(&mut plan);
             let (record, defect) = recorded(&plan, 6);
             assert_eq!(defect, 0.0, "{what}, {multiple:?}");
             let rows = record.tables.iter().flat_map(|(_, rows)| rows);
-            let even = |row: &Row| row.repetitions.is_multiple_of(2) && row.repetitions <= 50;
+            let even = |row: &SampleRow| row.repetitions.is_multiple_of(2) && row.repetitions <= 50;
             assert!(rows.into_iter().all(even), "{what}");
-            assert!(
-                record
-                    .tables
-                    .iter()
-                    .all(|(table, _)| table.is_checked == plan.method.check)
-            );
+            let mut checked = record.tables.iter().map(|(table, _)| table.is_checked);
+            assert!(checked.all(|is_checked| is_checked == plan.method.check));
         }
     }
 }
@@ -222,71 +163,6 @@ fn what_does_not_fit_into_memory_is_skipped_and_said() {
     assert_eq!(record.skipped, [skip]);
 }
 
-/// Passes calls on, damages the reductions of one length on one rank, and counts its barriers.
-struct Faulty {
-    inner: Threads,
-    rank: usize,
-    length: usize,
-    /// The damaged reductions of that length, counted from 0.
-    spoiled: Range<usize>,
-    seen: usize,
-    barriers: usize,
-}
-
-impl Comm for Faulty {
-    type Error = ThreadError;
-
-    fn rank(&self) -> usize {
-        self.inner.rank()
-    }
-    fn size(&self) -> usize {
-        self.inner.size()
-    }
-    fn now(&self) -> u64 {
-        self.inner.now()
-    }
-    fn send(&mut self, bytes: &[u8], to: usize, tag: u32) -> Result<(), ThreadError> {
-        self.inner.send(bytes, to, tag)
-    }
-    fn recv(&mut self, into: &mut [u8], from: Source, tag: u32) -> Result<(), ThreadError> {
-        self.inner.recv(into, from, tag)
-    }
-    fn exchange<const N: usize>(
-        &mut self,
-        sends: [(&[u8], usize); N],
-        receives: [(&mut [u8], Source); N],
-        tag: u32,
-    ) -> Result<(), ThreadError> {
-        self.inner.exchange(sends, receives, tag)
-    }
-    fn barrier(&mut self) -> Result<(), ThreadError> {
-        self.barriers += 1;
-        self.inner.barrier()
-    }
-    fn allreduce_sum(&mut self, from: &[f32], into: &mut [f32]) -> Result<(), ThreadError> {
-        self.inner.allreduce_sum(from, into)?;
-        if self.rank() == self.rank && into.len() * 4 == self.length {
-            if self.spoiled.contains(&self.seen) {
-                into[self.length / 8] += 1.0;
-            }
-            self.seen += 1;
-        }
-        Ok(())
-    }
-    fn split(&mut self, group: Option<u32>, key: u32) -> Result<Option<Self>, ThreadError> {
-        let (rank, length, spoiled) = (self.rank, self.length, self.spoiled.clone());
-        let part = self.inner.split(group, key)?;
-        Ok(part.map(|inner| Faulty {
-            inner,
-            rank,
-            length,
-            spoiled,
-            seen: 0,
-            barriers: 0,
-        }))
-    }
-}
-
 /// Damage in the warm-up only, or in the timed part only: each has a proof of its own.
 #[test]
 fn wrong_data_is_reported_from_any_repetition() {
@@ -295,22 +171,20 @@ fn wrong_data_is_reported_from_any_repetition() {
         ..plan(8)
     };
     let warm_up = plan.method.warm_up as usize;
-    for (spoiled, rank) in [(0..warm_up, 0), (warm_up + 5..usize::MAX, 1)] {
+    for (rank, from, to) in [(0, 0, warm_up), (1, warm_up + 5, usize::MAX)] {
+        let when = When::Length {
+            bytes: 128,
+            from,
+            to,
+        };
         let results = watched(2, |inner| {
-            let (spoiled, mut record) = (spoiled.clone(), Record::default());
-            let mut world = Faulty {
-                inner,
-                rank,
-                length: 128,
-                spoiled,
-                seen: 0,
-                barriers: 0,
-            };
+            let mut record = Record::default();
+            let mut world = Faulty::new(inner, rank, Fault::Flip, when);
             let defect = run(&mut world, &plan, &mut record).expect("no call fails");
             (record.tables, defect)
         });
         let (tables, defect) = &results[0];
-        assert!(*defect > 0.0, "on rank {rank} in {spoiled:?}");
+        assert!(*defect > 0.0, "on rank {rank} in {from}..{to}");
         for row in &tables[0].1 {
             assert_eq!(row.defect > 0.0, row.bytes == 128, "at {}", row.bytes);
         }
@@ -321,14 +195,7 @@ fn wrong_data_is_reported_from_any_repetition() {
 fn ranks_that_take_no_part_wait_in_a_barrier() {
     let plan = plan(2);
     let barriers = watched(3, |inner| {
-        let mut world = Faulty {
-            inner,
-            rank: 0,
-            length: 1 << 20,
-            spoiled: 0..0,
-            seen: 0,
-            barriers: 0,
-        };
+        let mut world = Faulty::new(inner, 0, Fault::Flip, When::Never);
         run(&mut world, &plan, &mut Record::default()).expect("no call fails");
         world.barriers
     });

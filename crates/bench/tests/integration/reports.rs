@@ -1,11 +1,9 @@
 //! Tests of reports of real data: listings of the original, and published comparisons.
 
-#![cfg(feature = "compare")]
-
-use oxmpi_bench::compare::{Kind, Report, Run, read};
+use oxmpi_bench::compare::{ComparedRun, Kind, Report, read};
 use std::path::Path;
 
-fn runs(path: &str) -> Vec<Run> {
+fn runs(path: &str) -> Vec<ComparedRun> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let text = std::fs::read_to_string(&path).expect("the file is there");
     read(path.to_str().expect("a plain name"), &text).unwrap_or_else(|why| panic!("{why}"))

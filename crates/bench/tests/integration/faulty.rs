@@ -38,6 +38,13 @@ pub(crate) enum When {
     Call(usize),
     /// Calls with this root.
     Root(usize),
+    /// The calls `from..to`, counted as those of [`When::Call`], in which the victim receives `bytes`; no others
+    /// are counted.
+    Length {
+        bytes: usize,
+        from: usize,
+        to: usize,
+    },
 }
 
 /// Logical clocks of all ranks (Lamport, Communications of the ACM 21, 1978): a reading, a message and a
@@ -45,11 +52,7 @@ pub(crate) enum When {
 type Clocks = Arc<[AtomicU64]>;
 
 /// The defects that `look` finds on each rank when barriers return at once on `victim`.
-pub(crate) fn let_go_early(
-    ranks: usize,
-    victim: usize,
-    look: impl Fn(&mut Faulty) -> f64 + Sync,
-) -> Vec<f64> {
+fn let_go_early(ranks: usize, victim: usize, look: impl Fn(&mut Faulty) -> f64 + Sync) -> Vec<f64> {
     let clocks: Clocks = (0..ranks).map(|_| AtomicU64::new(0)).collect();
     watched(ranks, |inner| {
         let mut world = Faulty {
@@ -60,6 +63,22 @@ pub(crate) fn let_go_early(
         world.settle().expect("no call fails");
         defect
     })
+}
+
+/// Asserts that a barrier that returns at once on one rank is found there, and on no other rank, in groups of `sizes`.
+pub(crate) fn assert_found_by_the_victim(
+    sizes: impl IntoIterator<Item = usize>,
+    look: impl Fn(&mut Faulty) -> f64 + Sync,
+) {
+    for (ranks, victim) in (sizes.into_iter()).flat_map(|ranks| (0..ranks).map(move |v| (ranks, v)))
+    {
+        let defects = let_go_early(ranks, victim, &look);
+        let mut found = (0..)
+            .zip(&defects)
+            .map(|(rank, &defect)| (rank, defect > 0.0));
+        let is_right = found.all(|(rank, is_found)| is_found == (rank == victim));
+        assert!(is_right, "{victim} of {ranks}: {defects:?}");
+    }
 }
 
 /// Nanoseconds by which a reading advances a logical clock.
@@ -76,6 +95,8 @@ pub(crate) struct Faulty {
     pub(crate) seen: usize,
     /// The number of damaged calls.
     pub(crate) spoiled: usize,
+    /// The number of barriers that this rank has entered.
+    pub(crate) barriers: usize,
     /// Whether the victim left a barrier early and has not settled it.
     owed: bool,
 }
@@ -91,6 +112,7 @@ impl Faulty {
             when,
             seen: 0,
             spoiled: 0,
+            barriers: 0,
             owed: false,
         }
     }
@@ -126,9 +148,13 @@ impl Faulty {
         (self.seen, self.spoiled) = (0, 0);
     }
 
-    /// Counts a call in which this rank receives data; returns whether to damage it.
-    fn is_struck(&mut self, root: Option<usize>) -> bool {
-        if self.inner.rank() != self.victim {
+    /// Counts a call in which this rank receives `length` bytes; returns whether to damage it.
+    fn is_struck(&mut self, root: Option<usize>, length: usize) -> bool {
+        let is_counted = match self.when {
+            When::Length { bytes, .. } => bytes == length,
+            _ => true,
+        };
+        if self.inner.rank() != self.victim || !is_counted {
             return false;
         }
         let number = self.seen;
@@ -138,6 +164,7 @@ impl Faulty {
             When::Always => true,
             When::Call(call) => call == number,
             When::Root(wanted) => root == Some(wanted),
+            When::Length { from, to, .. } => (from..to).contains(&number),
         };
         self.spoiled += usize::from(is_struck);
         is_struck
@@ -152,7 +179,7 @@ impl Faulty {
     ) -> Result<()> {
         let before = into.to_vec();
         call(&mut self.inner, into)?;
-        if self.is_struck(root) {
+        if self.is_struck(root, into.len()) {
             self.spoil(1, &before, into);
         }
         Ok(())
@@ -167,7 +194,7 @@ impl Faulty {
     ) -> Result<()> {
         let before = into.as_bytes().to_vec();
         call(&mut self.inner, into)?;
-        if self.is_struck(root) {
+        if self.is_struck(root, size_of_val(into)) {
             self.spoil(size_of::<f32>(), &before, into.as_mut_bytes());
         }
         Ok(())
@@ -230,7 +257,8 @@ impl Comm for Faulty {
         let before = receives.each_ref().map(|(into, _)| into.to_vec());
         let inner = receives.each_mut().map(|(into, from)| (&mut **into, *from));
         self.inner.exchange(sends, inner, tag)?;
-        if self.is_struck(None) {
+        let length = before.iter().map(Vec::len).sum();
+        if self.is_struck(None, length) {
             for ((into, _), before) in receives.into_iter().zip(&before) {
                 self.spoil(1, before, into);
             }
@@ -244,6 +272,7 @@ impl Comm for Faulty {
     }
 
     fn barrier(&mut self) -> Result<()> {
+        self.barriers += 1;
         self.settle()?;
         if self.fault == Fault::Early && self.rank() == self.victim {
             self.owed = true;

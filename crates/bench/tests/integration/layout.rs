@@ -1,12 +1,10 @@
 //! Compares our listings with those of the original program in `imb/`, line by line, with the figures
 //! blanked.
 
-#![cfg(feature = "std")]
-
 use oxmpi_bench::OffCache;
 use oxmpi_bench::options::{Order, Request, System, parse};
 use oxmpi_bench::report::{Environment, text};
-use oxmpi_bench::suite::{Multiple, Row, Spread, tables};
+use oxmpi_bench::suite::{Multiple, SampleRow, Spread, tables};
 
 /// The kernel of the original that the guide lacks.
 const FOREIGN: &str = "Reduce_local";
@@ -68,7 +66,7 @@ fn ours(original: &str, ranks: usize) -> String {
                     median: 0.0,
                     p99: 0.0,
                 };
-                let row = Row {
+                let row = SampleRow {
                     group,
                     bytes,
                     repetitions: plan.method.repetitions(bytes),
@@ -122,7 +120,7 @@ fn blanked(line: &str) -> String {
 fn listings_are_those_of_the_original() {
     macro_rules! listing {
         ($name:literal) => {
-            ($name, include_str!(concat!("imb/", $name, ".txt")))
+            ($name, include_str!(concat!("../imb/", $name, ".txt")))
         };
     }
     for ((name, original), ranks) in [

@@ -1,0 +1,13 @@
+//! Kernels, the suite and reports from outside, over threads of this process and on listings of the original.
+
+#![cfg(feature = "std")]
+
+mod check;
+mod common;
+mod faulty;
+mod kernels;
+mod layout;
+mod listings;
+#[cfg(feature = "compare")]
+mod reports;
+mod suite;
