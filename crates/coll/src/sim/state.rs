@@ -30,6 +30,12 @@ pub(super) struct SimRank {
     pub(super) done: bool,
 }
 
+/// The least bytes of a rank's state: its record, and a message, a receive and two events under way.
+pub(super) const LEAST_BYTES_OF_RANK: u64 = (size_of::<SimRank>()
+    + size_of::<SimMessage>()
+    + size_of::<PostedReceive>()
+    + 2 * size_of::<Event>()) as u64;
+
 /// The times until which the two ends of a node's adapter are busy.
 #[derive(Clone, Copy, Debug, Default)]
 struct Adapter {
@@ -106,6 +112,29 @@ impl<'a> SimState<'a> {
             events: EventQueue::new(),
             counts: MessageCounts::default(),
         }
+    }
+
+    /// The bytes of the state, if each of its tables grows once more.
+    pub(super) fn bytes_soon(&self) -> u64 {
+        let records = [
+            (self.ranks.capacity(), size_of::<SimRank>()),
+            (
+                self.messages.capacity().max(2 * self.messages.len()),
+                size_of::<SimMessage>(),
+            ),
+            (
+                self.receives.capacity().max(2 * self.receives.len()),
+                size_of::<PostedReceive>(),
+            ),
+            (2 * self.events.len(), size_of::<Event>()),
+        ];
+        let bytes = records.map(|(count, size)| (count * size) as u64);
+        bytes.iter().sum()
+    }
+
+    /// The simulated time, in picoseconds.
+    pub(super) fn now(&self) -> u64 {
+        self.events.now()
     }
 
     pub(super) fn rank(&mut self, rank: u32) -> &mut SimRank {
