@@ -83,6 +83,8 @@ fn run(arguments: &[OsString]) -> Result<String, String> {
             return transports::run(rest, values);
         }
         [word, ..] if collective::is_collective(word) => {
+            diagnostics::collective(&word.to_string_lossy())
+                .map_err(|why| OPTIONS.with_help(why))?;
             let help = format!("oxmpi explain {} --help", word.display());
             let explained = values().and_then(|values| collective::run(arguments, &values));
             return explained.map_err(|why| diagnostics::with_help(why, &help));
