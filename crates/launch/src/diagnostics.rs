@@ -5,6 +5,7 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use oxmpi_coll::catalog::Collective;
 use oxmpi_text::{Printable, nearest};
 
 use crate::destination::{self, Destination};
@@ -82,6 +83,15 @@ pub(crate) fn choose<T: Copy>(kind: &str, name: &str, choices: &[(&str, T)]) -> 
         let known = names().collect::<Vec<_>>().join(", ");
         format!("unknown {kind}; {hint}known are {known}")
     })
+}
+
+/// The collective of that name.
+///
+/// # Errors
+/// A sentence that lists all names.
+pub(crate) fn collective(name: &str) -> Result<Collective, String> {
+    let names = Collective::ALL.map(|one| (one.name(), one));
+    choose("collective", name, &names).map_err(|why| format!("`{name}`: {why}"))
 }
 
 /// An error followed by the help command.

@@ -79,13 +79,15 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
 /// The text to print.
 fn run(arguments: &[OsString]) -> Result<String, String> {
     match arguments {
+        [word, rest @ ..] if word == "transports" => {
+            return transports::run(rest, values);
+        }
         [word, ..] if collective::is_collective(word) => {
+            diagnostics::collective(&word.to_string_lossy())
+                .map_err(|why| OPTIONS.with_help(why))?;
             let help = format!("oxmpi explain {} --help", word.display());
             let explained = values().and_then(|values| collective::run(arguments, &values));
             return explained.map_err(|why| diagnostics::with_help(why, &help));
-        }
-        [word, rest @ ..] if word == "transports" => {
-            return transports::run(rest, values);
         }
         _ => {}
     }

@@ -269,7 +269,7 @@ fn wrong_command_lines_are_refused_before_a_job_starts() {
         ("-msglog 40", "'40' does not fit -msglog"),
         (
             "-input /dev/zero",
-            "-input: cannot read /dev/zero: the file is longer than",
+            "-input: cannot read /dev/zero: longer than 1 MiB",
         ),
         (
             "-msglen /nowhere/lengths",

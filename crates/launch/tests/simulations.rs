@@ -225,6 +225,8 @@ fn errors_say_what_was_expected() {
         ("bcasst 8 -n 4", "did you mean `bcast`?"),
         ("bcast 8", "add -n 1000 or --ranks 16..4096"),
         ("bcast -n 4", "such as `oxmpi sim bcast 64KiB`"),
+        ("barrier 1MiB -n 4", "a barrier has no size"),
+        ("barrier --sizes 8..64 -n 4", "a barrier has no size"),
         ("bcast 8 9 -n 4", "unexpected argument `9`"),
         ("bcast 8 -n 0", "from 1 to"),
         ("bcast 8 -n 4 --ranks 2..8", "leave one out"),
@@ -264,6 +266,35 @@ fn errors_say_what_was_expected() {
     ] {
         let complaint = complaint(arguments);
         assert!(complaint.contains(right), "{arguments}: {complaint}");
+    }
+}
+
+/// A simulation that does not fit in memory is refused before it starts, with the bytes that it needs.
+#[test]
+fn a_simulation_that_needs_more_memory_than_there_is_is_refused() {
+    for (arguments, ranks) in [
+        (
+            "allreduce 8 -n 2000000 --algorithm recursive-doubling",
+            "2000000 simulated ranks need 5",
+        ),
+        (
+            "gatherv 8 -n 16000000 --algorithm classical",
+            "16000000 simulated ranks need",
+        ),
+    ] {
+        let oxmpi = env!("CARGO_BIN_EXE_oxmpi");
+        let mut command = Command::new("sh");
+        command.args([
+            "-c",
+            &format!("ulimit -v 600000 && exec {oxmpi} sim {arguments}"),
+        ]);
+        let output = command.output().expect("sh starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert!(
+            errors.contains(ranks) && errors.contains(" MiB are left"),
+            "{errors}"
+        );
     }
 }
 

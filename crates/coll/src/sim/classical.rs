@@ -71,15 +71,16 @@ impl Simulation<'_> {
     ///
     /// # Errors
     ///
-    /// None that a caller could cause.
+    /// [`Error::Memory`]; none else that a caller could cause.
     pub fn run_classical(self, algorithm: Classical, count: u64) -> Result<SimReport, Error> {
-        let program = |_| LinearProgram {
-            algorithm,
-            block: Part::new(Buf::In, 0, count),
-            started: false,
-            open: Vec::new(),
-        };
-        let programs = (0..self.setup.placement.size()).map(program);
-        self.simulate(&mut programs.collect::<Vec<_>>())
+        let mut programs = self.programs(|_| {
+            Ok(LinearProgram {
+                algorithm,
+                block: Part::new(Buf::In, 0, count),
+                started: false,
+                open: Vec::new(),
+            })
+        })?;
+        self.simulate(&mut programs)
     }
 }

@@ -56,6 +56,19 @@ pub enum Error {
     /// Neighbourhood collectives, which need a graph of neighbours, are not simulated.
     #[error("neighbourhood collectives cannot be simulated")]
     Neighborhood,
+    /// The simulation needs more memory than [`Simulation::memory_limit`](super::Simulation::memory_limit) allows.
+    #[error(
+        "{ranks} simulated ranks need {} MiB of memory or more, but {} MiB are left",
+        needed.div_ceil(1 << 20), limit >> 20
+    )]
+    Memory {
+        /// The simulated ranks.
+        ranks: u32,
+        /// The bytes that they need at least.
+        needed: u64,
+        /// The bytes that they may take.
+        limit: u64,
+    },
     /// The text of the schedule could not be written.
     #[error("the schedule cannot be written")]
     Write,

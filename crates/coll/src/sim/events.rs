@@ -61,6 +61,17 @@ impl EventQueue {
         }
     }
 
+    /// The time of the last event removed.
+    pub(super) fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// The number of events.
+    pub(super) fn len(&self) -> usize {
+        let later = self.later.iter().map(Vec::len);
+        self.current.len() + self.late.len() + later.sum::<usize>()
+    }
+
     /// Adds an event, which must not be in the past.
     pub(super) fn push(&mut self, event: Event) {
         debug_assert!(event.time >= self.now, "an event is not in the past");

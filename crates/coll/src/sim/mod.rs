@@ -39,6 +39,7 @@
 //! ```
 
 mod classical;
+mod counts;
 mod driver;
 mod error;
 mod events;
@@ -56,10 +57,10 @@ use alloc::vec::Vec;
 pub use crate::machine::{Machine, PathCosts};
 pub use crate::placement::{Order, Placement};
 pub use classical::Classical;
+pub use counts::MessageCounts;
 pub use error::Error;
 pub use goal::write_goal;
 pub use offload::Offload;
-pub use state::MessageCounts;
 pub use symmetry::is_node_symmetric;
 pub use workload::Workload;
 
@@ -260,10 +261,20 @@ pub struct Simulation<'a> {
     element: u64,
     given: CallArrays<'a>,
     block: u64,
-    watch: Option<&'a mut dyn FnMut(u64)>,
+    memory_limit: u64,
+    watch: Option<&'a mut dyn FnMut(SimProgress)>,
 }
 
-/// The number of events between two calls of the watch function.
+/// How far a simulation has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimProgress {
+    /// The events so far.
+    pub events: u64,
+    /// The simulated time, in picoseconds.
+    pub time: u64,
+}
+
+/// The number of events between two looks at memory and calls of the watch function.
 const WATCH: u64 = 1 << 20;
 
 impl<'a> Simulation<'a> {
@@ -274,6 +285,7 @@ impl<'a> Simulation<'a> {
             element: 1,
             given: CallArrays::NOTHING,
             block: 0,
+            memory_limit: u64::MAX,
             watch: None,
         }
     }
@@ -297,8 +309,15 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Sets a function that is called with the number of events so far, every million events.
-    pub const fn watch(mut self, watch: &'a mut dyn FnMut(u64)) -> Self {
+    /// Sets the bytes of memory that the simulation may take. It is refused before it starts if its ranks do
+    /// not fit, and ends with [`Error::Memory`] if the messages under way do not.
+    pub const fn memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = bytes;
+        self
+    }
+
+    /// Sets a function that is called every million events.
+    pub const fn watch(mut self, watch: &'a mut dyn FnMut(SimProgress)) -> Self {
         self.watch = Some(watch);
         self
     }
@@ -329,8 +348,28 @@ impl<'a> Simulation<'a> {
         &self,
         plan: impl Fn(u32) -> Result<P, Error>,
     ) -> Result<Vec<Execution<P, Request>>, Error> {
-        let ranks = 0..self.setup.ranks();
-        ranks.map(|rank| plan(rank).map(Execution::new)).collect()
+        self.programs(|rank| plan(rank).map(Execution::new))
+    }
+
+    /// Each simulated rank's program.
+    fn programs<P>(&self, program: impl Fn(u32) -> Result<P, Error>) -> Result<Vec<P>, Error> {
+        let ranks = self.setup.ranks();
+        self.check_memory::<P>(u64::from(ranks) * state::LEAST_BYTES_OF_RANK)?;
+        (0..ranks).map(program).collect()
+    }
+
+    /// Checks that the programs fit in memory beside a state of so many bytes.
+    fn check_memory<P>(&self, state: u64) -> Result<(), Error> {
+        let (ranks, limit) = (self.setup.ranks(), self.memory_limit);
+        let needed = u64::from(ranks) * size_of::<P>() as u64 + state;
+        if needed > limit {
+            return Err(Error::Memory {
+                ranks,
+                needed,
+                limit,
+            });
+        }
+        Ok(())
     }
 
     /// Runs every simulated rank's program to its end.
@@ -347,10 +386,12 @@ impl<'a> Simulation<'a> {
                 left -= u32::from(self.advance(&mut state, programs, rank)?);
             }
             events += 1;
-            if events.is_multiple_of(WATCH)
-                && let Some(watch) = self.watch.as_mut()
-            {
-                watch(events);
+            if events.is_multiple_of(WATCH) {
+                self.check_memory::<P>(state.bytes_soon())?;
+                if let Some(watch) = self.watch.as_mut() {
+                    let time = state.now();
+                    watch(SimProgress { events, time });
+                }
             }
         }
         if let Some(rank) = state.ranks.iter().position(|rank| !rank.done) {

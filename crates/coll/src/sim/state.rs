@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Setup;
+use super::counts::MessageCounts;
 use super::error::Error;
 use super::events::{Event, EventKind, EventQueue};
 use super::intra_node::PendingOps;
@@ -30,39 +31,17 @@ pub(super) struct SimRank {
     pub(super) done: bool,
 }
 
+/// The least bytes of a rank's state: its record, and a message, a receive and two events under way.
+pub(super) const LEAST_BYTES_OF_RANK: u64 = (size_of::<SimRank>()
+    + size_of::<SimMessage>()
+    + size_of::<PostedReceive>()
+    + 2 * size_of::<Event>()) as u64;
+
 /// The times until which the two ends of a node's adapter are busy.
 #[derive(Clone, Copy, Debug, Default)]
 struct Adapter {
     out: u64,
     into: u64,
-}
-
-/// The counts of a simulation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MessageCounts {
-    /// Messages.
-    pub messages: u64,
-    /// Messages between nodes.
-    pub remote: u64,
-    /// Bytes of the messages between nodes.
-    pub remote_bytes: u64,
-    /// Queue entries that matching visited.
-    pub walked: u64,
-    /// The largest number of unexpected messages in a rank's queue.
-    pub unexpected: u32,
-}
-
-impl MessageCounts {
-    /// The counts of this many nodes like the simulated ones.
-    pub(super) const fn times(self, nodes: u64) -> Self {
-        MessageCounts {
-            messages: self.messages * nodes,
-            remote: self.remote * nodes,
-            remote_bytes: self.remote_bytes * nodes,
-            walked: self.walked * nodes,
-            unexpected: self.unexpected,
-        }
-    }
 }
 
 /// The state of a simulation apart from the ranks' programs.
@@ -106,6 +85,29 @@ impl<'a> SimState<'a> {
             events: EventQueue::new(),
             counts: MessageCounts::default(),
         }
+    }
+
+    /// The bytes of the state, if each of its tables grows once more.
+    pub(super) fn bytes_soon(&self) -> u64 {
+        let records = [
+            (self.ranks.capacity(), size_of::<SimRank>()),
+            (
+                self.messages.capacity().max(2 * self.messages.len()),
+                size_of::<SimMessage>(),
+            ),
+            (
+                self.receives.capacity().max(2 * self.receives.len()),
+                size_of::<PostedReceive>(),
+            ),
+            (2 * self.events.len(), size_of::<Event>()),
+        ];
+        let bytes = records.map(|(count, size)| (count * size) as u64);
+        bytes.iter().sum()
+    }
+
+    /// The simulated time, in picoseconds.
+    pub(super) fn now(&self) -> u64 {
+        self.events.now()
     }
 
     pub(super) fn rank(&mut self, rank: u32) -> &mut SimRank {

@@ -1,10 +1,8 @@
 //! Files and the cache of this machine, for options of the benchmarks that name them.
 
-use std::fs::File;
-use std::io::Read;
-
 use oxmpi_bench::OffCache;
 use oxmpi_bench::options::System;
+use oxmpi_os::file::read_text;
 
 use crate::machine;
 
@@ -19,13 +17,7 @@ pub(super) struct LocalSystem;
 
 impl System for LocalSystem {
     fn read(&self, path: &str) -> Result<String, String> {
-        let file = File::open(path).map_err(|why| why.to_string())?;
-        let mut text = String::new();
-        let length = file.take(FILE_MAX + 1).read_to_string(&mut text);
-        match length.map_err(|why| why.to_string())? as u64 {
-            0..=FILE_MAX => Ok(text),
-            _ => Err(format!("the file is longer than {FILE_MAX} bytes")),
-        }
+        read_text(path, FILE_MAX).map_err(|why| why.to_string())
     }
 
     /// The largest data cache; `None` if the machine cannot be read.
@@ -51,7 +43,7 @@ mod tests {
     #[test]
     fn an_endless_file_is_refused() {
         let why = LocalSystem.read("/dev/zero").unwrap_err();
-        assert!(why.contains("longer than 1048576 bytes"), "{why}");
+        assert!(why.contains("longer than 1 MiB"), "{why}");
         assert!(LocalSystem.read("/nowhere/file").is_err());
     }
 }

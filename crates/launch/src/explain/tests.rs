@@ -138,7 +138,10 @@ fn errors_say_what_was_expected() {
         (vec!["-n", "0"], "from 1 to 4294967295"),
         (vec!["-n", "many"], "from 1 to 4294967295"),
         (vec!["--jsn"], "--jsn"),
-        (vec!["alreduce"], "alreduce"),
+        (
+            vec!["alredcue"],
+            "`alredcue`: unknown collective; did you mean `allreduce`?",
+        ),
     ] {
         let why = run(&words.into_iter().map(Into::into).collect::<Vec<_>>()).unwrap_err();
         assert!(

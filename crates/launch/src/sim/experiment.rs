@@ -1,16 +1,16 @@
 //! Runs the simulations of a command line: each algorithm at each number of ranks and size.
 
-use std::io::{IsTerminal, Write};
-use std::time::{Duration, Instant};
-
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::choice::choose;
 use oxmpi_coll::sim::{
-    Classical, MessageCounts, Offload, Setup, SimReport, Simulation, Workload, is_node_symmetric,
+    Classical, Error, MessageCounts, Offload, SimReport, Simulation, Workload, is_node_symmetric,
 };
+use oxmpi_os::limit;
 
 use super::algorithm_name::{AlgorithmName, AlgorithmOptions};
 use super::options::{AlgorithmSelection, Options};
+use super::progress::ProgressLine;
+use crate::diagnostics::CommandError;
 
 /// An implementation to simulate, with options of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,12 +82,12 @@ pub(super) struct SimResult {
 /// Runs all simulations.
 ///
 /// # Errors
-/// An unknown name, or a call that no algorithm serves.
-pub(super) fn run(options: &Options) -> Result<Vec<SimResult>, String> {
+/// An unknown name, a call that no algorithm serves, or more memory needed than there is.
+pub(super) fn run(options: &Options) -> Result<Vec<SimResult>, CommandError> {
     let mut rows = Vec::new();
     for (ranks, bytes) in options.points() {
         let work = Workload::new(options.collective, ranks, bytes);
-        for candidate in candidates(options, &work)? {
+        for candidate in candidates(options, &work).map_err(CommandError::Usage)? {
             let report = simulate(options, &work, candidate)?;
             rows.push(SimResult {
                 ranks,
@@ -179,28 +179,38 @@ fn check_radix(
     }
 }
 
-fn simulate(options: &Options, work: &Workload, candidate: Candidate) -> Result<SimReport, String> {
+fn simulate(
+    options: &Options,
+    work: &Workload,
+    candidate: Candidate,
+) -> Result<SimReport, CommandError> {
     let own = candidate.own;
     let setup = options.setup(work.ranks());
     let setup = setup.with_flags(setup.flags || own.flags);
     let name = candidate.name();
-    let mut progress = SimProgress::new(&name, work.ranks());
-    let mut watch = |events| progress.show(events);
     let failed = |why| {
-        format!(
-            "{} {} on {} ranks: {why}",
+        let sentence = format!(
+            "{} {name} on {} ranks: {why}",
             options.collective,
-            name,
             work.ranks()
-        )
+        );
+        match why {
+            Error::Memory { .. } => CommandError::Io(sentence),
+            _ => CommandError::Usage(sentence),
+        }
     };
+    let mut line = ProgressLine::new(&name, work.ranks());
+    let memory = memory_left();
     match candidate.implementation {
         Implementation::Offload(offload) => Ok(SimReport {
             times: vec![offload.time(&setup, work.bytes())],
             counts: MessageCounts::default(),
         }),
         Implementation::Classical(classical) => {
-            let simulation = Simulation::new(&setup).watch(&mut watch);
+            let mut watch = |progress| line.show(progress, None);
+            let simulation = Simulation::new(&setup)
+                .memory_limit(memory)
+                .watch(&mut watch);
             simulation.run_classical(classical, work.bytes())
         }
         Implementation::Catalog(algorithm, chosen) => {
@@ -210,63 +220,21 @@ fn simulate(options: &Options, work: &Workload, candidate: Candidate) -> Result<
                 setup
             };
             let parameters = options.over(own, chosen);
-            planned(&setup, work, algorithm, &parameters, &mut watch)
+            let call = work.blocking_call(0, setup.placement);
+            let model = options.tuning().model(work.ranks());
+            let expected = call.map(|call| algorithm.cost(&call, &parameters, &model));
+            let mut watch = |progress| line.show(progress, expected);
+            let simulation = Simulation::new(&setup)
+                .memory_limit(memory)
+                .watch(&mut watch);
+            simulation.work(work, algorithm, &parameters)
         }
     }
     .map_err(failed)
 }
 
-fn planned(
-    setup: &Setup,
-    work: &Workload,
-    algorithm: Algorithm,
-    parameters: &Parameters,
-    watch: &mut dyn FnMut(u64),
-) -> Result<SimReport, oxmpi_coll::sim::Error> {
-    let simulation = Simulation::new(setup).watch(watch);
-    simulation.work(work, algorithm, parameters)
-}
-
-/// A progress line on the terminal, for long simulations.
-struct SimProgress {
-    what: String,
-    start: Instant,
-    shown: bool,
-}
-
-/// No progress is shown before this time.
-const QUIET_TIME: Duration = Duration::from_secs(1);
-
-impl SimProgress {
-    fn new(algorithm: &str, ranks: u32) -> Self {
-        SimProgress {
-            what: format!("{algorithm}, {ranks} ranks"),
-            start: Instant::now(),
-            shown: false,
-        }
-    }
-
-    fn show(&mut self, events: u64) {
-        let elapsed = self.start.elapsed();
-        let mut out = std::io::stderr();
-        if elapsed > QUIET_TIME && out.is_terminal() {
-            let seconds = elapsed.as_secs();
-            // An error of the progress line does not stop the simulation.
-            let _ = write!(
-                out,
-                "\r{}: {} million events, {seconds} s",
-                self.what,
-                events >> 20
-            );
-            self.shown = true;
-        }
-    }
-}
-
-impl Drop for SimProgress {
-    fn drop(&mut self) {
-        if self.shown {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
-    }
+/// The bytes that a simulation may take.
+fn memory_left() -> u64 {
+    let limits = limit::available().into_iter().chain(limit::address_space());
+    limits.map(|limit| limit.bytes).min().unwrap_or(u64::MAX)
 }

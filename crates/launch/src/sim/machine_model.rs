@@ -1,9 +1,9 @@
 //! The model of the simulated machine: a named machine, this machine by its settings, or a file with costs.
 
-use std::fs;
 use std::path::Path;
 
 use oxmpi_coll::sim::{self, Machine};
+use oxmpi_os::file::read_text;
 use serde::Deserialize;
 
 use crate::diagnostics::did_you_mean;
@@ -32,6 +32,9 @@ struct PathCosts {
     byte_ns: f64,
 }
 
+/// The longest file of a machine, in bytes.
+const LONGEST_FILE: u64 = 1 << 20;
+
 /// The name of this machine.
 const THIS: &str = "this";
 
@@ -49,14 +52,14 @@ pub(crate) fn find(named: &str) -> Result<(String, Machine), String> {
     if !Path::new(named).exists() {
         let names = Machine::NAMED.map(|row| row.0);
         let hint = did_you_mean(named, names.into_iter().chain([THIS]));
-        let hint = hint.map_or(String::new(), |hint| format!(" {hint}"));
+        let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
         return Err(format!(
-            "`{named}` is neither a file nor a machine ({}, {THIS});{hint}",
+            "`{named}` is neither a file nor a machine ({}, {THIS}){hint}",
             names.join(", ")
         ));
     }
     let text =
-        fs::read_to_string(named).map_err(|why| format!("{named}: cannot be read: {why}"))?;
+        read_text(named, LONGEST_FILE).map_err(|why| format!("{named}: cannot be read: {why}"))?;
     read(&text).map_err(|why| format!("{named}: {why}"))
 }
 
@@ -88,7 +91,7 @@ fn path(name: &str, costs: &PathCosts) -> Result<sim::PathCosts, String> {
             Ok((ns * 1000.0).round() as u64)
         } else {
             Err(format!(
-                "{name}.{field} is {ns}: from 0 to {most} nanoseconds"
+                "{name}.{field} is {ns:?}: from 0 to {most:?} nanoseconds"
             ))
         }
     };
@@ -122,7 +125,7 @@ mod tests {
         for (wrong, right) in [
             (
                 text.replace("0.05", "-1"),
-                "node.byte_ns is -1: from 0 to 100 nanoseconds",
+                "node.byte_ns is -1.0: from 0 to 100.0 nanoseconds",
             ),
             (
                 text.replace("\"per_node\": 2", "\"per_node\": 0"),
@@ -131,6 +134,10 @@ mod tests {
             (
                 text.replace("latency_ns", "latency"),
                 "unknown field `latency`",
+            ),
+            (
+                text.replace("1000,", "1e300,"),
+                "network.latency_ns is 1e300: from 0 to 1000000000.0 nanoseconds",
             ),
             (text.trim_end_matches('}').into(), "EOF"),
         ] {
@@ -142,7 +149,13 @@ mod tests {
     #[test]
     fn machines_have_names() {
         assert_eq!(find("ndr").unwrap().0, "ndr");
-        let why = find("slingshott").unwrap_err();
-        assert!(why.contains("did you mean `slingshot`?"), "{why}");
+        for (wrong, right) in [
+            ("slingshott", "this); did you mean `slingshot`?"),
+            ("xyzzy", "this)"),
+            ("/dev/zero", "longer than 1 MiB, the limit for such a file"),
+        ] {
+            let why = find(wrong).unwrap_err();
+            assert!(why.ends_with(right), "{why}");
+        }
     }
 }

@@ -1,13 +1,14 @@
 //! `oxmpi sim`: simulates collectives on other machines, and the wire-up of a job (`wireup`).
 //!
 //! Data flows from the command line (`options`, `algorithm_name`, `machine_model`) to the simulations (`experiment`) and
-//! from there to the output (`show`). `goal` writes a schedule instead of a result.
+//! from there to the output (`progress`, `show`). `goal` writes a schedule instead of a result.
 
 mod algorithm_name;
 mod experiment;
 mod goal;
 pub(crate) mod machine_model;
 mod options;
+mod progress;
 mod show;
 mod wireup;
 
@@ -42,7 +43,7 @@ fn run(options: &Options) -> Result<(), CommandError> {
         let file = Destination::new(Some(path.clone()), options.force);
         return destination::write(&text, &file).map_err(CommandError::Io);
     }
-    let rows = experiment::run(options).map_err(CommandError::Usage)?;
+    let rows = experiment::run(options)?;
     if let Some((path, sweep)) = options.svg.clone().zip(options.sweep) {
         let picture = show::svg(options, &rows, sweep);
         destination::write(&picture, &Destination::new(Some(path), options.force))

@@ -11,7 +11,7 @@ use oxmpi_text::size;
 
 use super::algorithm_name::{AlgorithmName, AlgorithmOptions, parse_name, radix};
 use super::machine_model;
-use crate::diagnostics::did_you_mean;
+use crate::diagnostics;
 use crate::options::*;
 
 /// The largest number of ranks.
@@ -291,7 +291,7 @@ fn assemble(typed: Typed) -> Result<Options, String> {
     let name = words
         .next()
         .ok_or("the collective is missing, such as oxmpi sim allreduce 64KiB -n 1000")?;
-    let collective = collective(&name)?;
+    let collective = diagnostics::collective(&name)?;
     let size = words.next().map(|text| bytes(&text)).transpose()?;
     if let Some(word) = words.next() {
         return Err(format!(
@@ -324,6 +324,9 @@ fn assemble(typed: Typed) -> Result<Options, String> {
                 "the size is missing, such as `oxmpi sim {name} 64KiB` or --sizes 8..1MiB"
             ));
         }
+        _ if collective == Collective::Barrier => {
+            return Err("a barrier has no size: leave it out".into());
+        }
         (Some(size), None) => vec![size],
         (None, Some(range)) => doubled(range),
     };
@@ -351,19 +354,6 @@ fn assemble(typed: Typed) -> Result<Options, String> {
     };
     check(&options)?;
     Ok(options)
-}
-
-fn collective(name: &str) -> Result<Collective, String> {
-    let mut all = Collective::ALL.into_iter();
-    all.find(|collective| collective.name() == name)
-        .ok_or_else(|| {
-            let names = Collective::ALL.map(Collective::name);
-            let hint = did_you_mean(name, names).map_or(".".into(), |hint| format!("; {hint}"));
-            format!(
-                "unknown collective `{name}`{hint} Known are {}",
-                names.join(", ")
-            )
-        })
 }
 
 fn which(algorithm: Option<String>) -> Result<AlgorithmSelection, String> {

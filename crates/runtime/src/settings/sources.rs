@@ -1,11 +1,15 @@
 //! The sources of settings: files, environment, command line.
 
 use std::path::PathBuf;
-use std::{env, fs, io};
+use std::{env, io};
 
+use oxmpi_os::file::read_text;
 use oxmpi_text::Product;
 
 use super::{BadSetting, Origin};
+
+/// The longest settings file, in bytes.
+const LONGEST_FILE: u64 = 1 << 20;
 
 /// A settings file.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +65,7 @@ impl Sources {
     /// Reads up to three files.
     ///
     /// # Errors
-    /// When the file that `OXMPI_SETTINGS_FILE` names cannot be read.
+    /// When the file that `OXMPI_SETTINGS_FILE` names cannot be read or is longer than 1 MiB.
     pub fn of_process() -> Result<Self, BadSetting> {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -74,12 +78,13 @@ impl Sources {
 
         let mut files = Vec::new();
         for path in usual.into_iter().flatten() {
-            if let Ok(content) = fs::read_to_string(&path) {
+            if let Ok(content) = read_text(&path, LONGEST_FILE) {
                 files.push(File { path, content });
             }
         }
         if let Some(path) = named {
-            let content = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+            let content =
+                read_text(&path, LONGEST_FILE).map_err(|error| unreadable(&path, &error))?;
             files.push(File { path, content });
         }
         Ok(Self {

@@ -1,13 +1,11 @@
 //! Values of settings as the types of the crates that own their rows.
 
-use std::fs::File;
-use std::io::Read as _;
-
 use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
 use oxmpi_coll::choice::{Rules, Tuning, read_rules};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::placement::Placement;
 use oxmpi_coll::settings::{self as coll, algorithm, plain, textbook};
+use oxmpi_os::file::read_text;
 use oxmpi_pin::{Compat, Given, SETTINGS, Settings, VARIABLES};
 use oxmpi_text::{Alias, size, switch};
 use oxmpi_wire::paths::{PathOverrides, network, settings as paths};
@@ -113,13 +111,7 @@ impl Values {
             origin: value.origin.clone(),
             why: format!("{}: {why}", value.text),
         };
-        let mut text = String::new();
-        let file = File::open(&value.text).map_err(|why| bad(why.to_string()))?;
-        let read = file.take(LONGEST + 1).read_to_string(&mut text);
-        read.map_err(|why| bad(why.to_string()))?;
-        if text.len() as u64 > LONGEST {
-            return Err(bad("longer than 1 MiB, which no file of rules is".into()));
-        }
+        let text = read_text(&value.text, LONGEST).map_err(|why| bad(why.to_string()))?;
         read_rules(&text).map_err(|why| bad(why.to_string()))
     }
 

@@ -5,12 +5,11 @@
 mod options;
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
 use oxmpi_bench::compare::{Report, read};
+use oxmpi_os::file::read_text;
 
 use crate::destination::{self, Destination};
 use crate::diagnostics::{self, CommandError};
@@ -48,15 +47,5 @@ fn run(options: &Options) -> Result<(), CommandError> {
 
 /// The text of a file.
 fn content(path: &Path) -> Result<String, String> {
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(BYTES_MAX + 1).read_to_string(&mut text));
-    match read {
-        Ok(bytes) if bytes as u64 > BYTES_MAX => Err(format!(
-            "{}: longer than {} MiB, the limit for a file with results",
-            path.display(),
-            BYTES_MAX >> 20
-        )),
-        Ok(_) => Ok(text),
-        Err(why) => Err(format!("{}: cannot be read: {why}", path.display())),
-    }
+    read_text(path, BYTES_MAX).map_err(|why| format!("{}: cannot be read: {why}", path.display()))
 }

@@ -8,6 +8,7 @@ use oxmpi_coll::machine::Machine;
 use oxmpi_coll::sim::{Order, Workload};
 use oxmpi_text::size;
 
+use crate::diagnostics::collective;
 use crate::options::*;
 use crate::sim::machine_model;
 
@@ -79,9 +80,9 @@ pub(super) struct Options {
     words: Vec<String>,
 }
 
-/// Whether the word names a collective.
+/// Whether the word is to name a collective: it is no option.
 pub(in crate::explain) fn is_collective(word: &OsStr) -> bool {
-    Collective::ALL.into_iter().any(|one| word == one.name())
+    !word.as_encoded_bytes().starts_with(b"-")
 }
 
 /// Reads the arguments. `None`: print the help.
@@ -105,10 +106,10 @@ pub(super) fn parse(arguments: &[OsString]) -> Result<Option<Options>, String> {
         return Ok(None);
     }
     let words = &options.words;
-    let named = |one: &Collective| words.first().is_some_and(|word| word == one.name());
-    let collective = Collective::ALL.into_iter().find(named);
-    options.collective = collective
+    let name = words
+        .first()
         .ok_or("the collective is missing, such as oxmpi explain allreduce 64KiB -n 96")?;
+    options.collective = collective(name)?;
     if options.ranks == 0 {
         return Err("the number of ranks is missing: add -n 96".into());
     }
