@@ -27,5 +27,5 @@ pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usi
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
-    pattern::max_error_blocks(sample, Piece::all, buffers.last().into)
+    pattern::max_block_error(sample, Piece::all, buffers.last().into)
 }

@@ -34,5 +34,5 @@ pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usi
 /// The largest difference between a byte that the last alltoall received and the expected byte; 0 if all are right.
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     let into = buffers.last().into;
-    pattern::max_error_blocks(sample, |from| block(sample, from, into.len()), into)
+    pattern::max_block_error(sample, |from| block(sample, from, into.len()), into)
 }

@@ -22,6 +22,6 @@ pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: 
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     roots::last_of(sample.rank, sample.ranks, buffers.repetitions()).map_or(0.0, |repetition| {
-        pattern::max_error_blocks(sample, Piece::all, buffers.of(repetition).into)
+        pattern::max_block_error(sample, Piece::all, buffers.of(repetition).into)
     })
 }

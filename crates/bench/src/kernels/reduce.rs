@@ -23,6 +23,6 @@ pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {
     roots::last_of(sample.rank, sample.ranks, buffers.repetitions()).map_or(0.0, |repetition| {
         let (_, into) = buffers.of(repetition).floats();
-        pattern::differ_sums(sample, 0, into)
+        pattern::max_sum_error(sample, 0, into)
     })
 }
