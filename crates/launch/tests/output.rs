@@ -117,6 +117,16 @@ fn output_that_cannot_be_written_ends_the_job_with_a_message() {
     }
 }
 
+/// A message that cannot be written changes no exit code.
+#[test]
+fn a_wrong_command_line_has_its_exit_code_without_standard_error() {
+    let full = File::options().write(true).open("/dev/full");
+    let mut command = oxmpi(&["run", "--no-such-option", "true"]);
+    command.stderr(full.expect("/dev/full"));
+    let done = finish(command.spawn().expect("oxmpi starts"));
+    assert_eq!((done.code, done.out), (2, String::new()));
+}
+
 /// As `| head -n 1` does: no message, and the exit code of a program that SIGPIPE has killed.
 #[test]
 fn a_reader_that_has_enough_ends_the_job_without_a_message() {

@@ -15,7 +15,7 @@ mod writer;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use oxmpi_os::pipe::{self, PollFlags};
@@ -341,7 +341,7 @@ impl Sink {
         })
     }
 
-    fn file(path: &std::path::Path, file: &File) -> io::Result<Self> {
+    fn file(path: &Path, file: &File) -> io::Result<Self> {
         Self::new(format!("`{}`", path.display()), file.as_fd())
     }
 }
