@@ -3,6 +3,8 @@
 //! [`Verb`] is the only list of them; the file of a verb holds its options with their help beside its code.
 //! Add no dependency lightly: this crate is compiled before anything else runs.
 #![forbid(unsafe_code)]
+// The doc comments of verbs are the text of their `--help`: indented lines are tables, not code.
+#![allow(rustdoc::invalid_rust_codeblocks)]
 
 mod asm;
 mod bench;

@@ -3,6 +3,7 @@
 //! Every line of an error begins with `oxmpi: `.
 
 use std::fmt::Display;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use oxmpi_coll::catalog::Collective;
@@ -23,7 +24,8 @@ pub(crate) fn error(message: impl Display) {
         .split('\n')
         .map(|line| Printable(line).to_string())
         .collect();
-    eprintln!("oxmpi: {}", lines.join("\n"));
+    // Standard error is the only place for this message.
+    let _ = writeln!(io::stderr(), "oxmpi: {}", lines.join("\n"));
 }
 
 /// Why a command failed, as a sentence.

@@ -1,10 +1,11 @@
-//! Reads and writes of borrowed descriptors, and poll(2).
+//! Reads and writes of borrowed descriptors, pipes, and poll(2).
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
 pub use rustix::event::{PollFd, PollFlags};
+use rustix::fs::{FileType, Mode, OFlags, fstat};
 
 /// Makes reads and writes of `fd` return `WouldBlock` instead of waiting.
 ///
@@ -58,6 +59,56 @@ pub fn write(fd: impl AsFd, from: &[u8]) -> io::Result<usize> {
     Ok(rustix::io::retry_on_intr(|| rustix::io::write(&fd, from))?)
 }
 
+/// Sets the capacity of a pipe in bytes; the kernel rounds it up.
+///
+/// # Errors
+/// When `fd` is no pipe, or the user may not have pipes of that size (`/proc/sys/fs/pipe-max-size`,
+/// `pipe-user-pages-soft`).
+///
+/// Source: F_SETPIPE_SZ in fcntl(2), pipe(7).
+pub fn set_capacity(fd: impl AsFd, bytes: usize) -> io::Result<()> {
+    rustix::pipe::fcntl_setpipe_size(fd, bytes)?;
+    Ok(())
+}
+
+/// Opens a pipe or terminal again, for writes that return `WouldBlock` instead of waiting. The mode of `fd`, which
+/// other processes may share, stays as it is.
+///
+/// # Errors
+/// When `fd` is another kind of file; without /proc; when this user may not open the file.
+pub fn reopen_nonblocking(fd: impl AsFd) -> io::Result<OwnedFd> {
+    if file_type(&fd) != Some(FileType::Fifo) && !is_terminal(&fd) {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    let path = format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd());
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+/// Whether a write may wait for a reader: on a pipe, a socket or a terminal.
+#[must_use]
+pub fn may_block(fd: impl AsFd) -> bool {
+    matches!(file_type(&fd), Some(FileType::Fifo | FileType::Socket)) || is_terminal(fd)
+}
+
+/// Whether two descriptors belong to the same file, pipe or terminal.
+#[must_use]
+pub fn is_same_file(one: impl AsFd, other: impl AsFd) -> bool {
+    match (fstat(one), fstat(other)) {
+        (Ok(one), Ok(other)) => (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino),
+        _ => false,
+    }
+}
+
+fn file_type(fd: impl AsFd) -> Option<FileType> {
+    let stat = fstat(fd).ok()?;
+    Some(FileType::from_raw_mode(stat.st_mode))
+}
+
+fn is_terminal(fd: impl AsFd) -> bool {
+    std::io::IsTerminal::is_terminal(&fd.as_fd())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,5 +125,21 @@ mod tests {
         assert_eq!(write(&writer, b"x").expect("room in the pipe"), 1);
         assert_eq!(ready(None), 1);
         assert_eq!(read(&reader, &mut byte).expect("one byte"), 1);
+    }
+
+    #[test]
+    fn a_pipe_that_is_opened_again_does_not_block_and_leaves_the_mode_of_the_first() {
+        let (reader, writer) = io::pipe().expect("a pipe");
+        set_capacity(&writer, 4096).expect("a page");
+        let again = reopen_nonblocking(&writer).expect("a pipe of ours");
+        assert_eq!(write(&again, &[0; 5000]).expect("a page of room"), 4096);
+        let full = write(&again, &[0]).expect_err("there is no room");
+        assert_eq!(full.kind(), io::ErrorKind::WouldBlock);
+        let flags = rustix::fs::fcntl_getfl(&writer).expect("flags");
+        assert!(!flags.contains(OFlags::NONBLOCK));
+        assert!(is_same_file(&again, &writer) && may_block(&reader));
+        let null = std::fs::File::open("/dev/null").expect("/dev/null");
+        assert!(!is_same_file(&null, &writer) && !may_block(&null));
+        reopen_nonblocking(&null).expect_err("it is no pipe");
     }
 }

@@ -14,8 +14,7 @@ mod ending;
 mod events;
 mod start;
 
-use std::io::{self, Read, Stderr, Stdout};
-use std::os::fd::AsFd;
+use std::io;
 
 use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::guard::GroupGuard;
@@ -25,7 +24,7 @@ use oxmpi_wire::pmi::{Event, Server, mapping};
 
 use super::failure::RankFailure;
 use super::input::TerminalInput;
-use super::output::{OutputStream, RankStream, StreamState};
+use super::output::JobOutput;
 use super::plan::JobPlan;
 use super::rank::RankProcess;
 use super::virtual_hosts::VirtualHosts;
@@ -42,6 +41,8 @@ pub(crate) fn run(plan: &JobPlan) -> Result<u8, StartError> {
     let heeded = FORWARDED
         .into_iter()
         .filter(|signal| !signal::is_ignored(*signal));
+    let ranks = u32::try_from(plan.ranks.len()).unwrap_or(u32::MAX);
+    let output = JobOutput::new(&plan.output, ranks, &plan.host)??;
     let wanted: Vec<Signal> = heeded.chain([Signal::CHILD]).collect();
     let mut job = Job {
         plan,
@@ -50,8 +51,7 @@ pub(crate) fn run(plan: &JobPlan) -> Result<u8, StartError> {
         server: server(plan),
         ranks: Vec::with_capacity(plan.ranks.len()),
         terminal: None,
-        stdout: OutputStream::new(io::stdout()),
-        stderr: OutputStream::new(io::stderr()),
+        output,
         asked_to_end: None,
         ending: None,
         failures: Vec::new(),
@@ -89,8 +89,7 @@ struct Job<'p> {
     /// By rank.
     ranks: Vec<RankProcess>,
     terminal: Option<TerminalInput>,
-    stdout: OutputStream<Stdout>,
-    stderr: OutputStream<Stderr>,
+    output: JobOutput,
     asked_to_end: Option<Signal>,
     ending: Option<Ending>,
     /// Failures since the last check, with their ranks.
@@ -105,6 +104,8 @@ impl Job<'_> {
             for source in self.wait()? {
                 self.handle(source)?;
             }
+            self.output.write_due();
+            self.check_output();
             self.check_failures();
             self.kill_overdue();
         }
@@ -134,37 +135,18 @@ impl Job<'_> {
                     self.terminal = None;
                 }
             }
-            EventSource::Stdout => self.stdout.flush(),
-            EventSource::Stderr => self.stderr.flush(),
+            EventSource::Output(source) => self.output.handle(source),
             EventSource::Pmi(rank) => self.serve_pmi(rank),
-            EventSource::RankStdout(rank) => self.forward_stdout(rank),
-            EventSource::RankStderr(rank) => self.forward_stderr(rank),
             EventSource::RankEnd(rank) => {
                 // The rank may have written between the poll and its end.
                 self.serve_pmi(rank);
-                self.forward_stdout(rank);
-                self.forward_stderr(rank);
+                self.output.drain(rank);
                 if let Some(end) = self.ranks[rank].poll_end() {
                     self.ended(rank, end);
                 }
             }
         }
         Ok(())
-    }
-
-    fn forward_stdout(&mut self, rank: usize) {
-        forward(&mut self.ranks[rank].stdout, &mut self.stdout);
-        if self.stdout.is_broken() {
-            // The reader has gone: a rank that writes gets SIGPIPE, as without the launcher.
-            self.ranks.iter_mut().for_each(|rank| rank.stdout = None);
-        }
-    }
-
-    fn forward_stderr(&mut self, rank: usize) {
-        forward(&mut self.ranks[rank].stderr, &mut self.stderr);
-        if self.stderr.is_broken() {
-            self.ranks.iter_mut().for_each(|rank| rank.stderr = None);
-        }
     }
 
     /// Serves the PMI requests of a rank.
@@ -223,33 +205,21 @@ impl Job<'_> {
         let Self {
             guard,
             signals,
-            ranks,
-            mut stdout,
-            mut stderr,
-            code,
+            mut output,
+            mut code,
             ..
         } = self;
         drop(guard);
         process::end_children()?;
         // From here on a signal ends this process, because the reader of the output may be slow.
         drop(signals);
-        for rank in ranks {
-            rank.stdout
-                .into_iter()
-                .for_each(|mut source| source.finish(&mut stdout));
-            rank.stderr
-                .into_iter()
-                .for_each(|mut source| source.finish(&mut stderr));
+        output.finish();
+        if let Some(failed) = output.report_failures()
+            && code == 0
+        {
+            code = failed;
         }
-        stdout.flush_all();
-        stderr.flush_all();
+        output.flush_all();
         Ok(code)
     }
-}
-
-/// Forwards what a stream of a rank has, and drops the stream at its end.
-fn forward<S: Read + AsFd>(stream: &mut Option<RankStream<S>>, to: &mut OutputStream<impl AsFd>) {
-    let open = stream.take();
-    *stream = open.and_then(|mut open| (open.forward(to) == StreamState::Open).then_some(open));
-    to.flush();
 }

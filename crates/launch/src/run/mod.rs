@@ -7,9 +7,9 @@
 //!   pinning  settings and this machine, for `oxmpi-pin`
 //!   openmp   variables for the OpenMP runtime of a rank
 //! job      the event loop: ranks, PMI, output, signals, the end of the job
-//!   rank     one rank: its process, its PMI stream, its output
+//!   rank     one rank: its process, its PMI stream
 //!   input    standard input, if it is a terminal
-//!   output   forwarding of output in whole lines
+//!   output   forwarding of output: lines, labels, files
 //!   failure  how a rank failed, and the message
 //! ```
 

@@ -8,6 +8,7 @@ use oxmpi_pin::openmpi::{self, MapBy, Mapping};
 use oxmpi_text::{Error, whole};
 
 use super::hosts;
+use super::output::{FilePattern, LabelStyle, OutputOptions};
 use crate::options::*;
 
 /// The largest number of ranks.
@@ -32,8 +33,8 @@ pub(crate) struct Options {
     pub(crate) mapping: Option<Mapping>,
     /// Whether several ranks on one processor are intended.
     pub(crate) oversubscribe: bool,
-    /// Whether each line of output begins with its rank.
-    pub(crate) label: bool,
+    /// Labels and files of the output.
+    pub(crate) output: OutputOptions,
     /// Whether the map of the job is printed.
     pub(crate) display_map: bool,
     /// Whether each rank's binding is printed.
@@ -110,14 +111,21 @@ Usage: oxmpi run [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM [ARGUMENTS]]
             flag(&["report-bindings"], "print the processors of each rank, as Open MPI does", |o| o.options.report_bindings = true),
         ] },
         OptionGroup { title: "Output and others", rows: &[
-            flag(&["l", "tag-output", "prepend-rank"], "begin each line of output with its rank: `[3] ...`", |o| o.options.label = true),
+            flag(&["l", "prepend-rank"], "begin each line of output with its rank: `[3] ...`",
+                |o| o.options.output.labels.style = Some(LabelStyle::Rank)),
+            flag(&["tag-output"], "begin each line of output with its rank and stream, as Open MPI does: `[1,3]<stdout>:...`",
+                |o| o.options.output.labels.style = Some(LabelStyle::Tag)),
+            flag(&["timestamp-output"], "begin each line of output with the time (UTC)", |o| o.options.output.labels.timestamp = true),
+            value(&["output-filename"], &["PATTERN"], "write the output of each rank to a file of its own, not to this terminal; %r is the rank, %h                 the host; without %r, `.RANK` is appended",
+                |o, v| { o.options.output.files = Some(FilePattern::parse(v.0)?); Ok(()) }),
             flag(&["allow-run-as-root"], "accepted without effect: root may always start jobs", |_| {}),
             help(), version(),
         ] },
     ],
     outro: "\
 One dash and two dashes are the same, and so are `-n 4` and `-n=4`.
-Rank 0 reads standard input. Output is forwarded in whole lines. Signals are forwarded to the ranks.
+Rank 0 reads standard input. Signals are forwarded to the ranks. Output is forwarded in whole lines, a line
+without its end within 50 ms. If output cannot be written, the job is ended and the reason is reported.
 When a rank fails, the failure is reported and the other ranks are ended. The exit code is that of the first
 rank that failed, 128 + N if signal N killed it.
 

@@ -1,217 +1,347 @@
-//! Forwards the output of ranks to the streams of the launcher, in whole lines, with labels on request.
+//! The output of a job: reads what ranks write, and writes it to the streams of the launcher or to a file for each rank.
 //!
-//! Writes never block while ranks run: a reader that is too slow makes the ranks wait.
+//! ```text
+//! lines    merges the output of ranks in whole lines (a state machine without system calls)
+//! label    what stands before each line
+//! writer   writes without blocking; a reader that is too slow makes the ranks wait
+//! files    the files of --output-filename
+//! ```
 
-use std::io::{self, ErrorKind, Read};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::time::Duration;
+mod files;
+mod label;
+mod lines;
+mod writer;
 
-use oxmpi_os::pipe::{self, PollFd, PollFlags};
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A write of at most this many bytes does not block when poll reports room (`PIPE_BUF`).
-const WRITE_MAX: usize = 4096;
-/// Bytes that wait for the reader; with more, ranks are not read.
-const FULL: usize = 256 << 10;
-/// A longer line is forwarded in pieces.
-const LINE_MAX: usize = 1 << 20;
+use oxmpi_os::pipe::{self, PollFlags};
 
-/// Standard output or standard error of one rank.
-pub(crate) struct RankStream<S> {
-    stream: S,
-    /// Bytes read that do not end in a newline yet.
-    partial: Vec<u8>,
-    label: Option<String>,
+pub(crate) use files::FilePattern;
+pub(crate) use label::{LabelOptions, LabelStyle, StreamName};
+
+use label::Label;
+use lines::LineMerger;
+use writer::StreamWriter;
+
+/// Most bytes of one read.
+const READ_MAX: usize = 256 << 10;
+/// Most bytes of one read whose lines are labelled: each of them may be a newline, which gets a label.
+const LABELLED_READ_MAX: usize = 16 << 10;
+/// The capacity of the pipe from a rank in bytes, with few ranks. The pipes of an unprivileged user have 64 MiB together.
+const CAPACITY_MAX: usize = 1 << 20;
+/// The capacity of all pipes from ranks in bytes.
+const CAPACITY_ALL: usize = 32 << 20;
+
+/// What the options say about output.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct OutputOptions {
+    pub(crate) labels: LabelOptions,
+    /// The files of the ranks; `None`: the streams of the launcher.
+    pub(crate) files: Option<FilePattern>,
+}
+
+/// The output of a running job.
+pub(crate) struct JobOutput {
+    start: Instant,
+    /// The time since 1970 at `start`.
+    epoch: Duration,
+    labels: LabelOptions,
+    /// Standard output, standard error unless it is the same file, and the files of the ranks.
+    sinks: Vec<Sink>,
+    /// The number of the sink of standard error.
+    stderr: usize,
+    /// The number of the sink of rank 0's file, if ranks have files.
+    first_file: Option<usize>,
+    /// Standard output and standard error of each rank, until they end.
+    streams: Vec<Option<RankStream>>,
+    /// The capacity of each pipe from a rank.
+    capacity: usize,
+    buffer: Vec<u8>,
+}
+
+/// A stream of the launcher or a file, with the lines that it gets.
+struct Sink {
+    writer: StreamWriter,
+    lines: LineMerger,
+    /// The sources of `lines`.
+    sources: Vec<(u32, StreamName)>,
+}
+
+/// Standard output or standard error of a rank.
+struct RankStream {
+    from: OwnedFd,
+    sink: usize,
+    source: usize,
+}
+
+/// A descriptor of the output that is ready.
+#[derive(Clone, Copy)]
+pub(crate) enum OutputSource {
+    Sink(usize),
+    Stream(usize),
+}
+
+/// A file for the output of a rank that cannot be created.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot create `{}` for the output of rank {rank}: {source}", path.display())]
+pub(crate) struct FileError {
     rank: u32,
+    path: PathBuf,
+    source: io::Error,
 }
 
-/// The state of a stream after reading.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum StreamState {
-    /// The stream is open; nothing more can be read now.
-    Open,
-    /// The stream has ended, and all of it was forwarded.
-    Ended,
-}
-
-impl<S: Read + AsFd> RankStream<S> {
-    /// The stream of `rank`, with a label on each line if `labelled`.
-    pub(crate) fn new(stream: S, rank: u32, labelled: bool) -> io::Result<Self> {
-        pipe::set_nonblocking(&stream)?;
-        let label = labelled.then(|| format!("[{rank}] "));
-        Ok(Self {
-            stream,
-            partial: Vec::new(),
-            label,
-            rank,
-        })
-    }
-
-    /// Forwards what can be read, until the stream is empty or `sink` is full.
-    pub(crate) fn forward(&mut self, sink: &mut OutputStream<impl AsFd>) -> StreamState {
-        let mut chunk = [0; 16 << 10];
-        while !sink.is_full() {
-            match self.stream.read(&mut chunk) {
-                Ok(0) => return self.end(sink),
-                Ok(read) => self.take(&chunk[..read], sink),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return StreamState::Open,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // A pipe that cannot be read has ended.
-                Err(_) => return self.end(sink),
+impl JobOutput {
+    /// The output of a job of `ranks` ranks on `host`, whose files are created.
+    ///
+    /// # Errors
+    /// The first file that cannot be created; other errors of the system.
+    pub(crate) fn new(
+        options: &OutputOptions,
+        ranks: u32,
+        host: &str,
+    ) -> io::Result<Result<Self, FileError>> {
+        let (stdout, stderr) = (io::stdout(), io::stderr());
+        let mut sinks = vec![Sink::new("standard output".into(), stdout.as_fd())?];
+        // Lines of both streams are merged if both are the same terminal or file.
+        if !pipe::is_same_file(&stdout, &stderr) {
+            sinks.push(Sink::new("standard error".into(), stderr.as_fd())?);
+        }
+        let stderr = sinks.len() - 1;
+        if let Some(pattern) = &options.files {
+            for rank in 0..ranks {
+                match pattern.create(rank, host) {
+                    Ok((path, file)) => sinks.push(Sink::file(&path, &file)?),
+                    Err((path, source)) => return Ok(Err(FileError { rank, path, source })),
+                }
             }
         }
-        StreamState::Open
+        let each = CAPACITY_ALL / (2 * ranks.max(1) as usize);
+        Ok(Ok(Self {
+            start: Instant::now(),
+            epoch: SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .unwrap_or_default(),
+            labels: options.labels,
+            first_file: options.files.is_some().then_some(stderr + 1),
+            stderr,
+            sinks,
+            streams: Vec::new(),
+            capacity: each.min(CAPACITY_MAX),
+            buffer: vec![0; READ_MAX],
+        }))
     }
 
-    /// Forwards the rest of a stream that nobody writes any more, and blocks if `sink` is full.
-    pub(crate) fn finish(&mut self, sink: &mut OutputStream<impl AsFd>) {
-        loop {
-            sink.flush_all();
-            if self.forward(sink) == StreamState::Ended || !sink.is_full() {
-                break;
+    /// Adds the next rank with its standard output and standard error.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub(crate) fn attach(&mut self, streams: [OwnedFd; 2]) -> io::Result<()> {
+        let rank = self.streams.len() / 2;
+        let names = [StreamName::Stdout, StreamName::Stderr];
+        for ((from, name), own) in streams.into_iter().zip(names).zip([0, self.stderr]) {
+            pipe::set_nonblocking(&from)?;
+            // Fails for a user who has too many long pipes: then the pipe keeps its capacity.
+            let _ = pipe::set_capacity(&from, self.capacity);
+            let sink = self.first_file.map_or(own, |first| first + rank);
+            let rank = u32::try_from(rank).unwrap_or(u32::MAX);
+            let label = Label::new(self.labels, rank, name, self.epoch);
+            let source = self.sinks[sink].lines.add(label);
+            self.sinks[sink].sources.push((rank, name));
+            self.streams.push(Some(RankStream { from, sink, source }));
+        }
+        Ok(())
+    }
+
+    /// The descriptors to poll.
+    pub(crate) fn sources(
+        &self,
+    ) -> impl Iterator<Item = (OutputSource, BorrowedFd<'_>, PollFlags)> {
+        let waiting = self.sinks.iter().enumerate();
+        let waiting = waiting.filter(|(_, sink)| sink.writer.is_waiting());
+        let sinks =
+            waiting.map(|(i, sink)| (OutputSource::Sink(i), sink.writer.as_fd(), PollFlags::OUT));
+        let now = self.start.elapsed();
+        let streams = self.streams.iter().enumerate();
+        let streams = streams.filter_map(|(i, stream)| Some((i, stream.as_ref()?)));
+        let readable = streams.filter(move |(_, stream)| self.room(stream, now) > 0);
+        sinks.chain(
+            readable
+                .map(|(i, stream)| (OutputSource::Stream(i), stream.from.as_fd(), PollFlags::IN)),
+        )
+    }
+
+    /// How long to wait for a descriptor until [`JobOutput::write_due`] is to be called; `None`: for ever.
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        let open = self.sinks.iter().filter(|sink| !sink.writer.is_full());
+        let deadline = open.filter_map(|sink| sink.lines.deadline()).min();
+        deadline.map(|deadline| deadline.saturating_sub(self.start.elapsed()))
+    }
+
+    /// Reads or writes a descriptor that is ready.
+    pub(crate) fn handle(&mut self, source: OutputSource) {
+        match source {
+            OutputSource::Sink(sink) => self.sinks[sink].writer.flush(),
+            OutputSource::Stream(stream) => drop(self.forward(stream)),
+        }
+    }
+
+    /// Forwards what a rank has written before it ended, as far as the readers have room.
+    pub(crate) fn drain(&mut self, rank: usize) {
+        for stream in [2 * rank, 2 * rank + 1] {
+            // A process that the rank has left behind may write without end.
+            let mut left = self.capacity;
+            while let Ok(read @ 1..) = self.forward(stream) {
+                left = left.saturating_sub(read);
+                if left == 0 {
+                    break;
+                }
             }
         }
-        self.end(sink);
     }
 
-    fn take(&mut self, bytes: &[u8], sink: &mut OutputStream<impl AsFd>) {
-        let Some(last) = bytes.iter().rposition(|byte| *byte == b'\n') else {
-            self.partial.extend_from_slice(bytes);
-            if self.partial.len() > LINE_MAX {
-                self.pass_partial(sink);
+    /// Writes the beginnings of lines that have waited for their ends, and reports long lines that were broken.
+    pub(crate) fn write_due(&mut self) {
+        let now = self.start.elapsed();
+        let mut messages = Vec::new();
+        for Sink {
+            writer,
+            lines,
+            sources,
+        } in &mut self.sinks
+        {
+            if !writer.is_full() {
+                lines.write_due(now, &mut |text| writer.put(text));
+                writer.flush();
             }
-            return;
-        };
-        let (lines, rest) = bytes.split_at(last + 1);
-        for line in lines.split_inclusive(|byte| *byte == b'\n') {
-            self.partial.extend_from_slice(line);
-            self.pass_partial(sink);
+            if let Some(broken) = lines.take_broken() {
+                let (rank, stream) = sources[broken.source];
+                messages.push(format!(
+                    "rank {rank} wrote {} bytes of a line to {stream}, and the rest is on a line of its own: other output did \
+                     not wait longer (the limits are 64 MiB, and 1 s without a byte)",
+                    broken.length
+                ));
+            }
         }
-        self.partial.extend_from_slice(rest);
+        messages.iter().for_each(|text| self.message(text));
     }
 
-    fn pass_partial(&mut self, sink: &mut OutputStream<impl AsFd>) {
-        sink.push(self.rank, self.label.as_deref(), &self.partial);
-        self.partial.clear();
-    }
-
-    fn end(&mut self, sink: &mut OutputStream<impl AsFd>) -> StreamState {
-        if !self.partial.is_empty() {
-            self.pass_partial(sink);
-        }
-        StreamState::Ended
-    }
-}
-
-impl<S: AsFd> AsFd for RankStream<S> {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
-    }
-}
-
-/// Standard output or standard error of the launcher.
-pub(crate) struct OutputStream<F> {
-    to: F,
-    waiting: Vec<u8>,
-    /// The rank whose last line has no newline yet.
-    unfinished_line_of: Option<u32>,
-    /// The reader has gone.
-    broken: bool,
-}
-
-/// Stands for the launcher among the ranks that write.
-const LAUNCHER: u32 = u32::MAX;
-
-impl<F: AsFd> OutputStream<F> {
-    pub(crate) fn new(to: F) -> Self {
-        Self {
-            to,
-            waiting: Vec::new(),
-            unfinished_line_of: None,
-            broken: false,
-        }
-    }
-
-    /// Writes a message of the launcher, with its name, on a line of its own.
+    /// Writes a message of the launcher to standard error, with its name, on a line of its own.
     pub(crate) fn message(&mut self, text: &str) {
         self.line(&format!("oxmpi: {text}"));
     }
 
     /// Writes a line of the launcher without its name.
     pub(crate) fn line(&mut self, text: &str) {
-        self.push(LAUNCHER, None, format!("{text}\n").as_bytes());
-        self.flush();
+        // Standard output is the only other place for the message that standard error cannot be written.
+        let has_stderr = !self.sinks[self.stderr].writer.has_failed();
+        let sink = if has_stderr { self.stderr } else { 0 };
+        let Sink { writer, lines, .. } = &mut self.sinks[sink];
+        lines.end_line(&mut |text| writer.put(text));
+        writer.put(format!("{text}\n").as_bytes());
+        writer.flush();
     }
 
-    /// Appends a line, or part of one, of `rank`. An unfinished line of another rank ends first.
-    fn push(&mut self, rank: u32, label: Option<&str>, text: &[u8]) {
-        let continues = self.unfinished_line_of == Some(rank);
-        if self.unfinished_line_of.is_some() && !continues {
-            self.waiting.push(b'\n');
-        }
-        if !continues {
-            self.waiting
-                .extend_from_slice(label.unwrap_or_default().as_bytes());
-        }
-        self.waiting.extend_from_slice(text);
-        self.unfinished_line_of = (text.last() != Some(&b'\n')).then_some(rank);
-    }
-
-    /// Whether ranks must wait until the reader has read.
-    pub(crate) fn is_full(&self) -> bool {
-        self.waiting.len() > FULL
-    }
-
-    /// Whether bytes wait for the reader.
-    pub(crate) fn is_waiting(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
-    /// Whether the reader has gone.
-    pub(crate) fn is_broken(&self) -> bool {
-        self.broken
-    }
-
-    /// Writes as much as there is room for, without blocking.
-    pub(crate) fn flush(&mut self) {
-        self.write_while(Some(Duration::ZERO));
-    }
-
-    /// Writes all bytes, and blocks until the reader has room.
-    pub(crate) fn flush_all(&mut self) {
-        self.write_while(None);
-    }
-
-    fn write_while(&mut self, timeout: Option<Duration>) {
-        let mut done = 0;
-        while done < self.waiting.len() && !self.broken {
-            let room = pipe::poll(&mut [PollFd::new(&self.to, PollFlags::OUT)], timeout);
-            if matches!(room, Ok(0)) {
-                break;
+    /// Reports streams and files that could not be written since the last call. Returns the exit code of the first.
+    pub(crate) fn report_failures(&mut self) -> Option<u8> {
+        let writers = self.sinks.iter_mut().map(|sink| &mut sink.writer);
+        let failures: Vec<_> = writers.filter_map(StreamWriter::take_failure).collect();
+        for failure in &failures {
+            if !failure.is_closed_pipe() {
+                self.message(&failure.to_string());
             }
-            let chunk = &self.waiting[done..self.waiting.len().min(done + WRITE_MAX)];
-            match pipe::write(&self.to, chunk) {
-                Ok(written) => done += written,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    if timeout.is_some() {
-                        break;
-                    }
+        }
+        failures.first().map(writer::WriteFailure::code)
+    }
+
+    /// Forwards the rest of the streams, which nobody writes any more, and blocks until the readers have room.
+    pub(crate) fn finish(&mut self) {
+        while self.streams.iter().any(Option::is_some) {
+            for stream in 0..self.streams.len() {
+                if self.forward(stream).is_err() {
+                    self.end(stream);
                 }
-                Err(_) => self.broken = true,
             }
+            self.write_due();
+            self.flush_all();
         }
-        if self.broken {
-            self.waiting.clear();
+    }
+
+    /// Writes all bytes, and blocks until the readers have room.
+    pub(crate) fn flush_all(&mut self) {
+        self.sinks
+            .iter_mut()
+            .for_each(|sink| sink.writer.flush_all());
+    }
+
+    /// How many bytes of a stream may be read now.
+    fn room(&self, stream: &RankStream, now: Duration) -> usize {
+        let sink = &self.sinks[stream.sink];
+        let is_labelled = self.labels != LabelOptions::default();
+        let most = if is_labelled {
+            LABELLED_READ_MAX
         } else {
-            self.waiting.drain(..done);
+            READ_MAX
+        };
+        if sink.writer.is_full() {
+            0
+        } else {
+            sink.lines.room(stream.source, most, now)
+        }
+    }
+
+    /// Reads a stream once and forwards the bytes. Returns their number; 0: the stream has ended or must wait.
+    ///
+    /// # Errors
+    /// `WouldBlock` if there is nothing to read.
+    fn forward(&mut self, index: usize) -> io::Result<usize> {
+        let now = self.start.elapsed();
+        let Some(stream) = &self.streams[index] else {
+            return Ok(0);
+        };
+        let room = self.room(stream, now);
+        if room == 0 {
+            return Ok(0);
+        }
+        let read = match pipe::read(&stream.from, &mut self.buffer[..room]) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Err(error),
+            // A pipe that cannot be read has ended.
+            Ok(0) | Err(_) => {
+                self.end(index);
+                return Ok(0);
+            }
+            Ok(read) => read,
+        };
+        let Sink { writer, lines, .. } = &mut self.sinks[stream.sink];
+        let bytes = &self.buffer[..read];
+        lines.take(stream.source, bytes, now, &mut |text| writer.put(text));
+        writer.flush();
+        Ok(read)
+    }
+
+    fn end(&mut self, index: usize) {
+        if let Some(stream) = self.streams[index].take() {
+            let now = self.start.elapsed();
+            let Sink { writer, lines, .. } = &mut self.sinks[stream.sink];
+            lines.end(stream.source, now, &mut |text| writer.put(text));
+            writer.flush();
         }
     }
 }
 
-impl<F: AsFd> AsFd for OutputStream<F> {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.to.as_fd()
+impl Sink {
+    fn new(name: String, to: BorrowedFd<'_>) -> io::Result<Self> {
+        Ok(Self {
+            writer: StreamWriter::new(name, to)?,
+            lines: LineMerger::default(),
+            sources: Vec::new(),
+        })
+    }
+
+    fn file(path: &Path, file: &File) -> io::Result<Self> {
+        Self::new(format!("`{}`", path.display()), file.as_fd())
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,13 +7,14 @@ use oxmpi_os::{affinity, limit};
 use oxmpi_text::Product;
 
 use super::options::{Options, Program};
+use super::output::OutputOptions;
 use super::pinning::Pinning;
 use super::virtual_hosts::VirtualHosts;
 
 /// Least memory of a process in bytes: page tables, stacks and data of the program.
 const RANK_LEAST: u64 = 256 << 10;
-/// Descriptors that we hold for each rank: PMI, output, errors, process.
-const DESCRIPTORS: u64 = 4;
+/// Descriptors that we hold for each rank: PMI, output, errors, the file of its output, process.
+const DESCRIPTORS: u64 = 5;
 /// Other descriptors of the launcher.
 const DESCRIPTORS_OWN: u64 = 32;
 
@@ -32,8 +33,8 @@ pub(crate) struct JobPlan {
     pub(crate) ranks: Vec<RankPlan>,
     /// The virtual hosts of `--wrap`.
     pub(crate) virtual_hosts: Option<VirtualHosts>,
-    /// Whether output is labelled.
-    pub(crate) label: bool,
+    /// Labels and files of the output.
+    pub(crate) output: OutputOptions,
     /// Whether each rank's binding is printed.
     report_bindings: bool,
     pinning: Pinning,
@@ -103,7 +104,7 @@ impl JobPlan {
                 .chain(settings)
                 .collect(),
             ranks,
-            label: options.label,
+            output: options.output.clone(),
             report_bindings: options.report_bindings,
             pinning,
         })

@@ -1,15 +1,14 @@
-//! One rank of a running job: its process, its PMI stream and its output.
+//! One rank of a running job: its process and its PMI stream.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 
 use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::process::{self, Process, ProcessEnd, SpawnSetup};
 
-use super::output::RankStream;
 use super::plan::{JobPlan, RankPlan};
 
 /// Variables of other process managers, which ranks must not inherit.
@@ -22,10 +21,6 @@ pub(crate) struct RankProcess {
     pmi: Option<UnixStream>,
     /// PMI replies that wait for room in the stream.
     replies: Vec<u8>,
-    /// Its output, until it ends.
-    pub(crate) stdout: Option<RankStream<ChildStdout>>,
-    /// Its errors, until they end.
-    pub(crate) stderr: Option<RankStream<ChildStderr>>,
 }
 
 /// Standard input of a rank.
@@ -87,25 +82,21 @@ impl RankProcess {
             keep: theirs.as_fd(),
         };
         let mut process = process::spawn(command, &setup)?;
-        let labelled = plan.label;
-        let stdout = process
-            .stdout
-            .take()
-            .map(|pipe| RankStream::new(pipe, rank_plan.rank, labelled));
-        let stderr = process
-            .stderr
-            .take()
-            .map(|pipe| RankStream::new(pipe, rank_plan.rank, labelled));
         let stdin = process.stdin.take();
         let rank = Self {
             process,
             end: None,
             pmi: Some(ours),
             replies: Vec::new(),
-            stdout: stdout.transpose()?,
-            stderr: stderr.transpose()?,
         };
         Ok((rank, stdin))
+    }
+
+    /// Its standard output and standard error, once.
+    pub(crate) fn take_output(&mut self) -> Option<[OwnedFd; 2]> {
+        let stdout = self.process.stdout.take()?;
+        let stderr = self.process.stderr.take()?;
+        Some([stdout.into(), stderr.into()])
     }
 
     pub(crate) fn pid(&self) -> i32 {

@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(unreachable_pub, reason = "a module of each test file")]
 
+pub mod terminal;
+
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
@@ -42,6 +44,8 @@ pub fn oxmpi(arguments: &[&str]) -> Command {
     command
         .args(["--default-signal", env!("CARGO_BIN_EXE_oxmpi")])
         .args(arguments)
+        // Jobs warn of a variable that names no setting.
+        .env_remove("OXMPI_TEST_WATCHDOG")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

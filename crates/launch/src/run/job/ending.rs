@@ -72,7 +72,24 @@ impl Job<'_> {
         }
         self.code = failure.code();
         let text = self.failure_message(rank, &failure);
-        self.stderr.message(&text);
+        self.output.message(&text);
+        self.terminate();
+    }
+
+    /// Ends the job if its output cannot be written.
+    pub(super) fn check_output(&mut self) {
+        let Some(code) = self.output.report_failures() else {
+            return;
+        };
+        if self.code == 0 {
+            self.code = code;
+        }
+        if !matches!(self.ending, Some(Ending::Terminating(_) | Ending::Killed)) {
+            self.terminate();
+        }
+    }
+
+    fn terminate(&mut self) {
         process::signal_group(self.guard.group(), Signal::TERM);
         // A stopped rank handles SIGTERM after SIGCONT.
         process::signal_group(self.guard.group(), Signal::CONT);

@@ -8,16 +8,14 @@ use oxmpi_os::pipe::{self, PollFd, PollFlags};
 
 use super::Job;
 use super::ending::Ending;
+use crate::run::output::OutputSource;
 
 /// A source of events, in the order of handling: requests and output of a rank before its end.
 #[derive(Clone, Copy)]
 pub(super) enum EventSource {
     Terminal,
-    Stdout,
-    Stderr,
+    Output(OutputSource),
     Pmi(usize),
-    RankStdout(usize),
-    RankStderr(usize),
     RankEnd(usize),
     Signals,
 }
@@ -36,7 +34,8 @@ impl Job<'_> {
             }
             Some(Ending::Killed) | None => None,
         };
-        pipe::poll(&mut fds, timeout)?;
+        let timeouts = [timeout, self.output.timeout()];
+        pipe::poll(&mut fds, timeouts.into_iter().flatten().min())?;
         let is_ready = fds.iter().map(|fd| !fd.revents().is_empty());
         Ok(sources
             .iter()
@@ -56,12 +55,8 @@ impl Job<'_> {
                 (EventSource::Terminal, terminal.from.as_fd(), PollFlags::IN)
             });
         }
-        if self.stdout.is_waiting() {
-            all.push((EventSource::Stdout, self.stdout.as_fd(), PollFlags::OUT));
-        }
-        if self.stderr.is_waiting() {
-            all.push((EventSource::Stderr, self.stderr.as_fd(), PollFlags::OUT));
-        }
+        let output = self.output.sources();
+        all.extend(output.map(|(source, fd, flags)| (EventSource::Output(source), fd, flags)));
         for (i, rank) in self.ranks.iter().enumerate() {
             if let Some(pmi) = rank.pmi() {
                 let flags = if rank.has_pending_replies() {
@@ -70,12 +65,6 @@ impl Job<'_> {
                     PollFlags::IN
                 };
                 all.push((EventSource::Pmi(i), pmi.as_fd(), flags));
-            }
-            if let Some(source) = rank.stdout.as_ref().filter(|_| !self.stdout.is_full()) {
-                all.push((EventSource::RankStdout(i), source.as_fd(), PollFlags::IN));
-            }
-            if let Some(source) = rank.stderr.as_ref().filter(|_| !self.stderr.is_full()) {
-                all.push((EventSource::RankStderr(i), source.as_fd(), PollFlags::IN));
             }
             if rank.end().is_none() {
                 all.push((EventSource::RankEnd(i), rank.as_fd(), PollFlags::IN));

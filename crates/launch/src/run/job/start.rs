@@ -4,6 +4,7 @@ use std::io;
 
 use super::Job;
 use crate::run::input::{self, TerminalInput};
+use crate::run::output::FileError;
 use crate::run::rank::{RankProcess, Stdin};
 
 /// Why a job did not start.
@@ -12,6 +13,9 @@ pub(crate) enum StartError {
     /// A facility that every job needs.
     #[error("cannot start a job: {0}")]
     Setup(#[from] io::Error),
+    /// A file of `--output-filename`.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// A rank's program.
     #[error("cannot start rank {rank}: program `{program}`: {}", explained(source))]
     Program {
@@ -53,13 +57,16 @@ impl Job<'_> {
                 _ => Stdin::Nothing,
             };
             let started = RankProcess::start(self.plan, rank_plan, self.guard.group(), stdin);
-            let (rank, pipe) = started.map_err(|source| StartError::Program {
+            let (mut rank, pipe) = started.map_err(|source| StartError::Program {
                 rank: rank_plan.rank,
                 program: self.plan.program_of(rank_plan),
                 source,
             })?;
             if let Some(line) = self.plan.binding(rank_plan, rank.pid()) {
-                self.stderr.line(&line);
+                self.output.line(&line);
+            }
+            if let Some(streams) = rank.take_output() {
+                self.output.attach(streams)?;
             }
             self.ranks.push(rank);
             if let Some(pipe) = pipe {

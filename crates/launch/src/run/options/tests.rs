@@ -34,8 +34,13 @@ fn the_spellings_of_the_field_mean_the_same() {
     ] {
         assert_eq!(parsed(line).hosts, ["node1", "node2"], "{line}");
     }
-    for line in ["-l a", "--tag-output a", "-prepend-rank a"] {
-        assert!(parsed(line).label, "{line}");
+    for (line, style) in [
+        ("-l a", LabelStyle::Rank),
+        ("-prepend-rank a", LabelStyle::Rank),
+        ("--tag-output a", LabelStyle::Tag),
+    ] {
+        let labels = parsed(line).output.labels;
+        assert_eq!(labels.style, Some(style), "{line}");
     }
 }
 
