@@ -11,6 +11,7 @@ mod destination;
 mod diagnostics;
 mod explain;
 mod info;
+mod input_file;
 mod machine;
 mod options;
 mod pin;
