@@ -189,7 +189,7 @@ fn options_without_a_common_meaning_are_refused() {
         };
         let refused = mapping.check(&machine()).unwrap_err();
         assert_eq!(refused.to_string(), says, "{map_by} {bind_to}");
-        // Who places nevertheless is told what is not done.
+        // Placing nevertheless warns of what is left out.
         let warnings = placed(mapping, None, 2).warnings;
         assert_eq!(warnings[0].code, WarningCode::SettingOverridden, "{map_by} {bind_to}");
     }

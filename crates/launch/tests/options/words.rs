@@ -63,7 +63,7 @@ fn pwd_is_the_directory_of_the_program() {
 }
 
 #[test]
-fn a_script_without_its_interpreter_is_told_so() {
+fn a_missing_interpreter_of_a_script_is_named() {
     let folder = Folder::fresh();
     for (first, says) in [
         (
