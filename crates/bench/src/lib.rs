@@ -11,6 +11,8 @@ mod buffers;
 mod comm;
 #[cfg(feature = "compare")]
 pub mod compare;
+#[cfg(feature = "alloc")]
+mod data_type;
 pub mod kernels;
 #[cfg(feature = "alloc")]
 pub mod lengths;
@@ -31,6 +33,8 @@ mod units;
 
 pub use buffers::{ALIGNMENT, Buffers, OffCache, RepetitionBuffers, Unaligned};
 pub use comm::{Blocks, Comm, Source};
+#[cfg(feature = "alloc")]
+pub use data_type::DataType;
 pub use kernels::Kernel;
 #[cfg(feature = "alloc")]
 pub use memory::Memory;

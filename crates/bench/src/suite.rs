@@ -18,10 +18,10 @@ pub use groups::{Layout, idle, tables};
 pub use map::Map;
 pub use run::run;
 
-use crate::OffCache;
 use crate::kernels::{Class, Kernel};
 use crate::lengths::Lengths;
 use crate::method::Method;
+use crate::{DataType, OffCache};
 use alloc::vec::Vec;
 
 /// The benchmarks to run, and their parameters.
@@ -31,6 +31,8 @@ pub struct Plan {
     pub benchmarks: Vec<Benchmark>,
     /// The message lengths.
     pub lengths: Lengths,
+    /// The type of the items of messages, reductions apart (`-data_type`).
+    pub data_type: DataType,
     /// How a sample is taken.
     pub method: Method,
     /// How ranks form groups.
@@ -48,6 +50,7 @@ impl Default for Plan {
         Plan {
             benchmarks: Vec::new(),
             lengths: Lengths::default(),
+            data_type: DataType::default(),
             method: Method::default(),
             layout: Layout::default(),
             memory: 1 << 30,
@@ -57,11 +60,17 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// The lengths of a kernel's table; a single one, which is not shown, where messages have no length.
+    /// The lengths of a kernel's table, of whole items of [`data_type`](Plan::data_type); a single one, which is not shown,
+    /// where messages have no length. Reductions have a type of their own.
     pub fn lengths_of(&self, kernel: Kernel) -> impl Iterator<Item = usize> + '_ {
         let info = kernel.info();
         let is_one = info.class == Class::Synchronisation;
-        let many = (!is_one).then(|| self.lengths.of(info.item));
+        let item = match info.item {
+            1 => self.data_type.size(),
+            _ => 1,
+        };
+        let whole_items = move |bytes| bytes / item * item;
+        let many = (!is_one).then(|| self.lengths.of(info.item.max(item)).map(whole_items));
         let one = is_one.then_some(0);
         one.into_iter().chain(many.into_iter().flatten())
     }

@@ -4,26 +4,38 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-/// The text of the file, of at most `most` bytes. A device without an end, such as `/dev/zero`, is read up
-/// to that length only.
+/// The most bytes of a file that people write by hand: settings, hosts, programs, names, lengths.
+pub const HANDWRITTEN_MAX: u64 = 1 << 20;
+
+/// The bytes of the file, at most `most`. A device without an end, such as `/dev/zero`, is read up to that
+/// length only.
 ///
 /// # Errors
-/// `FileTooLarge` for a longer file, `InvalidData` if the text is not UTF-8, else what open(2) and read(2) return.
-pub fn read_text(path: impl AsRef<Path>, most: u64) -> io::Result<String> {
+/// `FileTooLarge` for a longer file, else what open(2) and read(2) return.
+pub fn read_bytes(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = File::open(path)?;
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        let limit = match most >> 20 {
-            0 => format!("{most} bytes"),
-            mib => format!("{mib} MiB"),
-        };
-        return Err(io::Error::new(
-            ErrorKind::FileTooLarge,
-            format!("longer than {limit}, the limit for such a file"),
-        ));
+    if bytes.len() as u64 <= most {
+        return Ok(bytes);
     }
-    String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "not UTF-8 text"))
+    let limit = match most >> 20 {
+        0 => format!("{most} bytes"),
+        mib => format!("{mib} MiB"),
+    };
+    Err(io::Error::new(
+        ErrorKind::FileTooLarge,
+        format!("longer than {limit}, the limit for such a file"),
+    ))
+}
+
+/// The text of the file, as [`read_bytes`].
+///
+/// # Errors
+/// As [`read_bytes`]; `InvalidData` if the text is not UTF-8.
+pub fn read_text(path: impl AsRef<Path>, most: u64) -> io::Result<String> {
+    String::from_utf8(read_bytes(path, most)?)
+        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "not UTF-8 text"))
 }
 
 #[cfg(test)]

@@ -14,23 +14,26 @@ use crate::rdma;
 ///
 /// - [`ThreadsExceedDomain`](WarningCode::ThreadsExceedDomain): a rank has fewer processors than `threads`,
 ///   the value of `OMP_NUM_THREADS`.
-/// - [`ProcessorShared`](WarningCode::ProcessorShared): pinning puts two ranks on one processor.
+/// - [`ProcessorShared`](WarningCode::ProcessorShared): pinning puts two ranks on one processor, or ranks that are not pinned
+///   outnumber the processors, each counted with its `threads`.
 /// - [`SiblingShared`](WarningCode::SiblingShared): two ranks have hardware threads of one core while another core is idle.
 /// - [`DomainAcrossNuma`](WarningCode::DomainAcrossNuma): a rank has processors of several NUMA nodes, but
 ///   not all processors of each.
 /// - [`FarFromRdma`](WarningCode::FarFromRdma): a rank has no processor near an active RDMA port.
 ///
-/// Ranks that are not pinned have no conflicts: the kernel's scheduler moves them.
+/// Ranks that are not pinned have no other conflicts: the kernel's scheduler moves them.
 ///
 /// # Cost
 /// About ranks times processors of a rank, and ranks times NUMA nodes; allocates. For set-up only.
 pub fn conflicts(machine: &Machine, placement: &Placement, threads: Option<u32>) -> Vec<Warning> {
-    if !placement.is_pinned() {
-        return Vec::new();
-    }
     let ranks = &placement.ranks;
+    let few_processors = threads.and_then(|threads| too_many_threads(placement, threads));
+    if !placement.is_pinned() {
+        let warnings = [few_processors, crowded(placement, threads.unwrap_or(1))];
+        return warnings.into_iter().flatten().collect();
+    }
     let warnings = [
-        threads.and_then(|threads| too_many_threads(ranks, threads)),
+        few_processors,
         processor_shared(placement),
         sibling_shared(machine, placement),
         across_numa(machine, placement),
@@ -39,18 +42,47 @@ pub fn conflicts(machine: &Machine, placement: &Placement, threads: Option<u32>)
     warnings.into_iter().flatten().collect()
 }
 
-fn too_many_threads(ranks: &[RankPlace], threads: u32) -> Option<Warning> {
-    let rank = ranks
-        .iter()
-        .find(|rank| rank.cpus.len() < threads as usize)?;
+fn too_many_threads(placement: &Placement, threads: u32) -> Option<Warning> {
+    let mut ranks = placement.ranks.iter();
+    let rank = ranks.find(|rank| rank.cpus.len() < threads as usize)?;
     let RankPlace { rank, cpus } = rank;
-    let count = count(cpus.len(), "processor");
+    let processors = count(cpus.len(), "processor");
+    let advice = match *cpus == placement.allowed {
+        true => "reduce OMP_NUM_THREADS, or widen the job's affinity mask",
+        false => {
+            "pin fewer ranks or larger domains (I_MPI_PIN_DOMAIN=omp) to give each thread its own"
+        }
+    };
     Some(Warning::new(
         WarningCode::ThreadsExceedDomain,
         [&rank, &threads, &cpus],
         format!(
-            "OMP_NUM_THREADS asks for {threads} threads, rank {rank} has {count} ({cpus}): threads share \
-             them; pin fewer ranks or larger domains (I_MPI_PIN_DOMAIN=omp) to give each thread its own"
+            "OMP_NUM_THREADS asks for {threads} threads, rank {rank} has {processors} ({cpus}): threads share \
+             them; {advice}"
+        ),
+    ))
+}
+
+/// Ranks that may use all processors and are more than these, each counted with its threads.
+fn crowded(placement: &Placement, threads: u32) -> Option<Warning> {
+    let Placement { ranks, allowed, .. } = placement;
+    let [first, second, ..] = &ranks[..] else {
+        return None;
+    };
+    if ranks.len().saturating_mul(threads as usize) <= allowed.len() {
+        return None;
+    }
+    let threads_too = match threads {
+        0 | 1 => "".into(),
+        threads => format!(" with {threads} threads each (OMP_NUM_THREADS)"),
+    };
+    Some(Warning::new(
+        WarningCode::ProcessorShared,
+        [&first.rank, &second.rank, allowed, &CpuSet::new()],
+        format!(
+            "{} ranks{threads_too} on {} ({allowed}): they take turns; start fewer, or pass --oversubscribe if this is intended",
+            ranks.len(),
+            count(allowed.len(), "processor"),
         ),
     ))
 }
@@ -86,10 +118,10 @@ fn processor_shared(placement: &Placement) -> Option<Warning> {
         WarningCode::ProcessorShared,
         [&first.rank, &second.rank, &both, &idle],
         format!(
-            "{} ranks on {} processors: rank {} shares processors {both} with rank {}, and other ranks may share some, too{idle_too}; \
+            "{} ranks on {}: rank {} shares processors {both} with rank {}, and other ranks may share some, too{idle_too}; \
              pass --oversubscribe if this is intended",
             placement.ranks.len(),
-            placement.allowed.len(),
+            count(placement.allowed.len(), "processor"),
             second.rank,
             first.rank,
         ),

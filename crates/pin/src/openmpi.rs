@@ -1,15 +1,18 @@
-//! Open MPI's options `--cpu-set`, `--map-by` and `--bind-to`, and its report of bindings.
+//! Open MPI's options `--cpu-set`, `--map-by`, `--bind-to` and `--use-hwthread-cpus`, and its report of bindings.
 
 mod bind_to;
+mod cpu_list;
 mod level;
 mod map_by;
 mod mapping;
+mod place;
 mod report;
 
 pub use bind_to::BindTo;
+pub use cpu_list::CpuList;
 pub use level::Level;
 pub use map_by::{By, MapBy};
-pub use mapping::{Mapping, UnknownProcessors, cpu_set};
+pub use mapping::{Mapping, MappingError};
 pub use report::Report;
 
-pub(crate) use mapping::place;
+pub(crate) use place::place;

@@ -44,12 +44,40 @@ fn usual_settings_conflict_in_nothing() {
 }
 
 #[test]
-fn unpinned_ranks_conflict_in_nothing() {
+fn unpinned_ranks_are_warned_of_where_they_outnumber_the_processors() {
+    use WarningCode::{ProcessorShared, ThreadsExceedDomain};
     let unpinned = Settings {
         pin: false,
         ..Settings::default()
     };
-    assert_eq!(found(SMT, &unpinned, 20, Some(64)), []);
+    let one = "core:1 pu:1";
+    for (machine, ranks, threads, expected) in [
+        (SMT, 8, None, &[][..]),
+        (SMT, 4, Some(2), &[]),
+        (SMT, 9, None, &[ProcessorShared]),
+        (SMT, 4, Some(3), &[ProcessorShared]),
+        (SMT, 1, Some(9), &[ThreadsExceedDomain]),
+        (SMT, 20, Some(64), &[ThreadsExceedDomain, ProcessorShared]),
+        (one, 1, Some(1), &[]),
+        (one, 1, Some(4), &[ThreadsExceedDomain]),
+        (one, 4, None, &[ProcessorShared]),
+    ] {
+        let warnings = found(machine, &unpinned, ranks, threads);
+        assert_eq!(codes(&warnings), expected, "{machine} {ranks} {threads:?}");
+    }
+    // Pinning to the only processor leaves nothing to pin.
+    let warnings = found(one, &Settings::default(), 4, None);
+    assert_eq!(
+        warnings[0].text,
+        "4 ranks on 1 processor (0): they take turns; start fewer, or pass --oversubscribe if this is intended"
+    );
+    let warnings = found(SMT, &unpinned, 4, Some(3));
+    assert_eq!(warnings[0].args, ["0", "1", "0-7", ""]);
+    assert!(
+        warnings[0]
+            .text
+            .starts_with("4 ranks with 3 threads each (OMP_NUM_THREADS) on 8 processors (0-7): ")
+    );
 }
 
 #[test]

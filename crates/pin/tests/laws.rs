@@ -81,6 +81,7 @@ fn mappings() -> impl Strategy<Value = Mapping> {
         cpu_set: None,
         map_by,
         bind_to,
+        hwthread_cpus: false,
     })
 }
 
@@ -161,7 +162,10 @@ proptest! {
         prop_assert_eq!(codes.len(), count);
         let union = placement.ranks.iter().fold(CpuSet::new(), |all, rank| &all | &rank.cpus);
         let sum: usize = placement.ranks.iter().map(|rank| rank.cpus.len()).sum();
-        let shared = placement.is_pinned() && sum > union.len();
+        let shared = match placement.is_pinned() {
+            true => sum > union.len(),
+            false => ranks > 1 && ranks * threads.unwrap_or(1) > placement.allowed.len() as u32,
+        };
         prop_assert_eq!(codes.contains(&"processor-shared".to_string()), shared);
     }
 

@@ -17,6 +17,7 @@ fn mapping(cpu_set: &str, map_by: &str, bind_to: &str) -> Mapping {
         cpu_set: (cpu_set != "-").then(|| cpu_set.parse().unwrap()),
         map_by: (map_by != "-").then(|| map_by.parse().unwrap()),
         bind_to: (bind_to != "-").then(|| bind_to.parse().unwrap()),
+        hwthread_cpus: false,
     }
 }
 
@@ -57,14 +58,26 @@ fn options_place_ranks() {
         // Several parts for each rank.
         ("-", "socket:PE=2", "-", 2, "0-1,4-5|2-3,6-7"),
         ("-", "slot:PE=2", "-", 2, "0-1,4-5|2-3,6-7"),
-        ("-", "slot:pe=3", "hwthread", 3, "0-1,4|2,5-6|0-1,4"),
-        ("-", "socket:PE=3", "hwthread", 2, "0-1,4|2-3,6"),
+        ("-", "slot:pe=3:HWTCPUS", "hwthread", 3, "0-1,4|2,5-6|0-1,4"),
+        ("-", "socket:PE=3:HWTCPUS", "-", 2, "0-1,4|2-3,6"),
         ("-", "core:PE=2", "-", 2, "0-1,4-5|2-3,6-7"),
+        // The number counts cores, whatever ranks are mapped by.
+        ("-", "node:PE=1", "-", 2, "0,4|1,5"),
+        ("-", "socket:PE=1", "-", 2, "0,4|2,6"),
+        ("-", "hwthread:PE=2", "core", 2, "0-1,4-5|2-3,6-7"),
+        ("-", "l3cache:PE=2", "core", 2, "0-1,4-5|2-3,6-7"),
+        ("-", "numa:PE=3", "-", 1, "0-2,4-6"),
+        ("-", ":PE=2", "core", 2, "0-1,4-5|2-3,6-7"),
         // A set of logical numbers: the order of the machine counts, not that of the option.
         ("3,0-1", "-", "-", 4, "0|4|5|0"),
         ("3,0-1", "-", "core", 2, "0,4|5"),
         ("3,0-1", "-", "none", 1, "0,4-5"),
         ("0,4", "socket", "-", 2, "0|2"),
+        ("3,0-1", ":OVERSUBSCRIBE", "-", 3, "0|4|5"),
+        ("3,0-1", "-", "cpu-list", 2, "0,4-5|0,4-5"),
+        // The list with its order.
+        ("3,0-1", "-", "cpu-list:ordered", 4, "5|0|4|5"),
+        ("7,2,7,0", "slot", "cpu-list:ordered", 3, "7|1|0"),
     ] {
         let placement = placed(mapping(cpu_set, map_by, bind_to), None, ranks);
         let case = format!("--cpu-set {cpu_set} --map-by {map_by} --bind-to {bind_to}");
@@ -102,7 +115,7 @@ fn processors_that_are_not_there_are_named() {
     let mapping = mapping("6-9", "-", "-");
     assert_eq!(
         mapping.check(&machine()).unwrap_err().to_string(),
-        "no processors 8-9 here: expected logical numbers from 0 to 7, the 8 processors of this machine in its order"
+        "--cpu-set: no processors 8-9 here: expected logical numbers from 0 to 7, the 8 processors of this machine in its order"
     );
     let placement = placed(mapping, None, 2);
     assert_eq!(cpus(&placement), "3|7");
@@ -122,12 +135,79 @@ fn what_cannot_be_is_warned_of_and_done_as_nearly_as_possible() {
 }
 
 #[test]
+fn hardware_threads_are_processing_elements_where_asked() {
+    for (map_by, bind_to, expected) in [
+        ("-", "-", "0|4"),
+        ("core", "-", "0,4|1,5"),
+        ("slot:PE=3", "-", "0-1,4|2,5-6"),
+        ("socket:PE=3", "hwthread", "0-1,4|2-3,6"),
+    ] {
+        let mapping = Mapping {
+            hwthread_cpus: true,
+            ..mapping("-", map_by, bind_to)
+        };
+        assert_eq!(mapping.check(&machine()), Ok(()), "{map_by} {bind_to}");
+        assert_eq!(
+            cpus(&placed(mapping, None, 2)),
+            expected,
+            "{map_by} {bind_to}"
+        );
+    }
+}
+
+#[test]
+fn options_without_a_common_meaning_are_refused() {
+    let other = "but --bind-to";
+    let leave = "asks for another binding: leave one of them out";
+    let element = "PE=2 of --map-by binds each rank to 2";
+    for (map_by, bind_to, threads, says) in [
+        ("node:PE=2", "socket", false, format!("{element} cores, {other} socket {leave}")),
+        ("slot:PE=2", "none", false, format!("{element} cores, {other} none {leave}")),
+        (":PE=2", "cpu-list:ordered", false, format!("{element} cores, {other} cpu-list:ordered {leave}")),
+        (
+            "slot:PE=2",
+            "hwthread",
+            false,
+            format!("{element} cores, {other} hwthread {leave}; with --use-hwthread-cpus, PE counts hardware threads"),
+        ),
+        (
+            "slot:PE=2",
+            "core",
+            true,
+            format!("{element} hardware threads, {other} core {leave}; without --use-hwthread-cpus, PE counts cores"),
+        ),
+        (
+            "-",
+            "cpu-list",
+            false,
+            "--bind-to cpu-list needs the list: add --cpu-set with logical numbers of processors, such as --cpu-set 0-3".into(),
+        ),
+    ] {
+        let mapping = Mapping {
+            hwthread_cpus: threads,
+            ..mapping("-", map_by, bind_to)
+        };
+        let refused = mapping.check(&machine()).unwrap_err();
+        assert_eq!(refused.to_string(), says, "{map_by} {bind_to}");
+        // Placing nevertheless warns of what is left out.
+        let warnings = placed(mapping, None, 2).warnings;
+        assert_eq!(warnings[0].code, WarningCode::SettingOverridden, "{map_by} {bind_to}");
+    }
+    let ordered = mapping("0-3", "socket", "cpu-list:ordered");
+    let refused = ordered.check(&machine()).unwrap_err().to_string();
+    assert!(
+        refused.contains("--map-by socket asks for another order"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn placing_is_explained() {
     let why = |cpu_set, map_by, bind_to, ranks| {
         placed(mapping(cpu_set, map_by, bind_to), None, ranks).explanation
     };
     assert_eq!(
-        why("0-5", "socket:PE=2", "hwthread", 4),
+        why("0-5", "socket:PE=2:HWTCPUS", "hwthread", 4),
         "4 ranks on 6 processors (logical numbers 0-5): mapped by socket, bound to hwthread (2 each), which makes 3 places. The \
          ranks share them in turn."
     );

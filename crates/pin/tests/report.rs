@@ -40,6 +40,7 @@ fn the_example_of_the_questions_and_answers() {
         cpu_set: Some("14,15,0,1".parse().unwrap()),
         map_by: Some("hwthread".parse().unwrap()),
         bind_to: Some("hwthread".parse().unwrap()),
+        ..Mapping::default()
     };
     // The threads of a core are numbered n and n + 28, as in Open MPI's listing.
     let machine = "package:2 core:14 pu:2(indexes=2*28:28*1)";

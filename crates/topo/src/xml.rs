@@ -7,8 +7,8 @@
 //! [`Machine`].
 //!
 //! Facts that a machine has no field for are left out, with one of the [notes](Machine::notes) for each sort:
-//! `Misc` objects, attributes and tiers of memory, sizes of pages, user data, localities of PCI buses.
-//! `support`, the abilities of the hwloc that wrote the file, is left out without a note.
+//! attributes and tiers of memory, localities of PCI buses. Left out without a note are `support` (the abilities of the
+//! hwloc that wrote the file), `Misc` objects, user data and sizes of pages.
 //!
 //! The parser is stricter than hwloc: sets must nest, numbers must be numbers. Entities, namespaces and
 //! elements nested hundreds deep, which hwloc never writes, are refused: memory is bounded by a fixed

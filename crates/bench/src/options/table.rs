@@ -205,7 +205,15 @@ pub(super) const ROWS: &[OptionRow] = &[
     later("-sync", "of later releases: off"),
     later("-imb_barrier", "of later releases: off"),
     later("-zero_size", "of later releases: on"),
-    later("-data_type", "of later releases: byte"),
+    value(
+        "-data_type",
+        "byte|char|int|float|double",
+        "of later releases: messages have whole items of this type; byte when left out",
+        |draft, value, _| {
+            draft.plan.data_type = value.data_type()?;
+            Ok(())
+        },
+    ),
     later("-red_data_type", "of later releases: float"),
     later("-contig_type", "of later releases: base"),
     later("-msgsize", "of later releases: none"),

@@ -3,7 +3,7 @@ use crate::kernels::Kernel;
 use crate::lengths::Lengths;
 use crate::method::Policy;
 use crate::suite::{Benchmark, Map, Multiple, Plan};
-use crate::{Megabyte, OffCache};
+use crate::{DataType, Megabyte, OffCache};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -194,6 +194,9 @@ fn every_option_sets_what_it_says() {
             "-root_shift on -sync off -imb_barrier 0 -zero_size 1",
             &|_| {},
         ),
+        ("-data_type double", &|plan| {
+            plan.data_type = DataType::Double
+        }),
         (
             "-data_type byte -red_data_type float -contig_type base",
             &|_| {},
@@ -223,6 +226,44 @@ fn every_option_sets_what_it_says() {
     ] {
         let line = alloc::format!("-thread_level {word}");
         assert_eq!(order(&line).thread_level, Some(level));
+    }
+}
+
+#[test]
+fn messages_have_whole_items_of_the_type_and_reductions_their_own() {
+    for (line, kernel, wanted) in [
+        (
+            "-data_type byte -msglog 4",
+            Kernel::PingPong,
+            &[0, 1, 2, 4, 8, 16][..],
+        ),
+        (
+            "-data_type char -msglog 4",
+            Kernel::Bcast,
+            &[0, 1, 2, 4, 8, 16],
+        ),
+        ("-data_type int -msglog 4", Kernel::PingPong, &[0, 4, 8, 16]),
+        (
+            "-data_type float -msglog 4",
+            Kernel::Alltoall,
+            &[0, 4, 8, 16],
+        ),
+        ("-data_type double -msglog 4", Kernel::PingPong, &[0, 8, 16]),
+        (
+            "-data_type double -msglog 4",
+            Kernel::Allreduce,
+            &[0, 4, 8, 16],
+        ),
+        ("-data_type double -msglog 4", Kernel::Barrier, &[0]),
+        (
+            "-data_type double -msglen lengths",
+            Kernel::PingPong,
+            &[96, 0, 1000],
+        ),
+    ] {
+        let plan = order(line).plan;
+        let lengths: Vec<usize> = plan.lengths_of(kernel).collect();
+        assert_eq!(lengths, wanted, "{line} {kernel:?}");
     }
 }
 
@@ -278,6 +319,10 @@ fn errors_say_what_would_be_right() {
         (
             "-msglog 7:3",
             "'7:3' does not fit -msglog [MIN:]MAX: powers of two from 0 to 30, the smaller first",
+        ),
+        (
+            "-data_type long",
+            "'long' does not fit -data_type byte|char|int|float|double: byte, char, int, float or double",
         ),
         (
             "-multi 2",

@@ -4,7 +4,7 @@ use super::{OptionError, System, ThreadLevel};
 use crate::lengths::Lengths;
 use crate::method::{Method, Policy};
 use crate::suite::{Map, Multiple};
-use crate::{Megabyte, OffCache};
+use crate::{DataType, Megabyte, OffCache};
 use alloc::string::ToString;
 
 /// The largest power of two for `-msglog`: 1 GiB.
@@ -73,6 +73,10 @@ impl Value<'_> {
     pub(super) fn megabyte(&self) -> Result<Megabyte, OptionError> {
         let units = [("binary", Megabyte::Binary), ("si", Megabyte::Decimal)];
         self.word(&units, "binary for 2^20 bytes, or si for 10^6")
+    }
+
+    pub(super) fn data_type(&self) -> Result<DataType, OptionError> {
+        self.word(&DataType::NAMES, "byte, char, int, float or double")
     }
 
     pub(super) fn switch(&self) -> Result<bool, OptionError> {
@@ -177,7 +181,6 @@ impl Value<'_> {
         let done: &'static [&'static str] = match self.option {
             "-root_shift" | "-zero_size" => &["on", "1", "enable", "yes"],
             "-sync" | "-imb_barrier" => &["off", "0", "disable", "no"],
-            "-data_type" => &["byte"],
             "-red_data_type" => &["float"],
             "-contig_type" => &["base"],
             _ => &[],

@@ -53,7 +53,8 @@ pub fn header(out: &mut impl Write, environment: &Environment, plan: &Plan) -> R
             writeln!(out, "# Maximum message length in bytes:   {largest}")?;
         }
     }
-    writeln!(out, "#\n# MPI_Datatype                   :   MPI_BYTE ")?;
+    let data_type = plan.data_type.mpi_name();
+    writeln!(out, "#\n# MPI_Datatype                   :   {data_type} ")?;
     writeln!(out, "# MPI_Datatype for reductions    :   MPI_FLOAT ")?;
     writeln!(
         out,

@@ -2,12 +2,9 @@
 
 use oxmpi_bench::OffCache;
 use oxmpi_bench::options::System;
-use oxmpi_os::file::read_text;
+use oxmpi_os::file::{HANDWRITTEN_MAX, read_text};
 
 use crate::machine;
-
-/// The largest file with a list of names or lengths, in bytes.
-const FILE_MAX: u64 = 1 << 20;
 
 /// Bytes of a cache line if the machine does not say.
 const LINE: usize = 64;
@@ -17,7 +14,7 @@ pub(super) struct LocalSystem;
 
 impl System for LocalSystem {
     fn read(&self, path: &str) -> Result<String, String> {
-        read_text(path, FILE_MAX).map_err(|why| why.to_string())
+        read_text(path, HANDWRITTEN_MAX).map_err(|why| why.to_string())
     }
 
     /// The largest data cache; `None` if the machine cannot be read.

@@ -52,6 +52,8 @@ enum Action<T> {
     Flag(fn(&mut T)),
     One(fn(&mut T, OptionValue<'_>) -> Result<(), String>),
     Two(fn(&mut T, OptionValue<'_>, OptionValue<'_>) -> Result<(), String>),
+    /// As `Two`; one value with a `=` between them is both.
+    Assignment(fn(&mut T, OptionValue<'_>, OptionValue<'_>) -> Result<(), String>),
     Help,
     Version,
 }
@@ -119,6 +121,22 @@ pub(crate) const fn pair<T>(
     set: fn(&mut T, OptionValue<'_>, OptionValue<'_>) -> Result<(), String>,
 ) -> OptionRow<T> {
     row(names, values, help, Action::Two(set))
+}
+
+/// An option with a name and a value, as one word (`NAME=VALUE`) or as two.
+pub(crate) const fn assignment<T>(
+    names: &'static [&'static str],
+    help: &'static str,
+    set: fn(&mut T, OptionValue<'_>, OptionValue<'_>) -> Result<(), String>,
+) -> OptionRow<T> {
+    row(names, &["NAME", "VALUE"], help, Action::Assignment(set))
+}
+
+/// Splits `NAME=VALUE` at the first `=`.
+pub(crate) fn split_assignment(word: &OsStr) -> Option<[&OsStr; 2]> {
+    let bytes = word.as_bytes();
+    let end = bytes.iter().position(|byte| *byte == b'=')?;
+    Some([&bytes[..end], &bytes[end + 1..]].map(OsStr::from_bytes))
 }
 
 /// `-h` and `--help`.
@@ -349,7 +367,15 @@ impl<T> OptionTable<T> {
             }
             Joined::Letters(_) | Joined::Nothing => {}
         }
-        while values.len() < row.values.len() {
+        loop {
+            if let (Action::Assignment(_), [word]) = (&row.action, values.as_slice())
+                && let Some(both) = split_assignment(word)
+            {
+                values = both.into();
+            }
+            if values.len() >= row.values.len() {
+                break;
+            }
             let missing = || format!("{typed} needs {}", row.values.join(" and "));
             values.push(arguments.get(*at).ok_or_else(missing)?);
             *at += 1;
@@ -365,8 +391,10 @@ impl<T> OptionTable<T> {
                 Ok(())
             }
             (Action::One(set), [value]) => set(parsed, OptionValue(value)),
-            (Action::Two(set), [a, b]) => set(parsed, OptionValue(a), OptionValue(b)),
-            (Action::One(_) | Action::Two(_), _) => Ok(()),
+            (Action::Two(set) | Action::Assignment(set), [a, b]) => {
+                set(parsed, OptionValue(a), OptionValue(b))
+            }
+            (Action::One(_) | Action::Two(_) | Action::Assignment(_), _) => Ok(()),
         };
         done.map(|()| None)
             .map_err(|why| with_value(why, &typed, &values))
@@ -426,7 +454,8 @@ fn with_value(why: String, typed: &str, values: &[&OsStr]) -> String {
             .iter()
             .any(|value| !value.is_empty() && why.contains(&**value))
     {
-        head.extend(values.iter().map(|value| &**value));
+        let shown = values.iter().filter(|value| !value.is_empty());
+        head.extend(shown.map(|value| &**value));
     }
     let head = head.join(" ");
     match head.trim_start() {

@@ -10,6 +10,7 @@ struct Sample {
     list: bool,
     file: Option<PathBuf>,
     variable: Option<(String, String)>,
+    setting: Option<(String, String)>,
     words: Vec<String>,
 }
 
@@ -19,6 +20,10 @@ const GROUPS: &[OptionGroup<Sample>] = &[OptionGroup { title: "Options", rows: &
     value(&["o", "output"], &["FILE"], "a file", |o, v| { o.file = Some(v.path()); Ok(()) }),
     pair(&["env"], &["NAME", "VALUE"], "a variable", |o, a, b| {
         o.variable = Some((a.text()?.into(), b.text()?.into()));
+        Ok(())
+    }),
+    assignment(&["set"], "a setting", |o, a, b| {
+        o.setting = Some((a.text()?.into(), b.text()?.into()));
         Ok(())
     }),
     flag(&["f", "force"], "overwrite", |o| o.force = true),
@@ -76,6 +81,28 @@ fn every_spelling_of_a_value_is_read() {
     let pair = read(&GNU, "--env=A B -").expect("two values");
     assert_eq!(pair.variable, Some(("A".into(), "B".into())));
     assert_eq!(pair.words, ["-"]);
+}
+
+#[test]
+fn an_assignment_is_one_word_or_two() {
+    for line in [
+        "-set A B=C a",
+        "--set A B=C a",
+        "-set=A B=C a",
+        "-set A=B=C a",
+        "--set A=B=C a",
+        "--set=A=B=C a",
+    ] {
+        let words = words(line);
+        let mut sample = Sample::default();
+        let parsed = MPIEXEC.read(&words, &mut sample).expect(line);
+        assert_eq!(sample.setting, Some(("A".into(), "B=C".into())), "{line}");
+        assert_eq!(parsed, Parsed::Run(&words[words.len() - 1..]), "{line}");
+    }
+    assert_eq!(
+        read(&MPIEXEC, "-set A").unwrap_err(),
+        "-set needs NAME and VALUE. See `sample --help`."
+    );
 }
 
 #[test]
@@ -165,6 +192,7 @@ Options:
   -n, --np N         a number
   -o, --output FILE  a file
   --env NAME VALUE   a variable
+  --set NAME VALUE   a setting
   -f, --force        overwrite
   -l                 list
   -h, --help         print this text
@@ -174,12 +202,14 @@ Options:
 }
 
 impl<T> OptionTable<T> {
+    /// All names, without dashes.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.rows().flat_map(|row| row.names.iter().copied())
+    }
+
     /// Panics if a name occurs twice or a line of the help is too long.
     pub(crate) fn assert_sound(&self) {
-        let mut names: Vec<&str> = self
-            .rows()
-            .flat_map(|row| row.names.iter().copied())
-            .collect();
+        let mut names: Vec<&str> = self.names().collect();
         names.sort_unstable();
         let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
         assert_eq!(twice, None, "{}", self.command);

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use oxmpi_os::host;
 use oxmpi_pin::Compat;
-use oxmpi_pin::openmpi::{Mapping, cpu_set};
+use oxmpi_pin::openmpi::{MapBy, Mapping};
 
 use super::environment::{PinEnvironment, files, unknown};
 use super::query::{self, PinQuery, Variables};
@@ -53,10 +53,12 @@ output.
             value(&["domain"], &["V"], "I_MPI_PIN_DOMAIN: core, socket, numa, node, cache3, auto, omp, 4, [f0,f]", |o, v| o.set("I_MPI_PIN_DOMAIN", v)),
             value(&["order"], &["V"], "I_MPI_PIN_ORDER: bunch, spread, compact, scatter, range", |o, v| o.set("I_MPI_PIN_ORDER", v)),
             value(&["processor-list"], &["V"], "I_MPI_PIN_PROCESSOR_LIST: 0,2-3 or all:map=scatter", |o, v| o.set("I_MPI_PIN_PROCESSOR_LIST", v)),
-            value(&["bind-to"], &["V"], "Open MPI's option, instead of Intel MPI's settings: none, hwthread, core, socket", |o, v| { o.mapping.bind_to = Some(v.parse(typed)?); Ok(()) }),
-            value(&["map-by"], &["V"], "Open MPI's option: core, socket:PE=2 and others", |o, v| { o.mapping.map_by = Some(v.parse(typed)?); Ok(()) }),
-            value(&["cpu-set"], &["LIST"], "Open MPI's option: the processors of the job, by logical numbers",
-                |o, v| v.set(&mut o.mapping.cpu_set, |text| cpu_set(text).map_err(|why| why.show(text).to_string()))),
+            value(&["bind-to"], &["V"], "Open MPI's option, instead of Intel MPI's settings: none, hwthread, core, socket, cpu-list:ordered", |o, v| { o.mapping.bind_to = Some(v.parse(typed)?); Ok(()) }),
+            value(&["map-by"], &["V"], "Open MPI's option: core, socket:PE=2 and others",
+                |o, v| { o.mapping.map_by = Some(v.parse(typed::<MapBy>)?).filter(MapBy::places_ranks); Ok(()) }),
+            value(&["cpu-set", "cpu-list"], &["LIST"], "Open MPI's option: the processors of the job, by logical numbers",
+                |o, v| { o.mapping.cpu_set = Some(v.parse(typed)?); Ok(()) }),
+            flag(&["use-hwthread-cpus"], "Open MPI's option: PE counts hardware threads", |o| o.mapping.hwthread_cpus = true),
             value(&["compat"], &["V"], "documented: the rules of Intel's reference; intel-2021: those of its launcher", |o, v| v.set(&mut o.compat, query::compat)),
             value(&["levels"], &["V"], "documented or current: the levels of the thread map", |o, v| v.set(&mut o.options.query.dialect.levels, query::levels)),
             value(&["rules"], &["V"], "documented or runtime: the rules of thread settings. LLVM's runtime, and libgomp under oxmpi run, follow \

@@ -95,7 +95,7 @@ impl PinQuery {
             None => read,
             Some(mapping) => {
                 let checked = mapping.check(machine);
-                checked.map_err(|unknown| format!("--cpu-set: {unknown}"))?;
+                checked.map_err(|wrong| wrong.to_string())?;
                 mapping.clone().into()
             }
         };

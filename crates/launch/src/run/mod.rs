@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! options  the command line
-//! hosts    other machines: which process manager starts ranks there
+//!   program_list  programs and their options from a file
+//! hosts    names and slots; other machines: which process manager starts ranks there
 //! plan     which rank runs which program where
+//!   counts   how many ranks each program has
 //!   pinning  settings and this machine, for `oxmpi-pin`
 //!   openmp   variables for the OpenMP runtime of a rank
 //! job      the event loop: ranks, PMI, output, signals, the end of the job
@@ -11,8 +13,10 @@
 //!   input    standard input, if it is a terminal
 //!   output   forwarding of output: lines, labels, files
 //!   failure  how a rank failed, and the message
+//! program_file  where the file of a program is, and which interpreter it needs
 //! ```
 
+mod counts;
 mod failure;
 mod hosts;
 mod input;
@@ -22,6 +26,8 @@ mod options;
 mod output;
 pub(crate) mod pinning;
 mod plan;
+mod program_file;
+mod program_list;
 mod rank;
 mod virtual_hosts;
 

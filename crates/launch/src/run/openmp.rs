@@ -5,8 +5,8 @@
 //! the user are never changed. Without thread settings nothing is exported: a runtime starts as many threads as the rank
 //! has processors. No runtime reads `omp_num_threads` of the settings files of oxmpi: every rank gets that as a variable.
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 
 use object::elf::{DT_NEEDED, FileHeader64};
 use object::read::elf::{Dyn, FileHeader};
@@ -16,6 +16,7 @@ use oxmpi_pin::{Warning, WarningCode, omp_threads};
 use oxmpi_topo::{CpuSet, Machine};
 
 use super::options::{Options, Program};
+use super::program_file;
 
 /// The rules of the runtimes, so that libgomp places threads as LLVM's runtime does.
 const DIALECT: Dialect = Dialect {
@@ -174,10 +175,7 @@ impl RankEnvironment<'_> {
     }
 
     fn value(&self, name: &str) -> Option<OsString> {
-        let typed = self.options.env.iter().chain(&self.program.env);
-        let last = typed.rev().find(|(known, _)| known == name);
-        last.map(|(_, value)| value.clone())
-            .or_else(|| std::env::var_os(name))
+        program_file::variable(&self.options.env, self.program, name)
     }
 
     /// Whether a setting of threads is given.
@@ -190,7 +188,7 @@ impl RankEnvironment<'_> {
     fn has_llvm_runtime(&self) -> bool {
         let mut libraries = self.preloaded();
         libraries.extend(
-            self.file()
+            program_file::find(&self.options.env, self.program)
                 .and_then(|file| needed(&file))
                 .unwrap_or_default(),
         );
@@ -203,19 +201,6 @@ impl RankEnvironment<'_> {
         let paths = listed.split([' ', ':']).map(Path::new);
         let names = paths.filter_map(|path| path.file_name()?.to_str());
         names.map(String::from).collect()
-    }
-
-    /// The file of the program.
-    fn file(&self) -> Option<PathBuf> {
-        let command = Path::new(&self.program.command);
-        if command.components().count() > 1 {
-            let from = self.program.directory.as_deref().unwrap_or(Path::new(""));
-            return Some(from.join(command));
-        }
-        let path = self.value("PATH")?;
-        let mut places =
-            std::env::split_paths(OsStr::new(&path)).map(|folder| folder.join(command));
-        places.find(|file| file.is_file())
     }
 }
 

@@ -1,18 +1,15 @@
 //! The command line of `oxmpi run`.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
-use oxmpi_pin::openmpi::{self, MapBy, Mapping};
+use oxmpi_pin::openmpi::{MapBy, Mapping};
 use oxmpi_text::{Error, whole};
 
-use super::hosts;
+use super::hosts::{self, Host, RANKS_MAX};
 use super::output::{FilePattern, LabelStyle, OutputOptions};
+use super::program_list;
 use crate::options::*;
-
-/// The largest number of ranks.
-const RANKS_MAX: u64 = 1 << 20;
 
 /// The command line of a job.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -24,15 +21,15 @@ pub(crate) struct Options {
     /// Settings by their Open MPI names.
     pub(crate) settings: Vec<(String, String)>,
     /// Hosts from the command line and from host files.
-    pub(crate) hosts: Vec<String>,
+    pub(crate) hosts: Vec<Host>,
     /// Ranks per host.
     pub(crate) ranks_per_host: Option<u32>,
     /// The command of `--wrap`, which moves a rank to its virtual host.
     pub(crate) wrap: Option<String>,
     /// How ranks are mapped and bound, as Open MPI's options say; `None` without any.
     pub(crate) mapping: Option<Mapping>,
-    /// Whether several ranks on one processor are intended.
-    pub(crate) oversubscribe: bool,
+    /// Whether several ranks on one processor are intended; `None` if nothing is said.
+    pub(crate) oversubscribe: Option<bool>,
     /// Labels and files of the output.
     pub(crate) output: OutputOptions,
     /// Whether the map of the job is printed.
@@ -48,7 +45,7 @@ pub(crate) struct Options {
 /// One program of a job with its share of the ranks.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Program {
-    /// Number of ranks; `None`: one for each processor.
+    /// Number of ranks; `None`: see [`counts`](super::counts).
     pub(crate) ranks: Option<u32>,
     /// The program, searched in `PATH` when it has no slash.
     pub(crate) command: OsString,
@@ -56,7 +53,7 @@ pub(crate) struct Program {
     pub(crate) arguments: Vec<OsString>,
     /// Variables for its ranks.
     pub(crate) env: Vec<(OsString, OsString)>,
-    /// Working directory; `None`: that of this process.
+    /// Working directory, an absolute path; `None`: that of this process.
     pub(crate) directory: Option<PathBuf>,
 }
 
@@ -71,23 +68,32 @@ Usage: oxmpi run [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM [ARGUMENTS]]
 ",
     groups: &[
         OptionGroup { title: "Ranks and programs", rows: &[
-            value(&["n", "np", "c"], &["N"], "ranks of this program; default: one for each processor", |o, v| v.set(&mut o.program.ranks, ranks)),
-            value(&["ppn", "perhost", "npernode"], &["N"], "ranks per host; without --wrap this machine is the only host and gets all ranks",
-                |o, v| v.set(&mut o.options.ranks_per_host, ranks)),
-            value(&["wdir", "wd"], &["DIR"], "directory in which this program starts",
+            value(&["n", "np", "c"], &["N"], "ranks of this program; default: as many as -N or the slots of the hosts say, else one for each processor",
+                |o, v| v.set(&mut o.program.ranks, ranks)),
+            value(&["wdir", "wd"], &["DIR"], "directory in which this program starts, and its PWD",
                 |o, v| { o.program.directory = Some(directory(v.0)?); Ok(()) }),
-            value(&["H", "host", "hosts"], &["LIST"], "hosts to run on; the ranks of other hosts need a process manager",
-                |o, v| { o.options.hosts.extend(hosts::in_list(v.text()?)); Ok(()) }),
-            value(&["hostfile", "machinefile", "f"], &["FILE"], "hosts from a file, one host a line",
+            value(&["configfile", "app"], &["FILE"], "programs from a file, each with its options on a line; options before this one are for all of them",
+                |o, v| o.set_list(v.path())),
+        ] },
+        OptionGroup { title: "Hosts", rows: &[
+            value(&["H", "host", "hosts"], &["LIST"], "hosts to run on, also with slots: node1:4,[::1]:2; the ranks of other hosts need a process manager",
+                |o, v| { o.options.hosts.extend(hosts::in_list(v.text()?)?); Ok(()) }),
+            value(&["hostfile", "machinefile", "f"], &["FILE"], "hosts from a file, one a line: node1 slots=4, or node1:4",
                 |o, v| { o.options.hosts.extend(hosts::in_file(v.0)?); Ok(()) }),
+            value(&["N", "ppn", "perhost", "npernode"], &["N"], "ranks per host; with -n and without --wrap this machine gets all ranks",
+                |o, v| v.set(&mut o.options.ranks_per_host, ranks)),
+            flag(&["oversubscribe"], "accept more ranks than slots, and several ranks on one processor without a warning",
+                |o| o.options.oversubscribe = Some(true)),
+            flag(&["nooversubscribe"], "refuse more ranks than slots or, if no host states slots, than processors",
+                |o| o.options.oversubscribe = Some(false)),
             value(&["wrap"], &["COMMAND"], "start each rank by COMMAND, which moves it to its virtual host; {node}, {host} and {rank} are replaced, \
                 and each host has -ppn ranks",
                 |o, v| { o.options.wrap = Some(v.text()?.into()); Ok(()) }),
         ] },
         OptionGroup { title: "Environment (ranks inherit the environment of this command)", rows: &[
-            pair(&["env"], &["NAME", "VALUE"], "set a variable for the ranks of this program",
+            assignment(&["env"], "set a variable for the ranks of this program; also NAME=VALUE",
                 |o, name, value| { o.program.env.push(variable(name.0, value.0)?); Ok(()) }),
-            pair(&["genv"], &["NAME", "VALUE"], "set a variable for all ranks",
+            assignment(&["genv"], "set a variable for all ranks; also NAME=VALUE",
                 |o, name, value| { o.options.env.push(variable(name.0, value.0)?); Ok(()) }),
             value(&["x"], &["NAME[=VALUE]"], "set a variable for all ranks; without a value, that of this environment",
                 |o, v| { o.options.env.extend(exported(v.0)?); Ok(()) }),
@@ -96,17 +102,22 @@ Usage: oxmpi run [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM [ARGUMENTS]]
             flag(&["genvall", "envall"], "accepted without effect: the environment is always passed on", |_| {}),
         ] },
         OptionGroup { title: "Processors", rows: &[
-            value(&["cpu-set"], &["LIST"], "processors of the job, by logical numbers: 0-3,8",
-                |o, v| { o.mapping().cpu_set = Some(read(v, openmpi::cpu_set)?); Ok(()) }),
-            value(&["map-by"], &["OBJECT"], "place ranks on these objects in turn: slot, core, socket, numa, socket:PE=4 ...", |o, v| {
+            value(&["cpu-set", "cpu-list"], &["LIST"], "processors of the job, by logical numbers: 0-3,8",
+                |o, v| { o.mapping().cpu_set = Some(read(v, str::parse)?); Ok(()) }),
+            value(&["map-by"], &["OBJECT"], "place ranks on these objects in turn: slot, core, socket, numa ...; with :PE=4 each rank gets four cores, \
+                whatever the object is; :OVERSUBSCRIBE is --oversubscribe", |o, v| {
                 let map_by = read(v, str::parse::<MapBy>)?;
-                o.options.oversubscribe |= map_by.oversubscribe;
-                o.mapping().map_by = Some(map_by);
+                o.options.oversubscribe = map_by.oversubscribe.or(o.options.oversubscribe);
+                if map_by.places_ranks() {
+                    o.mapping().map_by = Some(map_by);
+                }
                 Ok(())
             }),
-            value(&["bind-to"], &["OBJECT"], "bind each rank to a core, socket, numa, l3cache, hwthread ..., or to none",
+            value(&["bind-to"], &["OBJECT"], "bind each rank to a core, socket, numa, l3cache, hwthread ..., to none, or to cpu-list:ordered: \
+                to the processors of --cpu-set one by one",
                 |o, v| { o.mapping().bind_to = Some(read(v, str::parse)?); Ok(()) }),
-            flag(&["oversubscribe"], "accept several ranks on one processor without a warning", |o| o.options.oversubscribe = true),
+            flag(&["use-hwthread-cpus"], "let PE count hardware threads, and bind ranks to these where nothing else is said",
+                |o| o.mapping().hwthread_cpus = true),
             flag(&["display-map"], "print which rank runs where before the job starts", |o| o.options.display_map = true),
             flag(&["report-bindings"], "print the processors of each rank, as Open MPI does", |o| o.options.report_bindings = true),
         ] },
@@ -145,11 +156,23 @@ Examples:
 pub(crate) struct Typed {
     options: Options,
     program: Program,
+    /// The file with programs.
+    list: Option<PathBuf>,
+    /// Whether the words come from that file.
+    is_listed: bool,
 }
 
 impl Typed {
     fn mapping(&mut self) -> &mut Mapping {
         self.options.mapping.get_or_insert_default()
+    }
+
+    fn set_list(&mut self, list: PathBuf) -> Result<(), String> {
+        if self.is_listed {
+            return Err("a file of programs cannot name another one".into());
+        }
+        self.list = Some(list);
+        Ok(())
     }
 }
 
@@ -159,26 +182,57 @@ impl Typed {
 /// A sentence that says what is wrong and what was expected.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Options, String> {
     let mut typed = Typed::default();
-    for part in arguments.split(|argument| argument == ":") {
-        let words = match OPTIONS.read(part, &mut typed)? {
-            Parsed::Run(words) => words,
-            end => {
-                typed.options.help = end == Parsed::Help;
-                typed.options.version = end == Parsed::Version;
-                return Ok(typed.options);
-            }
-        };
-        let [command, rest @ ..] = words else {
-            return Err(OPTIONS.with_help("no program given: `oxmpi run -n 2 PROGRAM`"));
-        };
-        let program = std::mem::take(&mut typed.program);
-        typed.options.programs.push(Program {
-            command: command.clone(),
-            arguments: rest.to_vec(),
-            ..program
-        });
-    }
+    typed.programs(arguments)?;
     Ok(typed.options)
+}
+
+impl Typed {
+    /// Reads programs up to the end, or to an option that asks for the help or the version.
+    fn programs(&mut self, arguments: &[OsString]) -> Result<(), String> {
+        for part in arguments.split(|argument| argument == ":") {
+            let words = match OPTIONS.read(part, self)? {
+                Parsed::Run(words) => words,
+                end => {
+                    self.options.help = end == Parsed::Help;
+                    self.options.version = end == Parsed::Version;
+                    return Ok(());
+                }
+            };
+            let program = std::mem::take(&mut self.program);
+            match (self.list.take(), words) {
+                (Some(list), []) => self.listed(&list, &program)?,
+                (Some(list), [word, ..]) => {
+                    let list = list.display();
+                    let why = format!(
+                        "`{}`: the programs are in {list}: expected none here",
+                        word.display()
+                    );
+                    return Err(OPTIONS.with_help(why));
+                }
+                (None, []) => {
+                    return Err(OPTIONS.with_help("no program given: `oxmpi run -n 2 PROGRAM`"));
+                }
+                (None, [command, rest @ ..]) => self.options.programs.push(Program {
+                    command: command.clone(),
+                    arguments: rest.to_vec(),
+                    ..program
+                }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the programs of a file; each begins with the options of `shared`.
+    fn listed(&mut self, list: &Path, shared: &Program) -> Result<(), String> {
+        for line in program_list::lines(list).map_err(|why| OPTIONS.with_help(why))? {
+            let here = |why| format!("{}:{}: {why}", list.display(), line.number);
+            self.program = shared.clone();
+            self.is_listed = true;
+            self.programs(&line.words).map_err(here)?;
+        }
+        self.is_listed = false;
+        Ok(())
+    }
 }
 
 /// The value as `parse` reads it; a caret points at what is wrong.
@@ -193,13 +247,19 @@ fn ranks(text: &str) -> Result<u32, String> {
         .map(|count| u32::try_from(count).unwrap_or(u32::MAX))
 }
 
+/// The absolute path of a directory. Symbolic links stay in it, as in a shell; with `..` they are followed, since a shell
+/// takes no `PWD` with that.
 fn directory(value: &OsStr) -> Result<PathBuf, String> {
-    let path = PathBuf::from(value);
-    if path.is_dir() {
-        Ok(path)
-    } else {
-        Err(format!("{} is not a directory", path.display()))
+    let path = Path::new(value);
+    if !path.is_dir() {
+        return Err(format!("{} is not a directory", path.display()));
     }
+    let has_parents = path.components().any(|part| part == Component::ParentDir);
+    let absolute = match has_parents {
+        true => path.canonicalize(),
+        false => std::path::absolute(path),
+    };
+    absolute.map_err(|why| format!("{}: {why}", path.display()))
 }
 
 fn variable_name(name: &OsStr) -> Result<String, String> {
@@ -216,12 +276,8 @@ fn variable(name: &OsStr, value: &OsStr) -> Result<(OsString, OsString), String>
 
 /// The variable of `-x NAME=VALUE`. `None` for `-x NAME`: ranks inherit the variable anyway.
 fn exported(value: &OsStr) -> Result<Option<(OsString, OsString)>, String> {
-    let bytes = value.as_bytes();
-    match bytes.iter().position(|byte| *byte == b'=') {
-        Some(end) => {
-            let [name, value] = [&bytes[..end], &bytes[end + 1..]].map(OsStr::from_bytes);
-            variable(name, value).map(Some)
-        }
+    match split_assignment(value) {
+        Some([name, value]) => variable(name, value).map(Some),
         None if std::env::var_os(value).is_some() => Ok(None),
         None => {
             let name = value.display();

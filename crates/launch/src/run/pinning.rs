@@ -45,12 +45,12 @@ impl Pinning {
         let machine = machine::local(has_caches)?;
         if let Some(mapping) = &options.mapping {
             let checked = mapping.check(&machine);
-            checked.map_err(|unknown| format!("--cpu-set: {unknown}"))?;
+            checked.map_err(|wrong| wrong.to_string())?;
         }
         let placement = place(&machine, &wanted, Some(inherited), ranks);
         let threads = values.pinning().omp_threads;
         let is_intended = |warning: &Warning| {
-            options.oversubscribe && warning.code == WarningCode::ProcessorShared
+            options.oversubscribe == Some(true) && warning.code == WarningCode::ProcessorShared
         };
         let found = conflicts(&machine, &placement, threads);
         let found = found.into_iter().filter(|warning| !is_intended(warning));

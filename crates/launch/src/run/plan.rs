@@ -6,9 +6,11 @@ use oxmpi_os::{affinity, limit};
 
 use oxmpi_text::Product;
 
+use super::counts;
 use super::options::{Options, Program};
 use super::output::OutputOptions;
 use super::pinning::Pinning;
+use super::program_file;
 use super::virtual_hosts::VirtualHosts;
 
 /// Least memory of a process in bytes: page tables, stacks and data of the program.
@@ -57,21 +59,17 @@ impl JobPlan {
     /// Plans the job of `options` on this machine, whose name is `host`.
     ///
     /// # Errors
-    /// A sentence, if this machine cannot hold that many ranks.
+    /// A sentence, if the hosts have too few slots or this machine cannot hold that many ranks.
     pub(crate) fn new(options: &Options, host: String) -> Result<Self, String> {
         let allowed = affinity::current()
             .map_err(|error| format!("cannot read the processors granted: {error}"))?;
         let granted = affinity::cpus(&allowed).count();
-        let numbers = options
-            .programs
-            .iter()
-            .enumerate()
-            .flat_map(|(number, program)| {
-                let ranks = program.ranks.map_or(granted, |ranks| ranks as usize);
-                std::iter::repeat_n(number, ranks)
-            });
+        let counts = counts::of_programs(options, granted)?;
+        check_room(counts.iter().sum())?;
+        let numbers = (0..).zip(counts);
+        let numbers =
+            numbers.flat_map(|(number, ranks)| std::iter::repeat_n(number, ranks as usize));
         let places: Vec<usize> = numbers.collect();
-        check_room(places.len() as u64)?;
         let count = u32::try_from(places.len()).map_err(|_| "too many ranks".to_owned())?;
         let mut pinning = Pinning::new(options, &affinity::cpus(&allowed).collect(), count)?;
         let openmp = pinning.openmp(options, &places);
@@ -87,10 +85,11 @@ impl JobPlan {
             .settings
             .iter()
             .map(|(name, value)| (format!("{prefix}{name}").into(), value.into()));
+        let hosts: Vec<String> = options.hosts.iter().map(|host| host.name.clone()).collect();
         let virtual_hosts = options
             .wrap
             .as_ref()
-            .map(|command| VirtualHosts::new(command, &options.hosts, pinning.per_host, count));
+            .map(|command| VirtualHosts::new(command, &hosts, pinning.per_host, count));
         Ok(Self {
             virtual_hosts: virtual_hosts.transpose()?,
             key: random_key()?,
@@ -148,6 +147,13 @@ impl JobPlan {
     pub(crate) fn binding(&self, rank_plan: &RankPlan, pid: i32) -> Option<String> {
         self.report_bindings
             .then(|| self.pinning.report(rank_plan.rank, &self.host, pid))
+    }
+
+    /// A sentence on the interpreter of a rank's program, if that does not exist.
+    pub(crate) fn missing_interpreter(&self, rank_plan: &RankPlan) -> Option<String> {
+        let program = &self.programs[rank_plan.program];
+        let file = program_file::find(&self.env, program)?;
+        program_file::missing_interpreter(&file, program.directory.as_deref())
     }
 
     /// The program of a rank, for messages.

@@ -57,7 +57,7 @@ impl RankProcess {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).args(&program.arguments);
         if let Some(directory) = &program.directory {
-            command.current_dir(directory);
+            command.current_dir(directory).env("PWD", directory);
         }
         for name in FOREIGN {
             command.env_remove(name);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use oxmpi_coll::sim::{self, Machine};
-use oxmpi_os::file::read_text;
+use oxmpi_os::file::{HANDWRITTEN_MAX, read_text};
 use serde::Deserialize;
 
 use crate::diagnostics::did_you_mean;
@@ -32,9 +32,6 @@ struct PathCosts {
     byte_ns: f64,
 }
 
-/// The longest file of a machine, in bytes.
-const LONGEST_FILE: u64 = 1 << 20;
-
 /// The name of this machine.
 const THIS: &str = "this";
 
@@ -58,8 +55,8 @@ pub(crate) fn find(named: &str) -> Result<(String, Machine), String> {
             names.join(", ")
         ));
     }
-    let text =
-        read_text(named, LONGEST_FILE).map_err(|why| format!("{named}: cannot be read: {why}"))?;
+    let text = read_text(named, HANDWRITTEN_MAX)
+        .map_err(|why| format!("{named}: cannot be read: {why}"))?;
     read(&text).map_err(|why| format!("{named}: {why}"))
 }
 

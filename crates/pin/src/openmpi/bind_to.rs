@@ -14,6 +14,7 @@ use super::Level;
 ///
 /// assert_eq!("core".parse(), Ok(BindTo::Level(Level::Core)));
 /// assert_eq!("package".parse(), Ok(BindTo::Level(Level::Socket)));
+/// assert_eq!("cpu-list:ordered".parse(), Ok(BindTo::OrderedCpuList));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindTo {
@@ -21,18 +22,38 @@ pub enum BindTo {
     None,
     /// Each rank is bound to one part of this level.
     Level(Level),
+    /// `cpu-list`: each rank is bound to all processors of `--cpu-set`.
+    CpuList,
+    /// `cpu-list:ordered`: the first rank is bound to the first processor of `--cpu-set`, the second to the second.
+    OrderedCpuList,
 }
 
 const WORDS: Words = Words(&[
-    "none", "hwthread", "core", "l1cache", "l2cache", "l3cache", "socket", "package", "numa",
+    "none",
+    "hwthread",
+    "core",
+    "l1cache",
+    "l2cache",
+    "l3cache",
+    "socket",
+    "package",
+    "numa",
+    CPU_LIST,
+    ORDERED_CPU_LIST,
 ]);
+const CPU_LIST: &str = "cpu-list";
+const ORDERED_CPU_LIST: &str = "cpu-list:ordered";
 
 impl FromStr for BindTo {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
         WORDS.find(text)?;
-        Ok(Level::of(text).map_or(Self::None, Self::Level))
+        Ok(match text {
+            CPU_LIST => Self::CpuList,
+            ORDERED_CPU_LIST => Self::OrderedCpuList,
+            text => Level::of(text).map_or(Self::None, Self::Level),
+        })
     }
 }
 
@@ -41,6 +62,8 @@ impl fmt::Display for BindTo {
         match self {
             Self::None => f.write_str("none"),
             Self::Level(level) => level.fmt(f),
+            Self::CpuList => f.write_str(CPU_LIST),
+            Self::OrderedCpuList => f.write_str(ORDERED_CPU_LIST),
         }
     }
 }

@@ -7,10 +7,12 @@ use oxmpi_text::{Error, Scanner, Words};
 
 use super::Level;
 
-/// How ranks are mapped, and how many parts each gets. Written as `<by>[:<modifier>...]`, with colons or
+/// How ranks are mapped, and how many processing elements each gets. Written as `[<by>][:<modifier>...]`, with colons or
 /// commas between modifiers, in upper or lower case:
 ///
-/// - `PE=n`: each rank is bound to `n` parts (cores, or hardware threads with `--bind-to hwthread`).
+/// - `PE=n`: each rank is bound to `n` processing elements, whatever `<by>` is: cores, or hardware threads with `HWTCPUS`
+///   or `--use-hwthread-cpus`.
+/// - `HWTCPUS`, `CORECPUS`: what counts as a processing element.
 /// - `OVERSUBSCRIBE`, `NOOVERSUBSCRIBE`: whether ranks may share processors without a warning.
 ///
 /// Other modifiers (`SPAN`, `INHERIT`, ...) and other mappings (`ppr`, `dist`, `seq`, `rankfile`) are about
@@ -20,17 +22,21 @@ use super::Level;
 /// use oxmpi_pin::openmpi::{By, Level, MapBy};
 ///
 /// let map_by: MapBy = "socket:PE=4".parse()?;
-/// assert_eq!((map_by.by, map_by.parts), (By::Level(Level::Socket), Some(4)));
+/// assert_eq!((map_by.by, map_by.elements), (Some(By::Level(Level::Socket)), Some(4)));
+/// let modifier: MapBy = ":OVERSUBSCRIBE".parse()?;
+/// assert_eq!((modifier.by, modifier.oversubscribe), (None, Some(true)));
 /// # Ok::<(), oxmpi_text::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MapBy {
-    /// The parts of the machine that ranks take in turn.
-    pub by: By,
-    /// `PE=n`: how many parts each rank is bound to, at least 1.
-    pub parts: Option<u32>,
-    /// Whether ranks may share a processor without a warning.
-    pub oversubscribe: bool,
+    /// The parts of the machine that ranks take in turn; `None` if only modifiers are given.
+    pub by: Option<By>,
+    /// `PE=n`: how many processing elements each rank is bound to, at least 1.
+    pub elements: Option<u32>,
+    /// Whether hardware threads, not cores, are the processing elements.
+    pub hwthread_cpus: bool,
+    /// Whether ranks may share a processor without a warning; `None` if nothing is said.
+    pub oversubscribe: Option<bool>,
 }
 
 /// The parts of the machine that ranks take in turn.
@@ -49,24 +55,35 @@ const WORDS: Words = Words(&[
     "node",
 ]);
 
-const MODIFIERS: Words = Words(&["PE=n", "OVERSUBSCRIBE", "NOOVERSUBSCRIBE"]);
-const PARTS: &str = "a number of parts from 1 to 4294967295";
+const MODIFIERS: Words = Words(&[
+    "PE=n",
+    "OVERSUBSCRIBE",
+    "NOOVERSUBSCRIBE",
+    "HWTCPUS",
+    "CORECPUS",
+]);
+const ELEMENTS: &str = "a number of processing elements from 1 to 4294967295";
+
+impl MapBy {
+    /// Whether the option says where ranks run. `:OVERSUBSCRIBE` alone does not.
+    pub fn places_ranks(&self) -> bool {
+        self.by.is_some() || self.elements.is_some() || self.hwthread_cpus
+    }
+}
 
 impl FromStr for MapBy {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut scanner = Scanner::new(text);
-        let word = scanner.word();
-        let by = match WORDS.0[WORDS.find(word.text)?] {
-            "slot" => By::Slot,
-            other => Level::of(other).map_or(By::Node, By::Level),
-        };
-        let mut map_by = Self {
-            by,
-            parts: None,
-            oversubscribe: false,
-        };
+        let mut map_by = Self::default();
+        if scanner.peek() != Some(':') {
+            let word = scanner.word();
+            map_by.by = Some(match WORDS.0[WORDS.find(word.text)?] {
+                "slot" => By::Slot,
+                other => Level::of(other).map_or(By::Node, By::Level),
+            });
+        }
         while scanner.eat(':') || scanner.eat(',') {
             modifier(&mut map_by, &mut scanner)?;
         }
@@ -80,12 +97,16 @@ fn modifier(map_by: &mut MapBy, scanner: &mut Scanner<'_>) -> Result<(), Error> 
     let is = |name: &str| word.text.eq_ignore_ascii_case(name);
     if is("PE") && scanner.eat('=') {
         let value = scanner.word();
-        let parts = value.text.parse().ok().filter(|parts| *parts > 0);
-        map_by.parts = Some(parts.ok_or_else(|| value.error(PARTS))?);
+        let elements = value.text.parse().ok().filter(|elements| *elements > 0);
+        map_by.elements = Some(elements.ok_or_else(|| value.error(ELEMENTS))?);
     } else if is("OVERSUBSCRIBE") {
-        map_by.oversubscribe = true;
+        map_by.oversubscribe = Some(true);
     } else if is("NOOVERSUBSCRIBE") {
-        map_by.oversubscribe = false;
+        map_by.oversubscribe = Some(false);
+    } else if is("HWTCPUS") {
+        map_by.hwthread_cpus = true;
+    } else if is("CORECPUS") {
+        map_by.hwthread_cpus = false;
     } else {
         return Err(Error {
             span: word.span,
@@ -108,14 +129,23 @@ impl fmt::Display for By {
 
 impl fmt::Display for MapBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.by.fmt(f)?;
-        if let Some(parts) = self.parts {
-            write!(f, ":PE={parts}")?;
+        if let Some(by) = self.by {
+            by.fmt(f)?;
         }
-        f.write_str(if self.oversubscribe {
-            ":OVERSUBSCRIBE"
-        } else {
-            ""
+        if let Some(elements) = self.elements {
+            write!(f, ":PE={elements}")?;
+        }
+        f.write_str(match self.oversubscribe {
+            Some(true) => ":OVERSUBSCRIBE",
+            Some(false) => ":NOOVERSUBSCRIBE",
+            None => "",
+        })?;
+        let is_empty = *self == Self::default();
+        f.write_str(match self.hwthread_cpus {
+            true => ":HWTCPUS",
+            // `:CORECPUS` alone is the default, which must not be printed as nothing.
+            false if is_empty => ":CORECPUS",
+            false => "",
         })
     }
 }

@@ -1,85 +1,145 @@
-//! Places ranks by Open MPI's `--cpu-set`, `--map-by` and `--bind-to`.
+//! Open MPI's options for the ranks of one job: `--cpu-set`, `--map-by`, `--bind-to` and `--use-hwthread-cpus` together.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt;
 
-use oxmpi_text::{Error, Span};
 use oxmpi_topo::{CpuSet, Kind, Machine};
 
-use super::{BindTo, By, Level, MapBy};
-use crate::placement::{Warning, WarningCode, count};
-use crate::processors::Processors;
+use super::{BindTo, By, CpuList, Level, MapBy};
+use crate::placement::count;
 
 /// The options of one job. Defaults of options that are not given:
 ///
 /// - Ranks are mapped by `slot`: they take the parts they are bound to in the order of the machine.
-/// - Ranks are bound to what they are mapped by; with `slot`, `node` or `PE=n` to cores, and with nothing but `--cpu-set` to
-///   one hardware thread each.
+/// - Ranks are bound to what they are mapped by; with `slot`, `node` or `PE=n` to processing elements, and with nothing but
+///   `--cpu-set` to one hardware thread each.
 ///
 /// Open MPI's own defaults depend on its release and on the number of ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mapping {
-    /// `--cpu-set`: the processors of the job by their logical numbers (their index in the order of the
-    /// machine, as `lstopo` counts them), as a set: the order in the option does not matter.
-    pub cpu_set: Option<CpuSet>,
+    /// `--cpu-set`: the processors of the job.
+    pub cpu_set: Option<CpuList>,
     /// `--map-by`.
     pub map_by: Option<MapBy>,
     /// `--bind-to`.
     pub bind_to: Option<BindTo>,
+    /// `--use-hwthread-cpus`: hardware threads, not cores, are the processing elements.
+    pub hwthread_cpus: bool,
 }
 
-/// Reads `--cpu-set`: numbers and ranges such as `0-3,8`.
-///
-/// # Errors
-/// A syntax error, or an empty list.
-pub fn cpu_set(text: &str) -> Result<CpuSet, Error> {
-    let set = CpuSet::parse_list(text).map_err(|error| error.cause())?;
-    match set.is_empty() {
-        true => Err(Error::new(Span::whole(text), CPU_SET)),
-        false => Ok(set),
-    }
-}
-
-const CPU_SET: &str = "logical numbers of processors such as 0-3,8";
-
-/// Numbers of `--cpu-set` that the machine does not have.
+/// Why the options of a job cannot be obeyed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownProcessors {
-    /// The numbers that are missing.
-    pub numbers: CpuSet,
-    /// The number of processors of the machine.
-    pub count: usize,
+pub enum MappingError {
+    /// Numbers of `--cpu-set` that the machine does not have.
+    UnknownProcessors {
+        /// The numbers that are missing.
+        numbers: CpuSet,
+        /// The number of processors of the machine.
+        count: usize,
+    },
+    /// `PE=n` binds ranks to processing elements, and `--bind-to` names something else.
+    OtherElements {
+        /// The `n` of `PE=n`.
+        elements: u32,
+        /// What a processing element is.
+        element: Level,
+        /// The other option.
+        bind_to: BindTo,
+    },
+    /// `--bind-to cpu-list` without `--cpu-set`.
+    NoCpuSet(BindTo),
+    /// `--bind-to cpu-list` with parts of the machine to map by.
+    OtherOrder(BindTo, By),
 }
 
-impl fmt::Display for UnknownProcessors {
+impl fmt::Display for MappingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { numbers, count } = self;
-        let last = count.saturating_sub(1);
-        write!(
-            f,
-            "no processors {numbers} here: expected logical numbers from 0 to {last}, the {count} processors of this machine \
-             in its order"
-        )
+        match self {
+            Self::UnknownProcessors { numbers, count } => {
+                let last = count.saturating_sub(1);
+                write!(
+                    f,
+                    "--cpu-set: no processors {numbers} here: expected logical numbers from 0 to {last}, the {count} processors \
+                     of this machine in its order"
+                )
+            }
+            Self::OtherElements {
+                elements,
+                element,
+                bind_to,
+            } => {
+                let (noun, hint) = match (element, bind_to) {
+                    (Level::HwThread, BindTo::Level(Level::Core)) => (
+                        "hardware thread",
+                        "; without --use-hwthread-cpus, PE counts cores",
+                    ),
+                    (Level::HwThread, _) => ("hardware thread", ""),
+                    (_, BindTo::Level(Level::HwThread)) => (
+                        "core",
+                        "; with --use-hwthread-cpus, PE counts hardware threads",
+                    ),
+                    _ => ("core", ""),
+                };
+                write!(
+                    f,
+                    "PE={elements} of --map-by binds each rank to {}, but --bind-to {bind_to} asks for another binding: leave one \
+                     of them out{hint}",
+                    count(*elements as usize, noun)
+                )
+            }
+            Self::NoCpuSet(bind_to) => write!(
+                f,
+                "--bind-to {bind_to} needs the list: add --cpu-set with logical numbers of processors, such as --cpu-set 0-3"
+            ),
+            Self::OtherOrder(bind_to, by) => write!(
+                f,
+                "--bind-to {bind_to} follows the list of --cpu-set, but --map-by {by} asks for another order: leave one of them out"
+            ),
+        }
     }
 }
 
-impl core::error::Error for UnknownProcessors {}
+impl core::error::Error for MappingError {}
 
 impl Mapping {
-    /// Checks that the machine has all processors of `--cpu-set`. Placing leaves out missing ones, with a
-    /// warning.
+    /// Checks that the options fit together, and that the machine has all processors of `--cpu-set`. Placing does what is
+    /// nearest instead, with a warning.
     ///
     /// # Errors
-    /// The missing processors.
-    pub fn check(&self, machine: &Machine) -> Result<(), UnknownProcessors> {
+    /// Options that contradict each other; the missing processors.
+    pub fn check(&self, machine: &Machine) -> Result<(), MappingError> {
+        self.check_options()?;
+        self.check_processors(machine)
+    }
+
+    pub(super) fn check_options(&self) -> Result<(), MappingError> {
+        let Some(bind_to) = self.bind_to else {
+            return Ok(());
+        };
+        let element = self.element();
+        if let Some(elements) = self.elements()
+            && bind_to != BindTo::Level(element)
+        {
+            return Err(MappingError::OtherElements {
+                elements,
+                element,
+                bind_to,
+            });
+        }
+        match (bind_to, &self.cpu_set, self.by()) {
+            (BindTo::None | BindTo::Level(_), ..) => Ok(()),
+            (_, None, _) => Err(MappingError::NoCpuSet(bind_to)),
+            (_, _, Some(by @ By::Level(_))) => Err(MappingError::OtherOrder(bind_to, by)),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn check_processors(&self, machine: &Machine) -> Result<(), MappingError> {
         let count = machine.objects(Kind::Pu).count();
-        let wanted = self.cpu_set.iter().flatten();
-        let numbers: CpuSet = wanted.filter(|number| *number >= count).collect();
+        let wanted = self.cpu_set.iter().flat_map(CpuList::numbers);
+        let numbers: CpuSet = wanted.copied().filter(|number| *number >= count).collect();
         match numbers.is_empty() {
             true => Ok(()),
-            false => Err(UnknownProcessors { numbers, count }),
+            false => Err(MappingError::UnknownProcessors { numbers, count }),
         }
     }
 
@@ -89,6 +149,7 @@ impl Mapping {
             (self.bind_to.is_some(), "--bind-to"),
             (self.map_by.is_some(), "--map-by"),
             (self.cpu_set.is_some(), "--cpu-set"),
+            (self.hwthread_cpus, "--use-hwthread-cpus"),
         ];
         let option = given.into_iter().find(|(is_given, _)| *is_given);
         option.map_or("", |(_, option)| option)
@@ -96,7 +157,7 @@ impl Mapping {
 
     /// Whether the placement depends on the caches of the machine.
     pub(crate) fn needs_caches(&self) -> bool {
-        let by = self.map_by.and_then(|map_by| match map_by.by {
+        let by = self.by().and_then(|by| match by {
             By::Level(level) => Some(level),
             By::Slot | By::Node => None,
         });
@@ -104,150 +165,33 @@ impl Mapping {
         levels.into_iter().flatten().any(Level::is_cache)
     }
 
-    /// The level that each rank is bound to; `None` if ranks are not bound.
-    fn level(&self) -> Option<Level> {
-        let parts = self.map_by.and_then(|map_by| map_by.parts);
-        match (self.bind_to, self.map_by.map(|map_by| map_by.by)) {
-            (Some(BindTo::None), _) => None,
-            (Some(BindTo::Level(level)), _) => Some(level),
-            (None, Some(By::Level(level))) if parts.is_none() => Some(level),
-            (None, None) if self.cpu_set.is_some() => Some(Level::HwThread),
-            (None, _) => Some(Level::Core),
+    pub(super) fn by(&self) -> Option<By> {
+        self.map_by.and_then(|map_by| map_by.by)
+    }
+
+    /// The `n` of `PE=n`.
+    pub(super) fn elements(&self) -> Option<u32> {
+        self.map_by.and_then(|map_by| map_by.elements)
+    }
+
+    /// What a processing element is.
+    fn element(&self) -> Level {
+        match self.hwthread_cpus || self.map_by.is_some_and(|map_by| map_by.hwthread_cpus) {
+            true => Level::HwThread,
+            false => Level::Core,
         }
     }
-}
 
-/// The domains that ranks take in turn (rank `i` takes domain `i` modulo their number), and the reason in
-/// words. At least one domain. `allowed` are the processors of the job, not empty.
-pub(crate) fn place(
-    machine: &Machine,
-    allowed: &CpuSet,
-    mapping: &Mapping,
-    ranks: usize,
-    warnings: &mut Vec<Warning>,
-) -> (Vec<CpuSet>, String) {
-    let usable = usable(machine, allowed, mapping, warnings);
-    let of_set = match &mapping.cpu_set {
-        Some(numbers) => format!(" (logical numbers {numbers})"),
-        None => String::new(),
-    };
-    let ranks_on = format!(
-        "{} on {}{of_set}",
-        count(ranks, "rank"),
-        count(usable.len(), "processor")
-    );
-    let Some(level) = mapping.level() else {
-        let why = format!("{ranks_on}: not bound, as asked; every rank may use all of {usable}.");
-        return (Vec::from([usable]), why);
-    };
-    let processors = Processors::new(machine, &usable);
-    let level = there(level, machine, warnings);
-    let parts = level.parts(&processors);
-    let by = mapping.map_by.map_or(By::Slot, |map_by| map_by.by);
-    let each = mapping.map_by.and_then(|map_by| map_by.parts).unwrap_or(1) as usize;
-    if each > parts.len() {
-        warnings.push(too_many_parts(each, level, parts.len()));
+    /// The level that each rank is bound to; `None` if ranks are not bound to parts of a level.
+    pub(super) fn level(&self) -> Option<Level> {
+        if self.elements().is_some() {
+            return Some(self.element());
+        }
+        match (self.bind_to, self.by()) {
+            (Some(BindTo::None | BindTo::CpuList | BindTo::OrderedCpuList), _) => None,
+            (Some(BindTo::Level(level)), _) | (None, Some(By::Level(level))) => Some(level),
+            (None, None) if self.cpu_set.is_some() => Some(Level::HwThread),
+            (None, _) => Some(self.element()),
+        }
     }
-    let each = each.min(parts.len());
-    let objects = match by {
-        By::Slot | By::Node => Vec::from([usable.clone()]),
-        By::Level(by) => there(by, machine, warnings).parts(&processors),
-    };
-    let parts_of = |object: &CpuSet| {
-        let here = parts.iter().filter(|part| part.intersects(object));
-        let here: Vec<&CpuSet> = here.collect();
-        let groups = here.chunks_exact(each);
-        groups.map(union).collect::<Vec<CpuSet>>()
-    };
-    let mut offers: Vec<Vec<CpuSet>> = objects.iter().map(parts_of).collect();
-    // If parts are larger than the level that ranks are mapped by, ranks take them one after the other.
-    if offers.iter().all(Vec::is_empty) {
-        offers = Vec::from([parts_of(&usable)]);
-    }
-    let domains = in_turn(&offers);
-    let several = match each {
-        1 => String::new(),
-        each => format!(" ({each} each)"),
-    };
-    let mut why = format!(
-        "{ranks_on}: mapped by {by}, bound to {level}{several}, which makes {}.",
-        count(domains.len(), "place")
-    );
-    if ranks > domains.len() {
-        why += " The ranks share them in turn.";
-    }
-    (domains, why)
-}
-
-/// The processors of `--cpu-set` that the job may use; without the option, all that it may use.
-fn usable(
-    machine: &Machine,
-    allowed: &CpuSet,
-    mapping: &Mapping,
-    warnings: &mut Vec<Warning>,
-) -> CpuSet {
-    let Some(numbers) = &mapping.cpu_set else {
-        return allowed.clone();
-    };
-    if let Err(unknown) = mapping.check(machine) {
-        warnings.push(Warning::new(
-            WarningCode::NoSuchProcessor,
-            [&unknown.numbers],
-            format!("--cpu-set: {unknown}; they are ignored"),
-        ));
-    }
-    let pus = machine.objects(Kind::Pu).filter_map(|pu| pu.cpus().first());
-    let chosen = pus
-        .enumerate()
-        .filter(|(place, _)| numbers.contains(*place));
-    let chosen: CpuSet = chosen.map(|(_, cpu)| cpu).collect();
-    let outside = &chosen - allowed;
-    if !outside.is_empty() {
-        warnings.push(Warning::new(WarningCode::NotAllowed, [&outside, &allowed], format!(
-                "the system's processors {outside} of --cpu-set {numbers} are not allowed ({allowed} are) and are \
-                 ignored; widen the job's affinity mask or change the option"
-            )));
-    }
-    let usable = &chosen & allowed;
-    match usable.is_empty() {
-        true => allowed.clone(),
-        false => usable,
-    }
-}
-
-/// The level, or `core` with a warning if the machine has no such level.
-fn there(level: Level, machine: &Machine, warnings: &mut Vec<Warning>) -> Level {
-    let there = level.on(machine);
-    if there != level {
-        warnings.push(Warning::new(
-            WarningCode::NoSuchLevel,
-            [&level],
-            format!("this machine has no information on any {level}; {there} is used instead"),
-        ));
-    }
-    there
-}
-
-fn too_many_parts(asked: usize, level: Level, count: usize) -> Warning {
-    Warning::new(
-        WarningCode::SizeClipped,
-        [&asked, &count],
-        format!(
-            "PE={asked} exceeds the number of allowed parts ({level}: {count}): each rank gets all of them; reduce it, or \
-             widen --cpu-set or the job's affinity mask"
-        ),
-    )
-}
-
-fn union(parts: &[&CpuSet]) -> CpuSet {
-    parts.iter().fold(CpuSet::new(), |all, part| &all | *part)
-}
-
-/// The first domain of each list, then the second of each list, and so on.
-fn in_turn(offers: &[Vec<CpuSet>]) -> Vec<CpuSet> {
-    let turns = offers.iter().map(Vec::len).max().unwrap_or(0);
-    (0..turns)
-        .flat_map(|turn| offers.iter().filter_map(move |offer| offer.get(turn)))
-        .cloned()
-        .collect()
 }

@@ -3,13 +3,10 @@
 use std::path::PathBuf;
 use std::{env, io};
 
-use oxmpi_os::file::read_text;
+use oxmpi_os::file::{HANDWRITTEN_MAX, read_text};
 use oxmpi_text::Product;
 
 use super::{BadSetting, Origin};
-
-/// The longest settings file, in bytes.
-const LONGEST_FILE: u64 = 1 << 20;
 
 /// A settings file.
 #[derive(Clone, Debug, Default)]
@@ -78,13 +75,13 @@ impl Sources {
 
         let mut files = Vec::new();
         for path in usual.into_iter().flatten() {
-            if let Ok(content) = read_text(&path, LONGEST_FILE) {
+            if let Ok(content) = read_text(&path, HANDWRITTEN_MAX) {
                 files.push(File { path, content });
             }
         }
         if let Some(path) = named {
             let content =
-                read_text(&path, LONGEST_FILE).map_err(|error| unreadable(&path, &error))?;
+                read_text(&path, HANDWRITTEN_MAX).map_err(|error| unreadable(&path, &error))?;
             files.push(File { path, content });
         }
         Ok(Self {

@@ -5,7 +5,7 @@ use oxmpi_coll::choice::{Rules, Tuning, read_rules};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::placement::Placement;
 use oxmpi_coll::settings::{self as coll, algorithm, plain, textbook};
-use oxmpi_os::file::read_text;
+use oxmpi_os::file::{HANDWRITTEN_MAX, read_text};
 use oxmpi_pin::{Compat, Given, SETTINGS, Settings, VARIABLES};
 use oxmpi_text::{Alias, size, switch};
 use oxmpi_wire::paths::{PathOverrides, network, settings as paths};
@@ -102,7 +102,6 @@ impl Values {
     /// # Errors
     /// When the file cannot be read, is longer than 1 MiB, or is malformed.
     pub fn rules(&self) -> Result<Rules, BadSetting> {
-        const LONGEST: u64 = 1 << 20;
         let value = self.get("coll_rules");
         if value.text.is_empty() {
             return Ok(Rules::default());
@@ -111,7 +110,7 @@ impl Values {
             origin: value.origin.clone(),
             why: format!("{}: {why}", value.text),
         };
-        let text = read_text(&value.text, LONGEST).map_err(|why| bad(why.to_string()))?;
+        let text = read_text(&value.text, HANDWRITTEN_MAX).map_err(|why| bad(why.to_string()))?;
         read_rules(&text).map_err(|why| bad(why.to_string()))
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use oxmpi_pin::intel::{Cell, Domain, Order, ProcessorList};
-use oxmpi_pin::openmpi::{BindTo, MapBy, cpu_set};
+use oxmpi_pin::openmpi::{BindTo, CpuList, MapBy};
 use oxmpi_text::{Error, Nanos, NumberList, Ranges, Size, duration, size, switch};
 use oxmpi_wire::transports::TransportList;
 
@@ -32,8 +32,8 @@ pub fn settings(data: &[u8]) {
     refused_in_place(text, switch(text));
     refused_in_place(text, text.parse::<Cell>());
     refused_in_place(text, text.parse::<ProcessorList>());
-    refused_in_place(text, cpu_set(text));
     read_back::<BindTo>(text);
+    read_back::<CpuList>(text);
     read_back::<MapBy>(text);
     read_back::<Domain>(text);
     read_back::<Order>(text);

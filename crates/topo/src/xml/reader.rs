@@ -12,6 +12,9 @@ use oxmpi_text::Error;
 /// The greatest depth of an object. A PCI bus has at most 255 others behind it, real machines a dozen.
 const DEEPEST: usize = 128;
 
+/// What every file of hwloc may have and no user of a machine needs: the user's own annotations, and the sizes of pages.
+const HARMLESS: [&str; 3] = ["Misc", "page_type", "userdata"];
+
 /// The state while the objects of a file are read.
 pub(super) struct Reader {
     /// The version of the format, 2 or 3.
@@ -33,9 +36,9 @@ impl Reader {
         }
     }
 
-    /// Notes, once for each sort, that something was left out.
+    /// Notes, once for each sort, that something was left out, unless it is [`HARMLESS`].
     pub(super) fn leave_out(&mut self, sort: &str) {
-        if self.left_out.insert(sort.into()) {
+        if !HARMLESS.contains(&sort) && self.left_out.insert(sort.into()) {
             self.notes.push(format!("`{sort}` was left out"));
         }
     }

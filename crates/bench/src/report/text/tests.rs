@@ -1,9 +1,9 @@
 use super::{end, footer, header, heading, idle, row, skip};
-use crate::Megabyte;
 use crate::kernels::Kernel;
 use crate::lengths::Lengths;
 use crate::report::Environment;
 use crate::suite::{Map, Multiple, Plan, SampleRow, SampleTable, Skip, Spread};
+use crate::{DataType, Megabyte};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -86,6 +86,18 @@ fn listing_is_laid_out_as_the_originals() {
     end(&mut out).unwrap();
     footer(&mut out).unwrap();
     assert_eq!(out, LISTING);
+}
+
+#[test]
+fn the_header_names_the_type_of_messages() {
+    let plan = Plan {
+        data_type: DataType::Double,
+        ..Plan::default()
+    };
+    let mut out = String::new();
+    header(&mut out, &Environment::default(), &plan).unwrap();
+    let lines = "# MPI_Datatype                   :   MPI_DOUBLE \n# MPI_Datatype for reductions    :   MPI_FLOAT ";
+    assert!(out.contains(lines), "{out}");
 }
 
 #[test]

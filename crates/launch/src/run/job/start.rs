@@ -17,21 +17,24 @@ pub(crate) enum StartError {
     #[error(transparent)]
     File(#[from] FileError),
     /// A rank's program.
-    #[error("cannot start rank {rank}: program `{program}`: {}", explained(source))]
+    #[error("cannot start rank {rank}: program `{program}`: {}", explained(source, interpreter.as_deref()))]
     Program {
         /// The first rank that did not start.
         rank: u32,
         /// Its program.
         program: String,
+        /// A sentence on its interpreter, if that is what was not found.
+        interpreter: Option<String>,
         /// The error of the system.
         source: io::Error,
     },
 }
 
-fn explained(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "not found (looked in PATH if it has no slash)".into(),
-        io::ErrorKind::PermissionDenied => "not executable for this user".into(),
+fn explained(error: &io::Error, interpreter: Option<&str>) -> String {
+    match (error.kind(), interpreter) {
+        (io::ErrorKind::NotFound, Some(interpreter)) => interpreter.into(),
+        (io::ErrorKind::NotFound, None) => "not found (looked in PATH if it has no slash)".into(),
+        (io::ErrorKind::PermissionDenied, _) => "not executable for this user".into(),
         _ => error.to_string(),
     }
 }
@@ -60,6 +63,7 @@ impl Job<'_> {
             let (mut rank, pipe) = started.map_err(|source| StartError::Program {
                 rank: rank_plan.rank,
                 program: self.plan.program_of(rank_plan),
+                interpreter: self.plan.missing_interpreter(rank_plan),
                 source,
             })?;
             if let Some(line) = self.plan.binding(rank_plan, rank.pid()) {

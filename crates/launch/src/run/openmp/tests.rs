@@ -1,3 +1,5 @@
+use std::ffi::OsStr;
+
 use oxmpi_testkit::folder::Folder;
 use oxmpi_topo::{CpuSet, Machine};
 
