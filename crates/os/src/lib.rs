@@ -13,12 +13,13 @@
 //! One module a topic: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`]), sleeping
 //! ([`futex`], [`membarrier`], [`doorbell`]), other processes ([`pidfd`], [`cma`], [`socket`], [`fork`]), the network
 //! ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`cache`], [`mod@cpuid`],
-//! [`host`], [`clock`]), child processes ([`process`], [`guard`], [`affinity`], [`signal`], [`pipe`]).
+//! [`host`], [`clock`]), child processes ([`process`], [`guard`], [`affinity`], [`signal`], [`pipe`], [`blocked`]).
 //!
 //! It knows no messages, ranks or MPI, keeps no global state, and starts no thread.
 
 pub mod adapter;
 pub mod affinity;
+pub mod blocked;
 pub mod bytes;
 pub mod cache;
 mod cgroup;

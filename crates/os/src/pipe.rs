@@ -58,6 +58,14 @@ pub fn write(fd: impl AsFd, from: &[u8]) -> io::Result<usize> {
     Ok(rustix::io::retry_on_intr(|| rustix::io::write(&fd, from))?)
 }
 
+/// Whether this process is in the foreground of `terminal`, so that a read does not stop it (SIGTTIN). A terminal that
+/// does not control this process stops nothing.
+#[must_use]
+pub fn is_foreground(terminal: impl AsFd) -> bool {
+    let group = rustix::termios::tcgetpgrp(terminal);
+    group.map_or(true, |group| group == rustix::process::getpgrp())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
