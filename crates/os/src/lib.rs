@@ -51,7 +51,7 @@ pub mod socket;
 pub mod tcp;
 
 pub use bytes::RawBytes;
-pub use inherit::inherit;
+pub use inherit::{inherit, inherit_stream};
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

@@ -8,7 +8,7 @@
 //!   openmp   variables for the OpenMP runtime of a rank
 //! job      the event loop: ranks, PMI, output, signals, the end of the job
 //!   rank     one rank: its process, its PMI stream, its output
-//!   input    standard input, if it is a terminal
+//!   input    standard input: which ranks read it, and when a terminal is read
 //!   output   forwarding of output in whole lines
 //!   failure  how a rank failed, and the message
 //! ```

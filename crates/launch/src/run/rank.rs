@@ -29,18 +29,19 @@ pub(crate) struct RankProcess {
 }
 
 /// Standard input of a rank.
-pub(crate) enum Stdin {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RankStdin {
     /// /dev/null.
     Nothing,
     /// That of the launcher.
-    Ours,
+    Inherited,
     /// A pipe that the launcher writes.
     Pipe,
 }
 
 impl RankProcess {
     /// Starts the program of `rank_plan` in the process group `group`. Returns the other end
-    /// of [`Stdin::Pipe`].
+    /// of [`RankStdin::Pipe`].
     ///
     /// # Errors
     /// `NotFound` if there is no such program; other errors of the system.
@@ -48,7 +49,7 @@ impl RankProcess {
         plan: &JobPlan,
         rank_plan: &RankPlan,
         group: i32,
-        stdin: Stdin,
+        stdin: RankStdin,
     ) -> io::Result<(Self, Option<ChildStdin>)> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
@@ -76,9 +77,9 @@ impl RankProcess {
         command.envs(rank_plan.openmp.iter().map(|(name, value)| (name, value)));
         command.envs(variables(plan, rank_plan, theirs.as_raw_fd()));
         command.stdin(match stdin {
-            Stdin::Nothing => Stdio::null(),
-            Stdin::Ours => Stdio::inherit(),
-            Stdin::Pipe => Stdio::piped(),
+            RankStdin::Nothing => Stdio::null(),
+            RankStdin::Inherited => Stdio::inherit(),
+            RankStdin::Pipe => Stdio::piped(),
         });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let setup = SpawnSetup {

@@ -73,9 +73,7 @@ impl NetworkListener {
         let site =
             PassiveEndpoint::open(key, &preference.filter, preference.options).map_err(|why| {
                 let host = oxmpi_os::host::name();
-                let why = format!(
-                    "{why}; the ranks are on several nodes, and {host} has no network for them"
-                );
+                let why = format!("{host} has no network to the ranks of other nodes: {why}");
                 Error::start(STEP, why)
             })?;
         let mut card = site.card().clone();

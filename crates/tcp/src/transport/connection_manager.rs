@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use oxmpi_os::epoll::Epoll;
 use oxmpi_os::host;
 use oxmpi_os::tcp::{Listener, Stream};
-use oxmpi_wire::Bytes;
+use oxmpi_wire::{Bytes, Fault};
 
 use super::active_open::{ActiveOpen, ConnectParams, OpenStep};
 use super::handshake_io::{ConnectError, read, write};
@@ -16,7 +16,7 @@ use super::options::TcpOptions;
 use super::peer_cards::{PeerCards, host_of};
 use super::tx::TcpTx;
 use super::{EventSource, OPERATIONS};
-use crate::address::{BusinessCard, address_pairs};
+use crate::address::{BusinessCard, address_pairs, routes};
 use crate::handshake::{
     ConnectDecision, JobKey, PeerState, PendingQueue, RankPair, ServerHandshake, decide,
 };
@@ -225,6 +225,14 @@ impl ConnectionManager {
         }
     }
 
+    /// See [`TcpRx::routes`](super::TcpRx::routes).
+    pub(super) fn routes(&self, peer: u32) -> String {
+        match self.cards[peer as usize].get() {
+            Some(card) => routes(&self.own.addresses, card),
+            None => format!("this rank waits for its connection at {}", self.own),
+        }
+    }
+
     /// Begins to connect to `peer`.
     fn open(&mut self, peer: u32) {
         let card = self.cards[peer as usize].get();
@@ -276,6 +284,7 @@ impl ConnectionManager {
         }
         self.next_step = u64::MAX;
         let (me, key, cards, options) = (self.me, &self.key, &self.cards, &self.options);
+        let own = &self.own;
         let next_step = &mut self.next_step;
         self.opens.retain(|&peer, open| {
             if tx.is_lost(peer) {
@@ -285,7 +294,17 @@ impl ConnectionManager {
             let watch = |stream: &Stream| epoll.watch(stream, source);
             match open.step(now, &connect_params(me, peer, key, cards, options), watch) {
                 OpenStep::Wait(until) => *next_step = until.min(*next_step),
-                OpenStep::Failed(why) => tx.lose(peer, why),
+                OpenStep::Failed(why) => {
+                    if let (Fault::Unreachable(_), Some(card)) = (&why, cards[peer as usize].get())
+                    {
+                        let (host, routes) = (&card.host, routes(&own.addresses, card));
+                        let message = format_args!(
+                            "rank {peer} on {host} cannot be reached: {why}; {routes}"
+                        );
+                        warn(me, options.log, message);
+                    }
+                    tx.lose(peer, why);
+                }
             }
             !tx.is_lost(peer)
         });
