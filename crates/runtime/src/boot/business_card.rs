@@ -25,8 +25,13 @@ pub(crate) struct NetworkPreference {
 impl NetworkPreference {
     /// The error where ranks are on other nodes and TCP is not selected.
     fn refusal(&self) -> Error {
+        let Selection {
+            transports,
+            devices,
+            ..
+        } = &self.selection;
         let not_taken = |verdict: &&Verdict| !verdict.taken;
-        let reasons = self.selection.transports.iter().filter(not_taken);
+        let reasons = transports.iter().chain(devices).filter(not_taken);
         let reasons: Vec<String> = reasons.map(|v| format!("{}: {}", v.name, v.why)).collect();
         let host = oxmpi_os::host::name();
         let why = format!(

@@ -129,7 +129,7 @@ impl fmt::Display for InterfaceFilter {
             entries.collect::<Vec<_>>().join(",")
         };
         let mut settings = Vec::new();
-        if let Some(names) = &self.selected {
+        if let Some(names) = self.selected.as_ref().filter(|names| !names.is_empty()) {
             settings.push(format!("network_devices (interfaces: {})", names.join(",")));
         }
         for (name, entries) in [
@@ -169,7 +169,7 @@ pub fn nothing_left(interfaces: &[Interface], filter: &InterfaceFilter) -> Strin
         &existing
     };
     match filter.to_string() {
-        none if none.is_empty() => format!("no interface is up; there is {existing}"),
+        none if none.is_empty() => format!("no interface is up and selected; there is {existing}"),
         settings => format!("{settings} leaves no interface that is up; there is {existing}"),
     }
 }
@@ -297,7 +297,7 @@ mod tests {
         );
         assert_eq!(
             nothing_left(&[], &InterfaceFilter::all()),
-            "no interface is up; there is none with an address"
+            "no interface is up and selected; there is none with an address"
         );
     }
 

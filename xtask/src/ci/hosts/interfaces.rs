@@ -18,9 +18,8 @@ const CASES: [InterfaceCase; 4] = [
     (
         Some(("OXMPI_TCP_INCLUDE", "ib0")),
         Some(&[
-            "tcp_include=ib0 leaves no interface",
-            "eth0 (10.77.0.1",
-            "docker0 (172.17.0.1/16",
+            "eth0: tcp_include = \"ib0\"",
+            "docker0: tcp_include = \"ib0\"",
         ]),
     ),
     (
