@@ -14,10 +14,19 @@ use std::time::{Duration, Instant};
 
 use oxmpi_os::{blocked, pipe};
 
-use super::rank::RankStdin;
-
 /// Time between two checks whether rank 0 waits for input, while there is some.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Standard input of a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RankStdin {
+    /// /dev/null.
+    Nothing,
+    /// That of the launcher.
+    Inherited,
+    /// A pipe that the launcher writes.
+    Pipe,
+}
 
 /// The ranks that read standard input: the value of `--stdin`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]

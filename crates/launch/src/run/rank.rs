@@ -9,6 +9,7 @@ use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::process::{self, Process, ProcessEnd, SpawnSetup};
 
+use super::input::RankStdin;
 use super::output::RankStream;
 use super::plan::{JobPlan, RankPlan};
 
@@ -26,17 +27,6 @@ pub(crate) struct RankProcess {
     pub(crate) stdout: Option<RankStream<ChildStdout>>,
     /// Its errors, until they end.
     pub(crate) stderr: Option<RankStream<ChildStderr>>,
-}
-
-/// Standard input of a rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RankStdin {
-    /// /dev/null.
-    Nothing,
-    /// That of the launcher.
-    Inherited,
-    /// A pipe that the launcher writes.
-    Pipe,
 }
 
 impl RankProcess {
