@@ -131,26 +131,10 @@ fn a_signal_that_ends_the_job_sets_the_exit_code() {
         signal(job.id(), end);
         let done = finish(job);
         leash.end();
-        assert_eq!(
-            (done.code, done.err),
-            (code, format!("oxmpi: the job was ended by SIG{name}\n"))
-        );
+        let says = format!("\noxmpi: the job was ended by SIG{name}\n");
+        assert_eq!(done.code, code);
+        assert!(done.err.ends_with(&says), "{}", done.err);
     }
-}
-
-#[test]
-fn a_second_sigint_ends_the_job() {
-    let (path, mut leash) = Leash::new();
-    let script = format!(
-        "exec 9>{path}; trap 'echo no >&9' INT; echo rank $PMI_RANK pid $$ >&9; while :; do sleep 1000 & wait $!; done"
-    );
-    let job = start(&["run", "-n", "1", "sh", "-c", &script]);
-    leash.pids(1);
-    signal(job.id(), Signal::INT);
-    assert_eq!(leash.line(), "no");
-    signal(job.id(), Signal::INT);
-    assert_eq!(finish(job).code, 130);
-    leash.end();
 }
 
 #[test]

@@ -306,3 +306,27 @@ fn help_shows_usage_and_an_example() {
         "oxmpi: unknown command `rum`; did you mean `run`? See `oxmpi --help`.\n"
     );
 }
+
+/// As `subprocess.run` of Python does, whose `close_fds` is true by default.
+#[test]
+fn a_wrapper_that_closes_or_replaces_the_descriptor_of_the_process_manager_is_named() {
+    let folder = Folder::fresh();
+    let file = folder.at("precious");
+    std::fs::write(&file, "data").expect("a file");
+    let oxmpi = env!("CARGO_BIN_EXE_oxmpi");
+    for (change, says) in [
+        ("exec {PMI_FD}>&-".to_owned(), "Bad file descriptor"),
+        (
+            format!("eval \"exec $PMI_FD>>{file}\""),
+            "precious is open there",
+        ),
+    ] {
+        let script = format!("{change}; exec {oxmpi} settings --measure 8");
+        let done = run(&["-n", "2", "bash", "-c", &script]);
+        assert!(done.code != 0, "{done:?}");
+        for part in ["PMI_FD=", says, "pass_fds=["] {
+            assert!(done.err.contains(part), "{done:?}");
+        }
+        assert_eq!(std::fs::read_to_string(&file).expect("text"), "data");
+    }
+}

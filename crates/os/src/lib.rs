@@ -13,12 +13,14 @@
 //! One module a topic: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`]), sleeping
 //! ([`futex`], [`membarrier`], [`doorbell`]), other processes ([`pidfd`], [`cma`], [`socket`], [`fork`]), the network
 //! ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`cache`], [`mod@cpuid`],
-//! [`host`], [`clock`]), files that a user names ([`file`]), child processes ([`process`], [`guard`], [`affinity`], [`signal`], [`pipe`]).
+//! [`host`], [`clock`]), files that a user names ([`file`]), child processes ([`process`], [`guard`], [`affinity`],
+//! [`signal`], [`pipe`], [`blocked`]).
 //!
 //! It knows no messages, ranks or MPI, keeps no global state, and starts no thread.
 
 pub mod adapter;
 pub mod affinity;
+pub mod blocked;
 pub mod bytes;
 pub mod cache;
 mod cgroup;
@@ -51,7 +53,7 @@ pub mod socket;
 pub mod tcp;
 
 pub use bytes::RawBytes;
-pub use inherit::inherit;
+pub use inherit::{inherit, inherit_stream};
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

@@ -109,6 +109,14 @@ fn is_terminal(fd: impl AsFd) -> bool {
     std::io::IsTerminal::is_terminal(&fd.as_fd())
 }
 
+/// Whether this process is in the foreground of `terminal`, so that a read does not stop it (SIGTTIN). A terminal that
+/// does not control this process stops nothing.
+#[must_use]
+pub fn is_foreground(terminal: impl AsFd) -> bool {
+    let group = rustix::termios::tcgetpgrp(terminal);
+    group.map_or(true, |group| group == rustix::process::getpgrp())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -222,6 +222,16 @@ fn parent_in(stat: &str) -> Option<i32> {
     after.split(' ').nth(1)?.parse().ok()
 }
 
+/// What the kernel says of a process, such as `running`, `sleeping` or `stopped` (proc_pid_status(5)); `None` if
+/// there is no such process.
+#[must_use]
+pub fn state(pid: i32) -> Option<String> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let (_, after) = status.split_once("\nState:")?;
+    let (_, word) = after.lines().next()?.split_once('(')?;
+    Some(word.trim_end_matches(')').to_owned())
+}
+
 /// Raises the limit of open descriptors (RLIMIT_NOFILE) of this process and its later children to at least
 /// `needed`.
 ///
@@ -279,6 +289,16 @@ mod tests {
         let end = |script| wait(&start(shell(script)).expect("sh"));
         assert_eq!(end("exit 7"), ProcessEnd::Exited(7));
         assert_eq!(end("kill -KILL $$"), ProcessEnd::Killed(libc::SIGKILL));
+    }
+
+    #[test]
+    fn the_state_of_a_process_is_named() {
+        let own = state(std::process::id().cast_signed()).expect("it runs");
+        assert!(
+            !own.is_empty() && own.bytes().all(|byte| byte != b')'),
+            "{own}"
+        );
+        assert_eq!(state(0), None);
     }
 
     #[test]

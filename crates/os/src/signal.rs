@@ -16,6 +16,15 @@ pub struct Signals {
     before: Mask,
 }
 
+/// A signal that has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReceivedSignal {
+    /// Which signal.
+    pub signal: Signal,
+    /// Whether the kernel sent it, as it does for a key such as Ctrl-C, and not a process by kill(2).
+    pub from_kernel: bool,
+}
+
 /// A signal set of the C library.
 #[derive(Clone, Copy)]
 struct Mask(libc::sigset_t);
@@ -88,7 +97,7 @@ impl Signals {
     ///
     /// # Errors
     /// The error of read(2).
-    pub fn next(&self) -> io::Result<Option<Signal>> {
+    pub fn next(&self) -> io::Result<Option<ReceivedSignal>> {
         let mut info = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
         let size = size_of::<libc::signalfd_siginfo>();
         // SAFETY: the kernel writes at most `size` bytes to the memory of `info`.
@@ -103,7 +112,11 @@ impl Signals {
         }
         // SAFETY: all bytes are zero or written by the kernel, and any bytes are a valid record.
         let info = unsafe { info.assume_init() };
-        Ok(Signal::from_named_raw(info.ssi_signo.cast_signed()))
+        let signal = Signal::from_named_raw(info.ssi_signo.cast_signed());
+        Ok(signal.map(|signal| ReceivedSignal {
+            signal,
+            from_kernel: info.ssi_code == libc::SI_KERNEL,
+        }))
     }
 }
 
@@ -175,7 +188,11 @@ mod tests {
         let sent = unsafe { libc::raise(libc::SIGUSR1) };
         assert_eq!(sent, 0);
         poll(&mut [PollFd::new(&signals, PollFlags::IN)], None).expect("poll");
-        assert_eq!(signals.next().expect("readable"), Some(Signal::USR1));
+        let expected = ReceivedSignal {
+            signal: Signal::USR1,
+            from_kernel: false,
+        };
+        assert_eq!(signals.next().expect("readable"), Some(expected));
         assert_eq!(signals.next().expect("readable"), None);
     }
 

@@ -20,7 +20,7 @@ mod value;
 pub use crate::raw::WaitMode;
 pub use file::{FileEntry, entries};
 pub use resolve::{JOB_VARIABLE, resolve};
-pub use rows::spin;
+pub use rows::{seconds, spin};
 pub use sources::{Assignment, File, Sources};
 pub use value::{BadSetting, Origin, SettingValue, Values};
 

@@ -1,20 +1,22 @@
 //! The event loop of a running job, in one thread: PMI requests, output, signals and the ends of ranks.
 //!
 //! ```text
-//!            a rank fails, aborts or breaks the protocol; a second SIGINT or SIGTERM
-//!   Running ------------------------------------------------------------> Ending
-//!      |               (settling,) SIGTERM, after TERM_TIMEOUT SIGKILL       |
+//!            a rank fails, aborts or breaks the protocol; a signal; --timeout
+//!   Running ------------------------------------------------------------> ending
+//!      |                                  (`ending` has the states)          |
 //!      | all ranks have ended                                                |
 //!      +----------------------------> cleaned up <---------------------------+
 //! ```
 //!
 //! The ranks are killed when the thread that calls [`run`] ends.
 
+mod end_job;
 mod ending;
 mod events;
 mod start;
 
 use std::io;
+use std::time::Instant;
 
 use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::guard::GroupGuard;
@@ -23,12 +25,13 @@ use oxmpi_os::signal::{self, Signal, Signals};
 use oxmpi_wire::pmi::{Event, Server, mapping};
 
 use super::failure::RankFailure;
-use super::input::TerminalInput;
+use super::input::InputForwarder;
 use super::output::JobOutput;
 use super::plan::JobPlan;
 use super::rank::RankProcess;
 use super::virtual_hosts::VirtualHosts;
-use ending::{Ending, FORWARDED};
+use end_job::FORWARDED;
+use ending::Ending;
 use events::EventSource;
 pub(crate) use start::StartError;
 
@@ -50,10 +53,13 @@ pub(crate) fn run(plan: &JobPlan) -> Result<u8, StartError> {
         guard: GroupGuard::start(&format!("{JOB_VARIABLE}={}", plan.key))?,
         server: server(plan),
         ranks: Vec::with_capacity(plan.ranks.len()),
-        terminal: None,
+        input: None,
         output,
-        asked_to_end: None,
-        ending: None,
+        ending: Ending::new(
+            plan.time_limit
+                .and_then(|limit| Instant::now().checked_add(limit)),
+            plan.kill_timeout,
+        ),
         failures: Vec::new(),
         code: 0,
     };
@@ -88,10 +94,10 @@ struct Job<'p> {
     server: Server,
     /// By rank.
     ranks: Vec<RankProcess>,
-    terminal: Option<TerminalInput>,
+    /// Standard input that the launcher forwards.
+    input: Option<InputForwarder>,
     output: JobOutput,
-    asked_to_end: Option<Signal>,
-    ending: Option<Ending>,
+    ending: Ending,
     /// Failures since the last check, with their ranks.
     failures: Vec<(usize, RankFailure)>,
     code: u8,
@@ -107,7 +113,7 @@ impl Job<'_> {
             self.output.write_due();
             self.check_output();
             self.check_failures();
-            self.kill_overdue();
+            self.check_time();
         }
         Ok(())
     }
@@ -119,21 +125,16 @@ impl Job<'_> {
     fn handle(&mut self, source: EventSource) -> io::Result<()> {
         match source {
             EventSource::Signals => {
-                while let Some(signal) = self.signals.next()? {
-                    match signal {
+                while let Some(received) = self.signals.next()? {
+                    match received.signal {
                         Signal::CHILD => self.reap_orphans(),
-                        signal => self.forward_signal(signal),
+                        _ => self.forward_signal(received),
                     }
                 }
             }
-            EventSource::Terminal => {
-                if self
-                    .terminal
-                    .as_mut()
-                    .is_some_and(|terminal| !terminal.forward())
-                {
-                    self.terminal = None;
-                }
+            EventSource::Input => {
+                let now = Instant::now();
+                self.input.take_if(|input| !input.forward(now));
             }
             EventSource::Output(source) => self.output.handle(source),
             EventSource::Pmi(rank) => self.serve_pmi(rank),

@@ -10,7 +10,7 @@
 //!   openmp   variables for the OpenMP runtime of a rank
 //! job      the event loop: ranks, PMI, output, signals, the end of the job
 //!   rank     one rank: its process, its PMI stream
-//!   input    standard input, if it is a terminal
+//!   input    standard input: which ranks read it, and when a terminal is read
 //!   output   forwarding of output: lines, labels, files
 //!   failure  how a rank failed, and the message
 //! program_file  where the file of a program is, and which interpreter it needs

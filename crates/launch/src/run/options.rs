@@ -2,11 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
+use oxmpi::settings::seconds;
 use oxmpi_pin::openmpi::{MapBy, Mapping};
 use oxmpi_text::{Error, whole};
 
 use super::hosts::{self, Host, RANKS_MAX};
+use super::input::InputRanks;
 use super::output::{FilePattern, LabelStyle, OutputOptions};
 use super::program_list;
 use crate::options::*;
@@ -36,6 +39,10 @@ pub(crate) struct Options {
     pub(crate) display_map: bool,
     /// Whether each rank's binding is printed.
     pub(crate) report_bindings: bool,
+    /// The ranks that read standard input.
+    pub(crate) stdin: InputRanks,
+    /// How long the job may run.
+    pub(crate) time_limit: Option<Duration>,
     /// Whether to print the help.
     pub(crate) help: bool,
     /// Whether to print the version.
@@ -121,6 +128,15 @@ Usage: oxmpi run [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM [ARGUMENTS]]
             flag(&["display-map"], "print which rank runs where before the job starts", |o| o.options.display_map = true),
             flag(&["report-bindings"], "print the processors of each rank, as Open MPI does", |o| o.options.report_bindings = true),
         ] },
+        OptionGroup { title: "Input and time", rows: &[
+            value(&["stdin"], &["none|RANK|all"], "standard input of this rank alone, read at once; all: a copy for each rank; default: rank 0, and a terminal \
+                is read only while rank 0 waits for input", |o, v| { o.options.stdin = v.parse(str::parse)?; Ok(()) }),
+            value(&["timeout"], &["SECONDS"], "end the job after this time with exit code 124, and print the state of each rank; 0: no limit", |o, v| {
+                let limit = read(v, seconds)?;
+                o.options.time_limit = (!limit.is_zero()).then_some(limit);
+                Ok(())
+            }),
+        ] },
         OptionGroup { title: "Output and others", rows: &[
             flag(&["l", "prepend-rank"], "begin each line of output with its rank: `[3] ...`",
                 |o| o.options.output.labels.style = Some(LabelStyle::Rank)),
@@ -135,8 +151,13 @@ Usage: oxmpi run [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM [ARGUMENTS]]
     ],
     outro: "\
 One dash and two dashes are the same, and so are `-n 4` and `-n=4`.
-Rank 0 reads standard input. Signals are forwarded to the ranks. Output is forwarded in whole lines, a line
-without its end within 50 ms. If output cannot be written, the job is ended and the reason is reported.
+Output is forwarded in whole lines, a line without its end within 50 ms. If output cannot be written, the job
+is ended and the reason is reported. Signals are forwarded to the ranks. SIGINT, SIGTERM, SIGHUP and SIGQUIT
+end the job: ranks get the first one and have the time of the setting kill_timeout (10 s) before they are
+killed. A second Ctrl-C kills them at once, and so does a second signal that is sent 1 s later or more.
+What is typed while rank 0 does not wait for input stays for the shell. The kernel (/proc/PID/syscall) tells
+whether rank 0 is blocked in a call such as read, poll or epoll_wait; where it does not tell, rank 0 gets all
+that is typed. It never tells for a program that asks for input without waiting: give --stdin 0.
 When a rank fails, the failure is reported and the other ranks are ended. The exit code is that of the first
 rank that failed, 128 + N if signal N killed it.
 

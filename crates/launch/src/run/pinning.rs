@@ -1,8 +1,9 @@
 //! The placement of ranks on this machine, by the pinning settings and `oxmpi-pin`.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
-use oxmpi::settings::{Assignment, Origin, SettingValue, Sources, TABLE, Values, resolve};
+use oxmpi::settings::{Assignment, Origin, SettingValue, Sources, TABLE, Values, resolve, seconds};
 use oxmpi_os::affinity;
 use oxmpi_pin::openmpi::Report;
 use oxmpi_pin::{
@@ -26,6 +27,8 @@ pub(crate) struct Pinning {
     threads: Option<String>,
     /// Ranks per virtual host.
     pub(crate) per_host: u32,
+    /// How long ranks have to end after a request.
+    pub(crate) kill_timeout: Duration,
     /// Warnings, one sentence each.
     pub(crate) warnings: Vec<String>,
 }
@@ -77,6 +80,8 @@ impl Pinning {
             Ok,
         );
         Ok(Self {
+            kill_timeout: seconds(&values.get("kill_timeout").text)
+                .map_err(|error| format!("kill_timeout: {error}"))?,
             per_host: per_host.map_err(|error| format!("perhost: {error}"))?,
             machine,
             placement,

@@ -1,12 +1,14 @@
 //! The plan of a job: the program, variables and processors of each rank.
 
 use std::ffi::OsString;
+use std::time::Duration;
 
 use oxmpi_os::{affinity, limit};
 
 use oxmpi_text::Product;
 
 use super::counts;
+use super::input::InputRanks;
 use super::options::{Options, Program};
 use super::output::OutputOptions;
 use super::pinning::Pinning;
@@ -37,6 +39,12 @@ pub(crate) struct JobPlan {
     pub(crate) virtual_hosts: Option<VirtualHosts>,
     /// Labels and files of the output.
     pub(crate) output: OutputOptions,
+    /// The ranks that read standard input.
+    pub(crate) stdin: InputRanks,
+    /// How long the job may run.
+    pub(crate) time_limit: Option<Duration>,
+    /// How long ranks have to end after a request.
+    pub(crate) kill_timeout: Duration,
     /// Whether each rank's binding is printed.
     report_bindings: bool,
     pinning: Pinning,
@@ -71,6 +79,7 @@ impl JobPlan {
             numbers.flat_map(|(number, ranks)| std::iter::repeat_n(number, ranks as usize));
         let places: Vec<usize> = numbers.collect();
         let count = u32::try_from(places.len()).map_err(|_| "too many ranks".to_owned())?;
+        options.stdin.check(count)?;
         let mut pinning = Pinning::new(options, &affinity::cpus(&allowed).collect(), count)?;
         let openmp = pinning.openmp(options, &places);
         let rank_plan = |((rank, program), openmp)| RankPlan {
@@ -104,6 +113,9 @@ impl JobPlan {
                 .collect(),
             ranks,
             output: options.output.clone(),
+            stdin: options.stdin,
+            time_limit: options.time_limit,
+            kill_timeout: pinning.kill_timeout,
             report_bindings: options.report_bindings,
             pinning,
         })

@@ -9,6 +9,7 @@ use std::process::{ChildStdin, Command, Stdio};
 use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::process::{self, Process, ProcessEnd, SpawnSetup};
 
+use super::input::RankStdin;
 use super::plan::{JobPlan, RankPlan};
 
 /// Variables of other process managers, which ranks must not inherit.
@@ -23,19 +24,9 @@ pub(crate) struct RankProcess {
     replies: Vec<u8>,
 }
 
-/// Standard input of a rank.
-pub(crate) enum Stdin {
-    /// /dev/null.
-    Nothing,
-    /// That of the launcher.
-    Ours,
-    /// A pipe that the launcher writes.
-    Pipe,
-}
-
 impl RankProcess {
     /// Starts the program of `rank_plan` in the process group `group`. Returns the other end
-    /// of [`Stdin::Pipe`].
+    /// of [`RankStdin::Pipe`].
     ///
     /// # Errors
     /// `NotFound` if there is no such program; other errors of the system.
@@ -43,7 +34,7 @@ impl RankProcess {
         plan: &JobPlan,
         rank_plan: &RankPlan,
         group: i32,
-        stdin: Stdin,
+        stdin: RankStdin,
     ) -> io::Result<(Self, Option<ChildStdin>)> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
@@ -71,9 +62,9 @@ impl RankProcess {
         command.envs(rank_plan.openmp.iter().map(|(name, value)| (name, value)));
         command.envs(variables(plan, rank_plan, theirs.as_raw_fd()));
         command.stdin(match stdin {
-            Stdin::Nothing => Stdio::null(),
-            Stdin::Ours => Stdio::inherit(),
-            Stdin::Pipe => Stdio::piped(),
+            RankStdin::Nothing => Stdio::null(),
+            RankStdin::Inherited => Stdio::inherit(),
+            RankStdin::Pipe => Stdio::piped(),
         });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let setup = SpawnSetup {

@@ -33,6 +33,7 @@ fn levels_and_patterns_select() {
     let basic = [
         "pin",
         "pin_domain",
+        "kill_timeout",
         "transports",
         "network_devices",
         "tcp_include",

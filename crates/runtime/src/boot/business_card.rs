@@ -25,8 +25,13 @@ pub(crate) struct NetworkPreference {
 impl NetworkPreference {
     /// The error where ranks are on other nodes and TCP is not selected.
     fn refusal(&self) -> Error {
+        let Selection {
+            transports,
+            devices,
+            ..
+        } = &self.selection;
         let not_taken = |verdict: &&Verdict| !verdict.taken;
-        let reasons = self.selection.transports.iter().filter(not_taken);
+        let reasons = transports.iter().chain(devices).filter(not_taken);
         let reasons: Vec<String> = reasons.map(|v| format!("{}: {}", v.name, v.why)).collect();
         let host = oxmpi_os::host::name();
         let why = format!(
@@ -73,9 +78,7 @@ impl NetworkListener {
         let site =
             PassiveEndpoint::open(key, &preference.filter, preference.options).map_err(|why| {
                 let host = oxmpi_os::host::name();
-                let why = format!(
-                    "{why}; the ranks are on several nodes, and {host} has no network for them"
-                );
+                let why = format!("{host} has no network to the ranks of other nodes: {why}");
                 Error::start(STEP, why)
             })?;
         let mut card = site.card().clone();

@@ -144,8 +144,10 @@ impl LeaderMessages {
         let left = self.until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             let waited = self.patience.as_secs_f32();
-            let why =
-                format!("rank {awaited}, which leads its node, has sent nothing in {waited} s");
+            let routes = self.rx.routes(Peer(awaited));
+            let why = format!(
+                "rank {awaited}, which leads its node, has sent nothing in {waited} s; {routes}"
+            );
             return Err(Error::start(STEP, why));
         }
         if moved == 0 && Sleeper::arm(&mut self.rx) {
@@ -160,8 +162,9 @@ impl LeaderMessages {
         };
         let host = self.tx.host(peer);
         let why = format!(
-            "lost rank {} on {host}, which leads its node: {fault}",
-            peer.0
+            "lost rank {} on {host}, which leads its node: {fault}; {}",
+            peer.0,
+            self.rx.routes(peer)
         );
         Err(Error::start(STEP, why))
     }

@@ -34,10 +34,16 @@ struct ManagerStream {
 }
 
 impl PmiClient {
-    /// Joins the job over the descriptor `fd` (`PMI_FD`), which the manager left open.
+    /// Joins the job over the descriptor `fd` (`PMI_FD`), which the manager left open. What is open there is checked
+    /// first: a file would be overwritten.
     pub(super) fn at_descriptor(fd: i32) -> Result<Self> {
-        let stream = oxmpi_os::inherit(fd)
-            .map_err(|why| Error::start(STEP, format_args!("PMI_FD={fd}: {why}")))?;
+        let stream = oxmpi_os::inherit_stream(fd).map_err(|why| {
+            let why = format_args!(
+                "PMI_FD={fd} should be the socket of the process manager: {why}. A program that starts this one has \
+                 closed it: keep it open (in Python: subprocess.run(..., pass_fds=[{fd}]) or close_fds=False)"
+            );
+            Error::start(STEP, why)
+        })?;
         Self::open(ManagerStream::new(stream, PATIENCE))
     }
 

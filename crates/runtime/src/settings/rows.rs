@@ -1,8 +1,11 @@
 //! The runtime's own settings: how a rank waits, when it connects, and what it reports at its start.
 
 use std::str::FromStr;
+use std::time::Duration;
 
-use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, switch, whole};
+use oxmpi_text::{
+    Alias, Error, Expected, Level, Product, Setting, Span, Words, duration, switch, whole,
+};
 
 use crate::raw::WaitMode;
 
@@ -27,6 +30,19 @@ impl FromStr for WaitMode {
 pub fn spin(text: &str) -> Result<u32, Error> {
     let count = whole(text, 0..=u64::from(u32::MAX), "a whole number below 2^32")?;
     Ok(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+/// A time in seconds (`10`, `0.5`) or with its unit (`500ms`, `2min`).
+///
+/// # Errors
+/// When it is neither.
+pub fn seconds(text: &str) -> Result<Duration, Error> {
+    let nanos = duration(text).or_else(|_| duration(&format!("{text}s")));
+    nanos.map(Duration::from_nanos).map_err(|_| Error {
+        span: Span::whole(text),
+        expected: Expected::Text("seconds such as 10 or 0.5, or a time such as 500ms or 2min"),
+        suggestion: None,
+    })
 }
 
 /// The runtime's rows in the table.
@@ -99,6 +115,19 @@ pub(super) const ROWS: &[Setting] = &[
                the start takes longer and each rank holds a connection to every rank of other nodes, but no \
                first message waits, and a network that does not join two hosts is reported at once.",
         check: |text| switch(text).map(drop),
+    },
+    Setting {
+        name: "kill_timeout",
+        aliases: &[Alias::new(Product::OpenMpi, "odls_base_sigkill_timeout")],
+        default: "10s",
+        kind: "time",
+        level: Level::Basic,
+        short: "how long ranks have to end after a signal to `oxmpi run`, before they are killed",
+        long: "`oxmpi run` forwards SIGTERM, SIGINT, SIGHUP and SIGQUIT to the ranks once, and sends SIGTERM when the time \
+               of --timeout is over: ranks can save their work. Then they get SIGKILL. A second signal kills them at once: \
+               one from the terminal (Ctrl-C), or one that another process sends a second or more after the first. After \
+               the failure of a rank the others have 150 ms. A number without unit is in seconds.",
+        check: |text| seconds(text).map(drop),
     },
     Setting {
         name: "start_report",

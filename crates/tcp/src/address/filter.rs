@@ -115,33 +115,58 @@ fn entries(text: &str) -> Result<Vec<FilterEntry>, Error> {
 }
 
 impl fmt::Display for InterfaceFilter {
-    /// As in `eth0, 10.0.0.0/8, not docker0`.
+    /// The settings that restrict it, as in `tcp_include=eth0,10.0.0.0/8 tcp_exclude=docker0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(names) = &self.selected {
-            let names = if names.is_empty() {
-                "no interface".into()
-            } else {
-                names.join(", ")
-            };
-            write!(f, "{names} alone")?;
-            if self.include.is_empty() && self.exclude.is_empty() {
-                return Ok(());
-            }
-            f.write_str(", and of these ")?;
-        } else if self.include.is_empty() && self.exclude.is_empty() {
-            return f.write_str("no list");
+        let text = |entries: &[FilterEntry]| {
+            let entries = entries.iter().map(|entry| match entry {
+                FilterEntry::Name(name) => name.clone(),
+                FilterEntry::Range(range) => range.to_string(),
+            });
+            entries.collect::<Vec<_>>().join(",")
+        };
+        let mut settings = Vec::new();
+        if let Some(names) = self.selected.as_ref().filter(|names| !names.is_empty()) {
+            settings.push(format!("network_devices (interfaces: {})", names.join(",")));
         }
-        let included = self.include.iter().map(|entry| ("", entry));
-        let excluded = self.exclude.iter().map(|entry| ("not ", entry));
-        for (number, (not, entry)) in included.chain(excluded).enumerate() {
-            f.write_str(if number > 0 { ", " } else { "" })?;
-            f.write_str(not)?;
-            match entry {
-                FilterEntry::Name(name) => f.write_str(name)?,
-                FilterEntry::Range(range) => range.fmt(f)?,
+        for (name, entries) in [
+            ("tcp_include", &self.include),
+            ("tcp_exclude", &self.exclude),
+        ] {
+            if !entries.is_empty() {
+                settings.push(format!("{name}={}", text(entries)));
             }
         }
-        Ok(())
+        f.write_str(&settings.join(" "))
+    }
+}
+
+/// Why `filter` leaves no address of `interfaces` to advertise: its settings, and what there is.
+#[must_use]
+pub fn nothing_left(interfaces: &[Interface], filter: &InterfaceFilter) -> String {
+    let mut existing: Vec<(&str, Vec<String>)> = Vec::new();
+    for interface in interfaces {
+        let address = Subnet::new(interface.address, interface.prefix).to_string();
+        let text = address + if interface.up { "" } else { ", down" };
+        match existing
+            .iter_mut()
+            .find(|(name, _)| *name == interface.name)
+        {
+            Some((_, addresses)) => addresses.push(text),
+            None => existing.push((&interface.name, vec![text])),
+        }
+    }
+    let existing = existing
+        .iter()
+        .map(|(name, addresses)| format!("{name} ({})", addresses.join(", ")));
+    let existing = existing.collect::<Vec<_>>().join(", ");
+    let existing = if existing.is_empty() {
+        "none with an address"
+    } else {
+        &existing
+    };
+    match filter.to_string() {
+        none if none.is_empty() => format!("no interface is up and selected; there is {existing}"),
+        settings => format!("{settings} leaves no interface that is up; there is {existing}"),
     }
 }
 
@@ -243,7 +268,10 @@ mod tests {
         };
         let (texts, shown) = among("", &["ib0", "eth0"]);
         assert_eq!(texts, "192.168.9.7/24 10.1.0.7/16 fd00::7/64");
-        assert_eq!(shown, "ib0, eth0 alone, and of these not 172.16.0.0/12");
+        assert_eq!(
+            shown,
+            "network_devices (interfaces: ib0,eth0) tcp_exclude=172.16.0.0/12"
+        );
         assert_eq!(among("10.0.0.0/8", &["ib0", "eth0"]).0, "10.1.0.7/16");
         assert_eq!(
             among("", &["lo", "ib0"]).0,
@@ -251,6 +279,22 @@ mod tests {
         );
         assert_eq!(among("", &["docker0"]).0, "");
         assert_eq!(among("", &[]).0, "");
+    }
+
+    #[test]
+    fn the_setting_that_leaves_nothing_is_named_and_what_exists() {
+        let filter = InterfaceFilter::new("ib1", "eth0").unwrap();
+        assert!(advertised(&host(), &filter).is_empty());
+        assert_eq!(
+            nothing_left(&host(), &filter),
+            "tcp_include=ib1 tcp_exclude=eth0 leaves no interface that is up; there is lo (127.0.0.1/8, ::1/128), \
+             eth0 (10.1.0.7/16, fd00::7/64, fe80::7/64), ib0 (192.168.9.7/24), docker0 (172.17.0.1/16), \
+             eth1 (10.2.0.7/16, down)"
+        );
+        assert_eq!(
+            nothing_left(&[], &InterfaceFilter::all()),
+            "no interface is up and selected; there is none with an address"
+        );
     }
 
     #[test]
@@ -268,7 +312,10 @@ mod tests {
             assert!(InterfaceFilter::new("", bad).is_err());
         }
         let filter = InterfaceFilter::new("eth0,10.0.0.0/8", "docker0").unwrap();
-        assert_eq!(filter.to_string(), "eth0, 10.0.0.0/8, not docker0");
+        assert_eq!(
+            filter.to_string(),
+            "tcp_include=eth0,10.0.0.0/8 tcp_exclude=docker0"
+        );
         assert_eq!(
             InterfaceFilter::all(),
             InterfaceFilter::new("", "").unwrap()

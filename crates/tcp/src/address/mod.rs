@@ -7,6 +7,6 @@ mod subnet;
 
 pub use business_card::{BusinessCard, BusinessCardError};
 pub(crate) use filter::check;
-pub use filter::{InterfaceFilter, advertised};
-pub use reachability::{AddressPair, Reachability, address_pairs};
+pub use filter::{InterfaceFilter, advertised, nothing_left};
+pub use reachability::{AddressPair, Reachability, address_pairs, routes};
 pub use subnet::Subnet;

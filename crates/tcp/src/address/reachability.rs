@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use super::Subnet;
+use super::{BusinessCard, Subnet};
 
 /// How likely it is that one address reaches another, the most likely first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,7 +66,10 @@ fn reachability(from: &Subnet, to: &Subnet) -> Option<Reachability> {
 #[must_use]
 pub fn address_pairs(local: &[Subnet], remote: &[Subnet]) -> Vec<AddressPair> {
     let best = |to: &Subnet| {
-        let reached = local
+        // The kernel takes an address of this host for its own, whichever address the connection comes from.
+        let same = local.iter().find(|from| from.address == to.address);
+        let from = same.map_or(local, std::slice::from_ref);
+        let reached = from
             .iter()
             .filter_map(|from| Some((reachability(from, to)?, from.address)));
         let (reachability, from) = reached.min_by_key(|(reachability, _)| *reachability)?;
@@ -81,9 +84,53 @@ pub fn address_pairs(local: &[Subnet], remote: &[Subnet]) -> Vec<AddressPair> {
     pairs
 }
 
+/// How a rank that has `local` can reach the owner of `card`, as the end of an error: every address that it tries, and
+/// where the card has none, why.
+#[must_use]
+pub fn routes(local: &[Subnet], card: &BusinessCard) -> String {
+    let list = |subnets: &[Subnet]| {
+        let texts: Vec<String> = subnets.iter().map(Subnet::to_string).collect();
+        texts.join(", ")
+    };
+    let pairs = address_pairs(local, &card.addresses);
+    if pairs.is_empty() {
+        let (theirs, own) = (list(&card.addresses), list(local));
+        return format!("no address of its host ({theirs}) can be reached from {own}");
+    }
+    let routes = pairs.iter().map(|pair| {
+        let (to, port) = (pair.remote, card.port);
+        match (pair.reachability, pair.local) {
+            (Reachability::SameAddress, _) => format!(
+                "{to} port {port} (this host has that address, too: if it is that of a bridge such as docker0, \
+                 exclude it by tcp_exclude)"
+            ),
+            (_, Some(from)) => format!("{to} port {port} from {from}"),
+            (_, None) => format!("{to} port {port}"),
+        }
+    });
+    format!("tried {}", routes.collect::<Vec<_>>().join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_lists_what_was_tried() {
+        let said = |local: &[&str], remote: &str| {
+            routes(&list(local), &format!("b:40001,{remote}").parse().unwrap())
+        };
+        let own = ["10.77.0.1/24", "172.17.0.1/16"];
+        assert_eq!(
+            said(&own, "172.17.0.1/16,10.77.0.2/24,10.78.0.2/24"),
+            "tried 10.77.0.2 port 40001 from 10.77.0.1, 10.78.0.2 port 40001, 172.17.0.1 port 40001 (this host has \
+             that address, too: if it is that of a bridge such as docker0, exclude it by tcp_exclude)"
+        );
+        assert_eq!(
+            said(&own, "fd00::7/64"),
+            "no address of its host (fd00::7/64) can be reached from 10.77.0.1/24, 172.17.0.1/16"
+        );
+    }
 
     fn list(texts: &[&str]) -> Vec<Subnet> {
         texts.iter().map(|text| text.parse().unwrap()).collect()
@@ -127,10 +174,11 @@ mod tests {
         let bridge = "172.17.0.1/16";
         let found = found(&[bridge, "10.1.0.7/16"], &[bridge, "10.1.0.8/16"]);
         assert_eq!(found[0], ("10.1.0.8".to_owned(), Reachability::SameSubnet));
+        let last = ("172.17.0.1".to_owned(), Reachability::SameAddress);
         assert_eq!(
-            found.len(),
-            2,
-            "a bridge of the same number is tried at the end"
+            found[1..],
+            [last],
+            "no other address of this host leads there"
         );
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use oxmpi_os::epoll::Epoll;
 use oxmpi_os::host;
 use oxmpi_os::tcp::Stream;
-use oxmpi_wire::Bytes;
+use oxmpi_wire::{Bytes, Fault};
 
 use super::active_open::{ActiveOpen, ConnectParams, OpenStep};
 use super::handshake_io::{ConnectError, read, write};
@@ -16,7 +16,7 @@ use super::listening_endpoint::ListeningEndpoint;
 use super::peer_cards::{PeerCards, host_of};
 use super::tx::TcpTx;
 use super::{EventSource, OPERATIONS};
-use crate::address::address_pairs;
+use crate::address::{address_pairs, routes};
 use crate::handshake::{
     ConnectDecision, PeerState, PendingQueue, RankPair, ServerHandshake, decide,
 };
@@ -211,6 +211,17 @@ impl ConnectionManager {
         }
     }
 
+    /// See [`TcpRx::routes`](super::TcpRx::routes).
+    pub(super) fn routes(&self, peer: u32) -> String {
+        match self.cards[peer as usize].get() {
+            Some(card) => routes(&self.endpoint.card.addresses, card),
+            None => format!(
+                "this rank waits for its connection at {}",
+                self.endpoint.card
+            ),
+        }
+    }
+
     /// Begins to connect to `peer`.
     fn open(&mut self, peer: u32) {
         let card = self.cards[peer as usize].get();
@@ -271,7 +282,17 @@ impl ConnectionManager {
             let watch = |stream: &Stream| epoll.watch(stream, source);
             match open.step(now, &connect_params(me, peer, endpoint, cards), watch) {
                 OpenStep::Wait(until) => *next_step = until.min(*next_step),
-                OpenStep::Failed(why) => tx.lose(peer, why),
+                OpenStep::Failed(why) => {
+                    if let (Fault::Unreachable(_), Some(card)) = (&why, cards[peer as usize].get())
+                    {
+                        let (host, routes) = (&card.host, routes(&endpoint.card.addresses, card));
+                        let message = format_args!(
+                            "rank {peer} on {host} cannot be reached: {why}; {routes}"
+                        );
+                        warn(me, endpoint.options.log, message);
+                    }
+                    tx.lose(peer, why);
+                }
             }
             !tx.is_lost(peer)
         });

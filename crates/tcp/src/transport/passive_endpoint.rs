@@ -13,7 +13,7 @@ use super::options::TcpOptions;
 use super::peer_cards::PeerCards;
 use super::rx::TcpRx;
 use super::tx::TcpTx;
-use crate::address::{BusinessCard, InterfaceFilter, advertised};
+use crate::address::{BusinessCard, InterfaceFilter, advertised, nothing_left};
 use crate::handshake::JobKey;
 
 /// A rank that listens at the address on [`PassiveEndpoint::card`]; [`PassiveEndpoint::join`] makes it a transport.
@@ -31,12 +31,13 @@ impl PassiveEndpoint {
         let any_v4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let listener = Listener::bind(any_v6).or_else(|_| Listener::bind(any_v4))?;
         let local = listener.local()?;
-        let mut addresses = advertised(&interface::list()?, filter);
+        let interfaces = interface::list()?;
+        let mut addresses = advertised(&interfaces, filter);
         if local.is_ipv4() {
             addresses.retain(|subnet| subnet.address.is_ipv4());
         }
         if addresses.is_empty() {
-            let why = format!("no interface of {} is allowed by {filter}", host::name());
+            let why = nothing_left(&interfaces, filter);
             return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, why));
         }
         let card = BusinessCard {

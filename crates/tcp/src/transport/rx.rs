@@ -95,6 +95,13 @@ impl<B: Bytes> TcpRx<B> {
         self.polls = 0;
     }
 
+    /// How this rank and `peer` can connect, as the end of an error: the addresses that are tried, or those where this
+    /// rank waits for the peer if its card is not known.
+    #[must_use]
+    pub fn routes(&self, peer: Peer) -> String {
+        self.manager.routes(peer.0)
+    }
+
     /// Lets `wakeup` end sleeps, too: while it is readable, [`Sleeper::arm`] returns false.
     ///
     /// # Errors

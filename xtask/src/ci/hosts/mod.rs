@@ -1,6 +1,7 @@
 //! Jobs over several hosts, which are network namespaces of this machine.
 
 mod fault_proxy;
+mod interfaces;
 mod namespaces;
 mod startup;
 
@@ -43,6 +44,9 @@ pub(super) fn check(repo: &Repo) -> Result<StepOutcome> {
         run_tests(tests(repo, &hosts))
     })?;
     tally += timed("what a start takes", || startup::check(repo, &hosts))?;
+    tally += timed("bridges with one address", || {
+        interfaces::check(repo, &hosts)
+    })?;
     let proxied = timed("through proxies", || through_proxies(repo, &hosts, PATHS));
     // This test takes one host off the network for good, so it runs last and alone.
     tally += timed("a host is cut off", || {

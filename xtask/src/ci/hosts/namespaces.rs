@@ -92,6 +92,22 @@ impl Namespaces {
         format!("ip -n {}hub link set host{{node}} down", self.prefix)
     }
 
+    /// Gives each host a bridge with this name and address, as container engines do.
+    pub(super) fn add_bridges(&self, name: &str, address: &str) -> Result {
+        for host in self.names() {
+            ip(&format!("-n {host} link add {name} type bridge"))?;
+            ip(&format!("-n {host} addr add {address} dev {name}"))?;
+            ip(&format!("-n {host} link set {name} up"))?;
+        }
+        Ok(())
+    }
+
+    /// Removes the bridges of [`Namespaces::add_bridges`].
+    pub(super) fn remove_bridges(&self, name: &str) -> Result {
+        let mut hosts = self.names().iter();
+        hosts.try_for_each(|host| ip(&format!("-n {host} link del {name}")))
+    }
+
     fn add(&mut self, name: &str) -> Result<String> {
         let name = format!("{}{name}", self.prefix);
         ip(&format!("netns add {name}"))?;

@@ -1,186 +1,191 @@
-//! The end of a job: by the failure of a rank, or by a signal to the launcher.
+//! [`Ending`]: how a job ends, as a state machine without a clock and without system calls.
+//!
+//! ```text
+//!             exit with an error                 0.5 s, or a failure that explains it
+//!   Running ----------------------> Settling -----------------------------------------+
+//!      |  \                            |                                              v
+//!      |   \--------- another failure -|----------------------------------------> Failed
+//!      |                               |                                              |
+//!      | a signal, --timeout           |                                       150 ms |
+//!      +-------------------------------+-> Requested ---------------------------> Killed
+//!                                          kill_timeout, a second request
+//! ```
 
-use std::fmt;
 use std::time::{Duration, Instant};
 
-use oxmpi_os::process;
-use oxmpi_os::signal::{self, Signal};
-
-use super::Job;
-use crate::run::failure::RankFailure;
-use crate::run::plan::JobPlan;
-use crate::run::rank::RankProcess;
+use oxmpi_os::signal::{ReceivedSignal, Signal};
 
 /// How long an exit with an error waits for the failure of another rank that caused it. A rank that dies by a signal is
 /// reported at once.
 const SETTLING: Duration = Duration::from_millis(500);
 
-/// Time between SIGTERM and SIGKILL.
+/// Time between SIGTERM and SIGKILL after the failure of a rank.
 const TERM_TIMEOUT: Duration = Duration::from_millis(150);
 
-/// Signals that are forwarded to the ranks.
-pub(super) const FORWARDED: [Signal; 8] = [
-    Signal::HUP,
-    Signal::INT,
-    Signal::QUIT,
-    Signal::TERM,
-    Signal::USR1,
-    Signal::USR2,
-    Signal::TSTP,
-    Signal::CONT,
-];
+/// A signal that another process sends sooner than this after the first one belongs to the same request: `timeout` of
+/// GNU coreutils signals its child and then its process group.
+pub(super) const REPEAT: Duration = Duration::from_secs(1);
 
-/// The forwarded signals that end a job. At the second one the launcher kills the ranks.
-const ENDING: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM];
+/// The end of a job. Times are passed in.
+#[derive(Debug)]
+pub(super) struct Ending {
+    state: EndingState,
+    /// When the time of `--timeout` is over.
+    time_limit: Option<Instant>,
+    kill_timeout: Duration,
+}
 
-/// How far the end of the job is.
-#[derive(Clone, Copy)]
-pub(super) enum Ending {
+#[derive(Debug, Clone, Copy)]
+enum EndingState {
+    Running,
     /// A rank exited with an error. Until this time the failure of another rank may show the cause.
     Settling(Instant),
-    /// SIGTERM was sent; SIGKILL follows at this time.
-    Terminating(Instant),
+    /// The ranks got a signal at this time, and may save their work.
+    Requested(EndRequest, Instant),
+    /// A rank failed, and the others got SIGTERM; SIGKILL follows at this time.
+    Failed(Instant),
     /// SIGKILL was sent.
     Killed,
 }
 
+/// Why the ranks were asked to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EndRequest {
+    /// The launcher got this signal.
+    Signal(ReceivedSignal),
+    /// The time of `--timeout` is over.
+    TimeLimit,
+}
+
+/// What the launcher does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EndStep {
+    /// Send the signal of this request to the ranks.
+    Ask(EndRequest),
+    /// Kill the ranks, for this reason.
+    Kill(KillReason),
+}
+
+/// Why ranks are killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KillReason {
+    /// They did not end in time after this request.
+    Overdue(EndRequest),
+    /// This signal came after the request.
+    SecondSignal(EndRequest, Signal),
+    /// They did not end in time after the failure of a rank.
+    RankFailed,
+}
+
+impl EndRequest {
+    /// The signal that the ranks get.
+    pub(super) fn signal(self) -> Signal {
+        match self {
+            Self::Signal(received) => received.signal,
+            Self::TimeLimit => Signal::TERM,
+        }
+    }
+
+    /// The exit code of a job whose ranks do not decide it: 124 after a timeout, as of GNU `timeout`.
+    pub(super) fn code(self) -> u8 {
+        match self {
+            Self::Signal(received) => 128 + u8::try_from(received.signal.as_raw()).unwrap_or(0),
+            Self::TimeLimit => 124,
+        }
+    }
+}
+
 impl Ending {
-    /// The state after the first exit with an error.
-    fn begun(now: Instant) -> Self {
-        Self::Settling(now + SETTLING)
-    }
-
-    /// Whether it is too early to report: a rank that exits because a peer failed may exit before the peer.
-    fn settles(&self, now: Instant) -> bool {
-        matches!(self, Self::Settling(until) if now < *until)
-    }
-}
-
-impl Job<'_> {
-    /// Reports the first failure and ends the job. Ranks that are being ended cannot fail.
-    pub(super) fn check_failures(&mut self) {
-        if let Some(Ending::Terminating(_) | Ending::Killed) = self.ending {
-            return;
-        }
-        self.failures
-            .sort_by_key(|(_, failure)| failure.precedence());
-        let Some((rank, failure)) = self.failures.first().cloned() else {
-            return;
-        };
-        if matches!(failure, RankFailure::Exited(_)) && self.is_running() && self.settles() {
-            return;
-        }
-        self.code = failure.code();
-        let text = self.failure_message(rank, &failure);
-        self.output.message(&text);
-        self.terminate();
-    }
-
-    /// Ends the job if its output cannot be written.
-    pub(super) fn check_output(&mut self) {
-        let Some(code) = self.output.report_failures() else {
-            return;
-        };
-        if self.code == 0 {
-            self.code = code;
-        }
-        if !matches!(self.ending, Some(Ending::Terminating(_) | Ending::Killed)) {
-            self.terminate();
+    /// A running job that may run until `time_limit`, and whose ranks have `kill_timeout` to end after a request.
+    pub(super) fn new(time_limit: Option<Instant>, kill_timeout: Duration) -> Self {
+        Self {
+            state: EndingState::Running,
+            time_limit,
+            kill_timeout,
         }
     }
 
-    fn terminate(&mut self) {
-        process::signal_group(self.guard.group(), Signal::TERM);
-        // A stopped rank handles SIGTERM after SIGCONT.
-        process::signal_group(self.guard.group(), Signal::CONT);
-        self.ending = Some(Ending::Terminating(Instant::now() + TERM_TIMEOUT));
-    }
-
-    fn settles(&mut self) -> bool {
-        let now = Instant::now();
-        (self.ending.get_or_insert(Ending::begun(now))).settles(now)
-    }
-
-    /// Kills ranks that did not end in time after SIGTERM.
-    pub(super) fn kill_overdue(&mut self) {
-        if let Some(Ending::Terminating(until)) = self.ending
-            && Instant::now() >= until
-        {
-            self.kill();
+    /// The request that the ranks have got, until they are killed.
+    pub(super) fn request(&self) -> Option<EndRequest> {
+        match self.state {
+            EndingState::Requested(request, _) => Some(request),
+            _ => None,
         }
     }
 
-    fn failure_message(&self, rank: usize, failure: &RankFailure) -> String {
-        let rank_plan = &self.plan.ranks[rank];
-        if let (Some(asked), RankFailure::Killed(signal)) = (self.asked_to_end, failure)
-            && asked.as_raw() == *signal
-        {
-            let name = signal::name(*signal).unwrap_or_default();
-            return format!("the job was ended by SIG{name}");
-        }
-        let running =
-            |(other, state): &(usize, &RankProcess)| *other != rank && state.end().is_none();
-        let others = self.ranks.iter().enumerate().filter(running).count();
-        let rest = match others {
-            0 => String::new(),
-            1 => "; the other rank is being ended".into(),
-            more => format!("; the {more} other ranks are being ended"),
-        };
-        let place = RankName {
-            plan: self.plan,
-            rank: rank_plan.rank,
-            pid: self.ranks[rank].pid(),
-        };
-        format!("{place} {failure}{rest}")
-    }
-
-    pub(super) fn forward_signal(&mut self, signal: Signal) {
-        if ENDING.contains(&signal) && self.asked_to_end.replace(signal).is_some() {
-            self.code = RankFailure::Killed(signal.as_raw()).code();
-            self.kill();
-            return;
-        }
-        process::signal_group(self.guard.group(), signal);
-        if signal == Signal::TSTP {
-            signal::stop_self();
+    /// The launcher got a signal that ends jobs.
+    pub(super) fn signalled(&mut self, received: ReceivedSignal, now: Instant) -> Option<EndStep> {
+        match self.state {
+            EndingState::Running | EndingState::Settling(_) => {
+                Some(self.ask(EndRequest::Signal(received), now))
+            }
+            EndingState::Requested(request, at)
+                if received.from_kernel || now.saturating_duration_since(at) >= REPEAT =>
+            {
+                let reason = KillReason::SecondSignal(request, received.signal);
+                Some(self.kill(reason))
+            }
+            EndingState::Requested(..) | EndingState::Failed(_) | EndingState::Killed => None,
         }
     }
 
-    fn kill(&mut self) {
-        self.ending = Some(Ending::Killed);
-        process::signal_group(self.guard.group(), Signal::KILL);
+    /// Some rank has failed, with an exit code only if `is_exit`; `all_ended`: no rank runs. True: the failure is to
+    /// be reported now, and the others get SIGTERM.
+    pub(super) fn failed(&mut self, is_exit: bool, all_ended: bool, now: Instant) -> bool {
+        match self.state {
+            EndingState::Failed(_) | EndingState::Killed => return false,
+            // The ranks have the signal, and each its time.
+            EndingState::Requested(..) if !all_ended => return false,
+            EndingState::Running if is_exit && !all_ended => {
+                self.state = EndingState::Settling(now + SETTLING);
+                return false;
+            }
+            EndingState::Settling(until) if is_exit && !all_ended && now < until => return false,
+            _ => {}
+        }
+        self.state = EndingState::Failed(now + TERM_TIMEOUT);
+        true
     }
-}
 
-/// A rank in an error: number, host, process id and program.
-struct RankName<'p> {
-    plan: &'p JobPlan,
-    rank: u32,
-    pid: i32,
-}
+    /// What is due at `now`.
+    pub(super) fn due(&mut self, now: Instant) -> Option<EndStep> {
+        match self.state {
+            EndingState::Running | EndingState::Settling(_) => {
+                let is_over = self.time_limit.is_some_and(|limit| limit <= now);
+                is_over.then(|| self.ask(EndRequest::TimeLimit, now))
+            }
+            EndingState::Requested(request, at) => {
+                let is_over = now.saturating_duration_since(at) >= self.kill_timeout;
+                is_over.then(|| self.kill(KillReason::Overdue(request)))
+            }
+            EndingState::Failed(until) => (until <= now).then(|| self.kill(KillReason::RankFailed)),
+            EndingState::Killed => None,
+        }
+    }
 
-impl fmt::Display for RankName<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { plan, rank, pid } = self;
-        let program = plan.program_of(&plan.ranks[*rank as usize]);
-        write!(
-            f,
-            "rank {rank} on {} (pid {pid}, program `{program}`)",
-            plan.host
-        )
+    /// When [`Ending::due`] or [`Ending::failed`] is to be called again at the latest.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        match self.state {
+            EndingState::Running => self.time_limit,
+            EndingState::Settling(until) => {
+                Some(self.time_limit.map_or(until, |limit| limit.min(until)))
+            }
+            EndingState::Requested(_, at) => at.checked_add(self.kill_timeout),
+            EndingState::Failed(until) => Some(until),
+            EndingState::Killed => None,
+        }
+    }
+
+    fn ask(&mut self, request: EndRequest, now: Instant) -> EndStep {
+        self.state = EndingState::Requested(request, now);
+        EndStep::Ask(request)
+    }
+
+    fn kill(&mut self, reason: KillReason) -> EndStep {
+        self.state = EndingState::Killed;
+        EndStep::Kill(reason)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_exit_waits_for_its_cause() {
-        let now = Instant::now();
-        let ending = Ending::begun(now);
-        assert!(ending.settles(now) && ending.settles(now + SETTLING / 2));
-        assert!(!ending.settles(now + SETTLING));
-        assert!(!Ending::Terminating(now + TERM_TIMEOUT).settles(now));
-    }
-}
+mod tests;

@@ -7,13 +7,13 @@ use std::time::Instant;
 use oxmpi_os::pipe::{self, PollFd, PollFlags};
 
 use super::Job;
-use super::ending::Ending;
+use crate::run::input::InputForwarder;
 use crate::run::output::OutputSource;
 
 /// A source of events, in the order of handling: requests and output of a rank before its end.
 #[derive(Clone, Copy)]
 pub(super) enum EventSource {
-    Terminal,
+    Input,
     Output(OutputSource),
     Pmi(usize),
     RankEnd(usize),
@@ -23,17 +23,15 @@ pub(super) enum EventSource {
 impl Job<'_> {
     /// Waits until a source is ready.
     pub(super) fn wait(&self) -> io::Result<Vec<EventSource>> {
-        let sources = self.sources();
+        let now = Instant::now();
+        let sources = self.sources(now);
         let mut fds: Vec<PollFd<'_>> = sources
             .iter()
             .map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags))
             .collect();
-        let timeout = match self.ending {
-            Some(Ending::Settling(until) | Ending::Terminating(until)) => {
-                Some(until.saturating_duration_since(Instant::now()))
-            }
-            Some(Ending::Killed) | None => None,
-        };
+        let input = self.input.as_ref().and_then(InputForwarder::held_until);
+        let deadline = [self.ending.deadline(), input].into_iter().flatten().min();
+        let timeout = deadline.map(|at| at.saturating_duration_since(now));
         let timeouts = [timeout, self.output.timeout()];
         pipe::poll(&mut fds, timeouts.into_iter().flatten().min())?;
         let is_ready = fds.iter().map(|fd| !fd.revents().is_empty());
@@ -46,14 +44,15 @@ impl Job<'_> {
     }
 
     /// The sources to poll, with their descriptors.
-    fn sources(&self) -> Vec<(EventSource, BorrowedFd<'_>, PollFlags)> {
+    fn sources(&self, now: Instant) -> Vec<(EventSource, BorrowedFd<'_>, PollFlags)> {
         let mut all = Vec::new();
-        if let Some(terminal) = &self.terminal {
-            all.push(if terminal.is_waiting() {
-                (EventSource::Terminal, terminal.to.as_fd(), PollFlags::OUT)
-            } else {
-                (EventSource::Terminal, terminal.from.as_fd(), PollFlags::IN)
-            });
+        if let Some(input) = &self.input {
+            let pipes = input.unsent().map(|pipe| pipe.to.as_fd());
+            all.extend(pipes.map(|pipe| (EventSource::Input, pipe, PollFlags::OUT)));
+            let is_held = input.held_until().is_some_and(|until| now < until);
+            if all.is_empty() && !is_held {
+                all.push((EventSource::Input, input.from.as_fd(), PollFlags::IN));
+            }
         }
         let output = self.output.sources();
         all.extend(output.map(|(source, fd, flags)| (EventSource::Output(source), fd, flags)));

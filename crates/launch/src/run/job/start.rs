@@ -3,9 +3,9 @@
 use std::io;
 
 use super::Job;
-use crate::run::input::{self, TerminalInput};
+use crate::run::input::InputForwarder;
 use crate::run::output::FileError;
-use crate::run::rank::{RankProcess, Stdin};
+use crate::run::rank::RankProcess;
 
 /// Why a job did not start.
 #[derive(Debug, thiserror::Error)]
@@ -54,11 +54,7 @@ impl Job<'_> {
     /// Starts all ranks in order.
     pub(super) fn start(&mut self) -> Result<(), StartError> {
         for rank_plan in &self.plan.ranks {
-            let stdin = match rank_plan.rank {
-                0 if input::is_terminal() => Stdin::Pipe,
-                0 => Stdin::Ours,
-                _ => Stdin::Nothing,
-            };
+            let stdin = self.plan.stdin.stdin(rank_plan.rank);
             let started = RankProcess::start(self.plan, rank_plan, self.guard.group(), stdin);
             let (mut rank, pipe) = started.map_err(|source| StartError::Program {
                 rank: rank_plan.rank,
@@ -72,10 +68,13 @@ impl Job<'_> {
             if let Some(streams) = rank.take_output() {
                 self.output.attach(streams)?;
             }
-            self.ranks.push(rank);
             if let Some(pipe) = pipe {
-                self.terminal = Some(TerminalInput::new(pipe)?);
+                let input = self
+                    .input
+                    .get_or_insert_with(|| InputForwarder::new(self.plan.stdin));
+                input.add(pipe, rank.pid())?;
             }
+            self.ranks.push(rank);
         }
         Ok(())
     }
