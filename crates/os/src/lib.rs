@@ -13,7 +13,7 @@
 //! One module a topic: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`]), sleeping
 //! ([`futex`], [`membarrier`], [`doorbell`]), other processes ([`pidfd`], [`cma`], [`socket`], [`fork`]), the network
 //! ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`cache`], [`mod@cpuid`],
-//! [`host`], [`clock`]), files that a user names ([`file`]), child processes ([`process`], [`guard`], [`affinity`],
+//! [`host`], [`clock`]), files that a user names ([`mod@file`]), child processes ([`process`], [`guard`], [`affinity`],
 //! [`signal`], [`pipe`], [`blocked`]).
 //!
 //! It knows no messages, ranks or MPI, keeps no global state, and starts no thread.
