@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 const TIME: Duration = Duration::from_millis(10);
-const TURNS_IN_BLOCK: u64 = 1000;
+const ROUNDS_IN_BLOCK: u64 = 1000;
 
 /// The number of the write, alone in its cache line and in the adjacent line that is fetched with it.
 #[repr(align(128))]
@@ -64,16 +64,16 @@ fn pin(cpu: usize) -> rustix::io::Result<()> {
 /// Writes the odd numbers; returns nanoseconds one way, for each block after the first.
 fn ask(line: &AtomicU64) -> Vec<f64> {
     let start = Instant::now();
-    let mut turn = 0;
+    let mut round = 0;
     let mut blocks = Vec::new();
     while blocks.len() < 2 || start.elapsed() < TIME {
         let begin = Instant::now();
-        for _ in 0..TURNS_IN_BLOCK {
-            line.store(turn + 1, Relaxed);
-            turn += 2;
-            while line.load(Relaxed) != turn {}
+        for _ in 0..ROUNDS_IN_BLOCK {
+            line.store(round + 1, Relaxed);
+            round += 2;
+            while line.load(Relaxed) != round {}
         }
-        blocks.push(begin.elapsed().as_nanos() as f64 / TURNS_IN_BLOCK as f64 / 2.0);
+        blocks.push(begin.elapsed().as_nanos() as f64 / ROUNDS_IN_BLOCK as f64 / 2.0);
     }
     blocks.split_off(1)
 }
@@ -83,7 +83,7 @@ fn answer(line: &AtomicU64) {
     loop {
         match line.load(Relaxed) {
             STOP => return,
-            turn if turn % 2 == 1 => line.store(turn + 1, Relaxed),
+            round if round % 2 == 1 => line.store(round + 1, Relaxed),
             _ => {}
         }
     }

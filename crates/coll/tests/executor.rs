@@ -137,7 +137,7 @@ fn acts_that_complete_at_once_need_one_call_and_can_run_again() {
 }
 
 #[test]
-fn at_most_in_flight_messages_are_under_way() {
+fn the_messages_in_flight_are_limited() {
     let mut execution = Execution::new(Script(&[(0, "s"); 3 * IN_FLIGHT]));
     let mut notes = RecordingDriver::default();
     assert_eq!(advance(&mut execution, &mut notes), Ok(Progress::Pending));
@@ -151,7 +151,7 @@ fn at_most_in_flight_messages_are_under_way() {
 }
 
 #[test]
-fn a_failure_leaves_the_messages_under_way_to_be_abandoned() {
+fn a_failure_leaves_the_messages_in_flight_to_be_abandoned() {
     let mut execution = Execution::new(Script(&[(0, "s"), (0, "s"), (0, "s"), (3, "s")]));
     let mut notes = RecordingDriver {
         fails: Some(2),

@@ -79,7 +79,7 @@ fn read(text: &str) -> Vec<Vec<Operation>> {
 /// Runs a schedule to its end. Returns the number of messages and their bytes.
 fn run(text: &str) -> (u64, u64) {
     let ranks = read(text);
-    let mut under_way: HashMap<(u32, u32, u32), VecDeque<u64>> = HashMap::new();
+    let mut in_flight: HashMap<(u32, u32, u32), VecDeque<u64>> = HashMap::new();
     let mut done: Vec<_> = ranks.iter().map(|all| vec![false; all.len()]).collect();
     let (mut messages, mut sum, mut moves) = (0, 0, true);
     while moves {
@@ -92,12 +92,12 @@ fn run(text: &str) -> (u64, u64) {
                 match operation.kind {
                     OperationKind::Calc => {}
                     OperationKind::Send { bytes, peer, tag } => {
-                        let queue = under_way.entry((rank, peer, tag)).or_default();
+                        let queue = in_flight.entry((rank, peer, tag)).or_default();
                         queue.push_back(bytes);
                         (messages, sum) = (messages + 1, sum + bytes);
                     }
                     OperationKind::Recv { bytes, peer, tag } => {
-                        let queue = under_way.get_mut(&(peer, rank, tag));
+                        let queue = in_flight.get_mut(&(peer, rank, tag));
                         let Some(sent) = queue.and_then(VecDeque::pop_front) else {
                             continue;
                         };
@@ -113,7 +113,7 @@ fn run(text: &str) -> (u64, u64) {
         waiting, None,
         "a rank waits for a message that no rank sends"
     );
-    let lost: usize = under_way.values().map(VecDeque::len).sum();
+    let lost: usize = in_flight.values().map(VecDeque::len).sum();
     assert_eq!(lost, 0, "messages that no rank receives");
     (messages, sum)
 }

@@ -306,11 +306,11 @@ fn wire_up_takes_rounds_instead_of_a_request_for_each_pair() {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    let find = |way: &str| {
+    let find = |method: &str| {
         let line = table
             .lines()
-            .find(|line| line.starts_with("100000") && line.contains(way));
-        words(line.unwrap_or_else(|| panic!("{way}: {table}")))
+            .find(|line| line.starts_with("100000") && line.contains(method));
+        words(line.unwrap_or_else(|| panic!("{method}: {table}")))
     };
     let (ours, server) = (find("leaders in rounds"), find("all from one server"));
     let before = find("counting nodes");

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_bytes_both_ways() {
+    fn reads_and_writes_bytes() {
         let badge = Badge::new().unwrap();
         if !allowed(&badge) {
             return;

@@ -108,7 +108,7 @@ fn a_number_of_another_layout_is_kept_while_whole_domains_are_left() {
 }
 
 #[test]
-fn three_ways_of_no_pinning_are_the_same() {
+fn three_forms_of_no_pinning_are_the_same() {
     // "The following configurations are effectively the same as if pinning is not applied."
     let ways = [("on", "auto"), ("on", "node"), ("off", "core")];
     for (pin, domain) in ways {

@@ -143,8 +143,8 @@ fn long_messages_go_through_buffers_where_zero_copy_is_off() {
 }
 
 #[test]
-fn buffers_bound_the_messages_under_way() {
-    let under_way = |buffers| {
+fn buffers_bound_the_messages_in_flight() {
+    let in_flight = |buffers| {
         let wanted = NetworkSettings {
             buffers,
             short: Some(100),
@@ -163,9 +163,9 @@ fn buffers_bound_the_messages_under_way() {
         assert_eq!(done(&job), 16);
         at_once
     };
-    assert_eq!(under_way(4), 4);
+    assert_eq!(in_flight(4), 4);
     // A mailbox has eight slots.
-    assert_eq!(under_way(64), 8);
+    assert_eq!(in_flight(64), 8);
 }
 
 #[test]

@@ -54,15 +54,15 @@ fn posted(criterion: &mut Criterion) {
             let mut requests: Vec<_> = (0..waiting)
                 .map(|tag| rank.recv(source(tag), Tag::Exact(tag)))
                 .collect();
-            let mut turn = 0;
+            let mut round = 0;
             let name = if any_source { "half from any" } else { "exact" };
             group.bench_function(BenchmarkId::new(name, waiting), |bencher| {
                 bencher.iter(|| {
-                    rank.arrive(turn);
-                    let got = rank.engine.test(requests[turn as usize]);
+                    rank.arrive(round);
+                    let got = rank.engine.test(requests[round as usize]);
                     assert!(got.is_some_and(|got| got.is_ok()));
-                    requests[turn as usize] = rank.recv(source(turn), Tag::Exact(turn));
-                    turn = (turn + 1) % waiting;
+                    requests[round as usize] = rank.recv(source(round), Tag::Exact(round));
+                    round = (round + 1) % waiting;
                 });
             });
         }
@@ -81,15 +81,15 @@ fn unexpected(criterion: &mut Criterion) {
             };
             let mut rank = Rank::new();
             (0..waiting).for_each(|tag| rank.arrive(tag));
-            let mut turn = 0;
+            let mut round = 0;
             let name = if any_source { "from any" } else { "exact" };
             group.bench_function(BenchmarkId::new(name, waiting), |bencher| {
                 bencher.iter(|| {
-                    let got = rank.recv(source, Tag::Exact(turn));
+                    let got = rank.recv(source, Tag::Exact(round));
                     let got = rank.engine.test(got);
                     assert!(got.is_some_and(|got| got.is_ok()));
-                    rank.arrive(turn);
-                    turn = (turn + 1) % waiting;
+                    rank.arrive(round);
+                    round = (round + 1) % waiting;
                 });
             });
         }

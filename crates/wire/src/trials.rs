@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn each_policy_weighs_samples_its_own_way() {
+    fn each_policy_has_weights_of_its_own() {
         assert_eq!(
             costs(Policy::LeastOf(2), [9, 5, 7, 8, 9, 9]),
             [9, 5, 5, 5, 7, 7]

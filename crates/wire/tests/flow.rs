@@ -13,7 +13,7 @@ const CONFIG: EngineConfig = EngineConfig {
 };
 const ENVELOPE: Envelope = Envelope { context: 0, tag: 1 };
 /// Messages that may be under way when a level is announced: the fabric's capacity and the sends of one poll.
-const UNDER_WAY: u64 = 64 + 256;
+const IN_FLIGHT_MAX: u64 = 64 + 256;
 
 #[test]
 fn the_bytes_of_a_flood_stay_with_its_senders() {
@@ -30,7 +30,7 @@ fn the_bytes_of_a_flood_stay_with_its_senders() {
         job.settle();
         let kept = job.ranks[0].engine.unexpected_bytes();
         assert!(kept > 0, "short messages are sent eagerly");
-        let bound = CONFIG.unexpected_bytes_total + 3 * UNDER_WAY * len as u64;
+        let bound = CONFIG.unexpected_bytes_total + 3 * IN_FLIGHT_MAX * len as u64;
         assert!(kept < bound, "{kept} B are kept of {} B", 2400 * len);
 
         for from in 1..4 {
@@ -66,7 +66,7 @@ fn the_envelopes_of_a_long_flood_stay_with_their_sender() {
             job.settle();
         }
         let arrived = job.ranks[0].engine.counters().unexpected;
-        let bound = u64::from(CONFIG.unexpected_messages) + UNDER_WAY;
+        let bound = u64::from(CONFIG.unexpected_messages) + IN_FLIGHT_MAX;
         assert!(
             arrived > u64::from(CONFIG.unexpected_messages) && arrived < bound,
             "{arrived} arrived"
@@ -140,7 +140,7 @@ fn a_flood_of_63_senders_is_bounded() {
     }
     let engine = &job.ranks[0].engine;
     // The eager limit is 512 B: the longest message that is kept has 300.
-    let bound = CONFIG.unexpected_bytes_total + u64::from(SENDERS) * UNDER_WAY * 300;
+    let bound = CONFIG.unexpected_bytes_total + u64::from(SENDERS) * IN_FLIGHT_MAX * 300;
     assert!(engine.unexpected_bytes() > 0 && engine.unexpected_bytes() < bound);
     let arrived = engine.counters().unexpected;
     assert!(arrived > u64::from(SENDERS) && arrived < u64::from(SENDERS) * MESSAGES as u64);

@@ -42,9 +42,9 @@ pub(crate) fn interleave(
     let able: Vec<&Implementation> = implementations.iter().filter(|i| work.suits(i)).collect();
     let mut runs: Vec<MeasuredRun> = Vec::new();
     for round in 0..2 * rounds {
-        let _turn = options.lock.as_deref().map(locked).transpose()?;
-        for turn in 0..able.len() {
-            let implementation = able[(round + turn) % able.len()];
+        let _lock = options.lock.as_deref().map(locked).transpose()?;
+        for offset in 0..able.len() {
+            let implementation = able[(round + offset) % able.len()];
             let before = work.placed.then(|| probe.nanoseconds()).transpose()?;
             let rows = measure(work, implementation)?;
             let after = work.placed.then(|| probe.nanoseconds()).transpose()?;

@@ -177,7 +177,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn each_way_to_end_is_told_from_the_others() {
+    fn each_end_differs_from_the_others() {
         let refused = |status, said: &str| Ending::Refused(status, said.into());
         for (status, late, said, report, expected) in [
             (Some(0), false, "", Some("0\n"), Ending::Job(0)),

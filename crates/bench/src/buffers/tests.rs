@@ -30,7 +30,7 @@ fn starts(buffers: &mut Buffers<'_>, repetitions: usize) -> Vec<(usize, usize)> 
 }
 
 #[test]
-fn in_cache_all_turns_have_one_place() {
+fn in_cache_all_repetitions_have_one_place() {
     let mut memory = Memory::new(room(100, 200), None);
     let mut buffers = memory.buffers(room(100, 200));
     let current = buffers.advance();
@@ -53,7 +53,7 @@ fn off_cache_messages_walk_two_lines_apart_and_wrap() {
 }
 
 #[test]
-fn a_turn_is_found_again() {
+fn a_repetition_is_found_again() {
     let mut memory = Memory::new(room(300, 300), Some(LINES));
     let mut buffers = memory.buffers(room(300, 10));
     for repetition in 0..40 {
@@ -83,7 +83,7 @@ fn what_the_first_place_holds_is_copied_to_all() {
 }
 
 #[test]
-fn a_few_turns_get_no_more_copies_than_they_use() {
+fn a_few_repetitions_get_no_more_copies_than_they_use() {
     let mut memory = Memory::new(room(300, 300), Some(LINES));
     let mut buffers = memory.buffers(room(300, 10));
     buffers.of(0).into.fill(9);

@@ -70,7 +70,7 @@ fn blocks_are_distinct() {
 
 /// Compares with a simple count.
 #[test]
-fn roots_turn_and_are_found_again() {
+fn roots_rotate_and_are_found_again() {
     for ranks in 1..6 {
         let all: Vec<usize> = roots::from(0, ranks).take(20).collect();
         assert_eq!(

@@ -60,7 +60,7 @@ fn a_fault_of_any_single_call_is_found_on_its_rank() {
                     let wrong: Vec<f64> = (0..REPETITIONS as usize)
                         .map(|call| {
                             let fault = Fault::ALL[call % Fault::ALL.len()];
-                            world.turn_to(fault, When::Call(call));
+                            world.switch_to(fault, When::Call(call));
                             checked(kernel, &mut world)
                         })
                         .collect();

@@ -139,7 +139,7 @@ impl Faulty {
     }
 
     /// Sets the fault from here on.
-    pub(crate) fn turn_to(&mut self, fault: Fault, when: When) {
+    pub(crate) fn switch_to(&mut self, fault: Fault, when: When) {
         (self.fault, self.when) = (fault, when);
     }
 

@@ -69,7 +69,7 @@ impl ReceivesAhead {
 }
 
 /// Messages under way to a rank at a time: between the receives ahead and the window.
-pub(crate) const fn under_way(short: bool) -> u32 {
+pub(crate) const fn in_flight(short: bool) -> u32 {
     ((AHEAD + WINDOW) / 2) << short as u32
 }
 

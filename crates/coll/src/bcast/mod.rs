@@ -17,6 +17,6 @@ pub(crate) use composed::{
     LinearNeighborExchange, LinearRing, MAX_SIZE as COMPOSED_MAX_SIZE,
 };
 pub(crate) use linear_linear::{LinearLinear, MAX_SIZE as LINEAR_LINEAR_MAX_SIZE};
-pub(crate) use linear_linear::{PieceCounts, ReceivesAhead, under_way};
+pub(crate) use linear_linear::{PieceCounts, ReceivesAhead, in_flight};
 pub(crate) use scatter_allgather::ScatterAllgather;
 pub(crate) use tree::{BcastKnomial, BcastTree};

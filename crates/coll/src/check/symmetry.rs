@@ -335,8 +335,8 @@ impl Case {
                 let others: Result<Vec<_>, Fault> = others.collect();
                 others.is_ok_and(|others| rotation.are_plans(steps, &others, task))
             };
-            let turns = (period..self.size).step_by(period as usize * COMPARED_AT_ONCE);
-            turns
+            let starts = (period..self.size).step_by(period as usize * COMPARED_AT_ONCE);
+            starts
                 .flat_map(|from| (0..period).map(move |first| (first, from)))
                 .all(are_equivalent)
                 .then(|| prove(&firsts, self.size, Some(rotation), &contract))

@@ -22,7 +22,7 @@ pub(super) fn all_exchanges(model: &Model, bytes: u64, window: u32) -> u64 {
     let time = |ranks: u32| {
         let peers = PeerCounts::on(model, ranks);
         let load = model
-            .load_both_ways(bytes)
+            .load_both_directions(bytes)
             .saturating_mul(peers.far * u64::from(ranks));
         let flight = peers.flight(
             window,
@@ -76,7 +76,7 @@ pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u
     let one_by_one = |bytes| all_exchanges(model, bytes, 1);
     let meet = model.place.nodes() > 1 && model.is_even();
     let exchanged = match meet && block > longest {
-        true => in_turn(model, block).max(one_by_one(longest)),
+        true => in_sequence(model, block).max(one_by_one(longest)),
         false => one_by_one(block),
     };
     exchanged.saturating_add(model.copy(block))
@@ -84,11 +84,11 @@ pub(crate) fn alltoall_pairwise(call: &Call, _: &Parameters, model: &Model) -> u
 
 /// The time of long exchanges of all ranks, one at a time. Announcements and requests wait at the adapter
 /// behind messages of other ranks of the node.
-fn in_turn(model: &Model, bytes: u64) -> u64 {
+fn in_sequence(model: &Model, bytes: u64) -> u64 {
     let (place, peers) = (model.place, PeerCounts::of(model));
     let [near, far] = [Reach::Node, Reach::Network].map(|reach| model.hop(reach, bytes));
     let ranks = peers.near + 1;
-    let (own, leaving) = (model.load_both_ways(bytes), peers.far * ranks);
+    let (own, leaving) = (model.load_both_directions(bytes), peers.far * ranks);
     let network = model.machine.network;
     let behind = own.saturating_sub(network.send + network.recv);
     let alone = far.saturating_sub(behind);
@@ -157,7 +157,7 @@ pub(crate) fn bcast_linear_linear(call: &Call, parameters: &Parameters, model: &
     // Of two ranks the other one forwards nothing.
     let window = match call.size {
         2 => IN_FLIGHT as u32,
-        _ => bcast::under_way(is_short),
+        _ => bcast::in_flight(is_short),
     };
     // The rank with the last piece sends it to all others while it receives theirs.
     let to_all = |each: u64| each.saturating_mul(others - 1);
@@ -276,7 +276,7 @@ pub(crate) fn reduce_scatter_pairwise(call: &Call, _: &Parameters, model: &Model
     };
     let peers = PeerCounts::of(model);
     let load = model
-        .load_both_ways(block)
+        .load_both_directions(block)
         .saturating_mul(peers.far * u64::from(place.per_node()));
     let after = model.end(peers.last()).saturating_add(work);
     let is_long = block > model.machine.eager;

@@ -40,21 +40,21 @@ impl LatestRank {
     };
 
     /// Adds a round.
-    pub(super) fn add(&mut self, turn: &RoundCost) {
-        let queued = match turn.load {
+    pub(super) fn add(&mut self, round: &RoundCost) {
+        let queued = match round.load {
             0 => 0,
             load => {
                 self.queue = self.steady.max(self.queue).saturating_add(load);
-                (self.queue.saturating_add(turn.last)).saturating_sub(turn.own)
+                (self.queue.saturating_add(round.last)).saturating_sub(round.own)
             }
         };
         if self.late > 0 || self.crossed.most(1) > 0 {
-            self.start(turn.copied);
+            self.start(round.copied);
         }
         if self.queued > self.steady {
-            self.queued = self.queued.saturating_add(turn.copied);
+            self.queued = self.queued.saturating_add(round.copied);
         }
-        self.work(turn.alone);
+        self.work(round.alone);
         if queued > self.queued {
             self.queued = queued;
             self.since = Crossings::NONE;

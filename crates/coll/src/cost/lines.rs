@@ -142,7 +142,7 @@ impl Line {
             0 => inside,
             _ => {
                 let load = |bytes| match course {
-                    Direction::Around => model.load_both_ways(bytes),
+                    Direction::Around => model.load_both_directions(bytes),
                     Direction::Down | Direction::Up => model.load(bytes),
                 };
                 let carried = each(Reach::Network, &load).saturating_add(self.behind(model, bytes));
@@ -372,7 +372,7 @@ fn between_neighbors(call: &Call, given: Option<u64>, model: &Model) -> u64 {
 fn two_rounds_at_edges(ranks: u32, bytes: u64, model: &Model) -> u64 {
     let (place, is_long) = (model.place, bytes > model.machine.eager);
     let [near, far] = [Reach::Node, Reach::Network].map(|reach| model.hop(reach, bytes));
-    let load = model.load_both_ways(bytes);
+    let load = model.load_both_directions(bytes);
     let is_one_alone = place.per_node() > 1 && ranks % place.per_node() == 1;
     match place.order() {
         _ if place.nodes() == 1 => 0,

@@ -214,7 +214,7 @@ impl Model {
     }
 
     /// [`Model::load`] where equally many messages go the other way, whose requests pass this end.
-    fn load_both_ways(&self, bytes: u64) -> u64 {
+    fn load_both_directions(&self, bytes: u64) -> u64 {
         let asked = match bytes > self.machine.eager {
             true => self.machine.network.gap,
             false => 0,

@@ -227,10 +227,10 @@ pub(crate) fn rail_circulant(call: &Call, parameters: &Parameters, model: &Model
     }
     let graph = |rail: &Call, model: &Model| pipeline(rail, parameters, model);
     // A rank in several rails does a round of all of them before the next round.
-    let in_turn = |rail: &Call, of_one: u32| {
+    let in_sequence = |rail: &Call, of_one: u32| {
         let blocks = u64::from(parameters.blocks).min(rail.count).max(1);
         let bytes = rail.bytes().div_ceil(blocks);
-        let each = (model.both(Reach::Network, bytes)).max(model.load_both_ways(bytes));
+        let each = (model.both(Reach::Network, bytes)).max(model.load_both_directions(bytes));
         let others = each.saturating_mul(u64::from(of_one) - 1);
         let round = model.hop(Reach::Network, bytes).saturating_add(others);
         round.saturating_mul(Pipeline::rounds_of(rail, parameters))
@@ -239,7 +239,7 @@ pub(crate) fn rail_circulant(call: &Call, parameters: &Parameters, model: &Model
         let [alone, all] = beside(rail, [all, 1], model, graph);
         match of_one {
             1 => [alone, all],
-            _ => [alone.max(in_turn(rail, of_one)), all],
+            _ => [alone.max(in_sequence(rail, of_one)), all],
         }
     };
     bcast_in_rails(call, parameters, model, between, false)

@@ -101,7 +101,7 @@ impl<'a> Rounds<'a> {
         let is_paced = messages == 1 && self.keeps_places(distance);
         // Of two nodes, the smaller one's adapter is busy while the others copy several messages.
         let is_halved = messages > 1 && model.place.nodes() == 2;
-        let own = model.load_both_ways(bytes);
+        let own = model.load_both_directions(bytes);
         let load = far.saturating_mul(own);
         let carried = load.saturating_add(self.kept_waiting(&round));
         let alone = round.along(model, reach, messages, 0).saturating_add(work);

@@ -137,8 +137,8 @@ pub(super) fn in_long_pieces(
 ) -> u64 {
     let node = model.machine.node;
     let hop = model.hop(Reach::Node, bytes);
-    let under_way = hop.saturating_mul(others) / IN_FLIGHT as u64;
-    let given = under_way.max((others * node.send).saturating_add(hop));
+    let in_flight = hop.saturating_mul(others) / IN_FLIGHT as u64;
+    let given = in_flight.max((others * node.send).saturating_add(hop));
     let (exchanges, room) = (rounds * (others - 1), IN_FLIGHT as u64 - ahead);
     // A piece of the root leaves no slot for an exchange if its round takes all slots.
     let between = if 2 * (others - 1) < room { 1 } else { 2 };

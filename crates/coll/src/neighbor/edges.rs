@@ -3,7 +3,7 @@
 //! A rank that limits its messages under way must not start them in any order: three ranks could each wait
 //! for the next one to start a message that it has postponed. So all ranks process edges in one global
 //! order; then the first edge that is not done has been started at both ends. The order goes by the sum of
-//! the two ranks modulo their number, so that in each turn a rank has one partner.
+//! the two ranks modulo their number, so that in each round a rank has one partner.
 
 use crate::plan::PlanInputs;
 
@@ -42,7 +42,7 @@ impl Edges {
     /// The number of edges times the logarithm of the number of ranks.
     pub(super) fn nth(&self, i: u32, inputs: &PlanInputs<'_>) -> Option<Edge> {
         let (mut low, mut high) = (0, u64::from(self.size));
-        // The turn of edge `i`: at most `i` edges come in earlier ones.
+        // The round of edge `i`: at most `i` edges come in earlier ones.
         while low + 1 < high {
             let middle = (low + high) / 2;
             if self.before(middle, inputs) <= i {
@@ -93,12 +93,12 @@ impl Edges {
         if self.cartesian { place ^ 1 } else { place }
     }
 
-    /// How many edges come in turns below this one.
-    fn before(&self, turn: u64, inputs: &PlanInputs<'_>) -> u32 {
+    /// How many edges come in rounds below this one.
+    fn before(&self, round: u64, inputs: &PlanInputs<'_>) -> u32 {
         let early = |&peer: &u32| {
             peer < self.size && {
                 let sum = u64::from(self.rank) + u64::from(peer);
-                sum % u64::from(self.size) < turn
+                sum % u64::from(self.size) < round
             }
         };
         let all = self.destinations(inputs).chain(self.sources(inputs));

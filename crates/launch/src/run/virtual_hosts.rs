@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn named_hosts_take_turns() {
+    fn named_hosts_are_interleaved() {
         let hosts = ["a".to_owned(), "b".to_owned()];
         let hosts =
             VirtualHosts::new("ssh-like {host} {rank}", &hosts, 1, 3).expect("both have names");

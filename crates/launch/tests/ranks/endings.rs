@@ -50,7 +50,7 @@ fn waiting_for_a_rank_that_left_is_an_error() {
 
 /// A rank gets an error when its peer leaves during a send, a collective, a receive or a probe.
 #[test]
-fn a_transfer_under_way_with_a_lost_rank_is_an_error() {
+fn a_transfer_in_flight_with_a_lost_rank_is_an_error() {
     for call in ["ssend", "send", "barrier", "allreduce", "any", "probe"] {
         let done = Job::of(2).with("CALL", call).run(|| {
             let world = World::init()?;
@@ -164,7 +164,7 @@ fn a_rank_that_exits_without_leaving_is_named() {
 fn a_rank_that_left_before_it_connected_blocks_no_message_of_others() {
     let marker = std::env::temp_dir().join(format!("oxmpi-left-{}", std::process::id()));
     let text = marker.to_str().expect("text");
-    let done = Job::of(3).in_turn().with("MARKER", text).run(|| {
+    let done = Job::of(3).cyclic().with("MARKER", text).run(|| {
         let world = World::init()?;
         let marker = std::env::var_os("MARKER").expect("set");
         let comm = world.comm();

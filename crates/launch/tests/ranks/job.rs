@@ -32,7 +32,7 @@ pub(crate) struct Job {
     ranks: usize,
     variables: Vec<[String; 2]>,
     one_host: bool,
-    in_turn: bool,
+    cyclic: bool,
 }
 
 impl Job {
@@ -42,7 +42,7 @@ impl Job {
             ranks,
             variables: Vec::new(),
             one_host: false,
-            in_turn: false,
+            cyclic: false,
         }
     }
 
@@ -59,8 +59,8 @@ impl Job {
     }
 
     /// Places one rank on each host in turn (cyclic), where jobs are spread over hosts.
-    pub(crate) fn in_turn(mut self) -> Self {
-        self.in_turn = true;
+    pub(crate) fn cyclic(mut self) -> Self {
+        self.cyclic = true;
         self
     }
 
@@ -110,7 +110,7 @@ impl Job {
         let program = env::current_exe().expect("a test program has a path");
         let mut command = oxmpi(&["run", "-n", &ranks, "--oversubscribe"]);
         if let Some((count, wrap)) = hosts().filter(|_| !self.one_host) {
-            let each = match self.in_turn {
+            let each = match self.cyclic {
                 true => 1,
                 false => self.ranks.div_ceil(count),
             };

@@ -85,11 +85,11 @@ fn the_launcher_names_a_killed_rank_and_leaves_no_process_or_file() {
     let before = shared_files();
     let mut rng = Rng::new(9);
     let mut slowest = Duration::ZERO;
-    for turn in 0..kills() {
+    for round in 0..kills() {
         let (job, mut leash) = Job::of(RANKS).start_leashed(|path| work(RANKS, path));
         let pids = leash.pids(RANKS);
         // In every second job the rank is killed while the ranks join.
-        let moment = if turn % 2 == 0 { 0 } else { rng.below(60) };
+        let moment = if round % 2 == 0 { 0 } else { rng.below(60) };
         for _ in 0..moment {
             assert!(leash.line().starts_with("round "));
         }
@@ -118,10 +118,10 @@ fn a_killed_launcher_leaves_no_process_or_file() {
     let before = shared_files();
     let mut rng = Rng::new(10);
     let mut slowest = Duration::ZERO;
-    for turn in 0..(kills() / 5).max(3) {
+    for round in 0..(kills() / 5).max(3) {
         let (job, mut leash) = Job::of(RANKS).start_leashed(|path| work(RANKS, path));
         leash.pids(RANKS);
-        for _ in 0..if turn == 0 { 0 } else { rng.below(40) } {
+        for _ in 0..if round == 0 { 0 } else { rng.below(40) } {
             leash.line();
         }
         let killed = Instant::now();

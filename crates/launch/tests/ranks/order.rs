@@ -23,15 +23,15 @@ fn messages_do_not_overtake() {
                 });
             }
             let mut next = vec![0usize; comm.size()];
-            for turn in 0..60 * (comm.size() - 1) {
+            for round in 0..60 * (comm.size() - 1) {
                 let mut room = vec![0u8; 100_000];
                 // Every third receive names its source, while that source has messages left.
-                let named = 1 + turn % (comm.size() - 1);
-                let source = match (turn % 3, next[named] < 60) {
+                let named = 1 + round % (comm.size() - 1);
+                let source = match (round % 3, next[named] < 60) {
                     (0, true) => Source::Rank(named),
                     _ => Source::Any,
                 };
-                let tag = if turn % 2 == 0 { Tag::Any } else { Tag::Is(3) };
+                let tag = if round % 2 == 0 { Tag::Any } else { Tag::Is(3) };
                 let status = comm.recv(&mut room, source, tag)?;
                 let from = status.source;
                 let (number, len) = (next[from], LENGTHS[next[from] % LENGTHS.len()]);

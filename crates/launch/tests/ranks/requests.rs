@@ -27,7 +27,7 @@ fn requests_of_a_list_complete_in_any_order() {
                 Ok("long") => LONG,
                 _ => len,
             };
-            for turn in 0..6u32 {
+            for round in 0..6u32 {
                 if comm.rank() == 1 {
                     // Rank 1 sends the last tag first, each message after rank 0 has asked for it.
                     for tag in (0..COUNT as u32).rev() {
@@ -43,12 +43,12 @@ fn requests_of_a_list_complete_in_any_order() {
                     for (room, tag) in rooms.iter_mut().zip(0..) {
                         open.push(s.irecv(room, 1, tag)?);
                     }
-                    complete_all(turn, open, || comm.send::<u8>(&[], 1, 100))
+                    complete_all(round, open, || comm.send::<u8>(&[], 1, 100))
                 })?;
                 for (room, tag) in rooms.iter().zip(0..) {
                     assert!(
                         room.iter().all(|&byte| byte == tag),
-                        "turn {turn}, tag {tag}"
+                        "round {round}, tag {tag}"
                     );
                 }
             }
@@ -291,13 +291,13 @@ fn a_scope_left_by_an_error_cancels_its_requests() {
 fn a_transfer_that_has_begun_is_completed() {
     Job::of(2).succeed(|world| {
         let comm = world.comm();
-        for turn in 0..40usize {
-            let len = LONG + turn;
-            let bytes = vec![turn as u8; len];
+        for round in 0..40usize {
+            let len = LONG + round;
+            let bytes = vec![round as u8; len];
             if comm.rank() == 0 {
                 let left = comm.scope(|s| {
                     s.isend(&bytes, 1, 1)?;
-                    for _ in 0..turn {
+                    for _ in 0..round {
                         comm.iprobe(Source::Any, 9)?;
                     }
                     comm.send::<u8>(&[], 2, 0)

@@ -41,14 +41,14 @@ const PATHS: [(&str, usize); 4] = [
 /// A job for [`forward`].
 fn on_path(path: &str, count: usize) -> Job {
     let job = Job::of(3).with("COUNT", &count.to_string());
-    job.with("WAY", path).with("OXMPI_WAIT", "passive")
+    job.with("OPERATION", path).with("OXMPI_WAIT", "passive")
 }
 
 /// Rank 1 forwards messages from rank 2 to rank 0, or all ranks call allreduce, without end.
 fn forward(world: &World, tell: &mut dyn FnMut(u32)) -> Result<()> {
     let variable = |name| std::env::var(name).expect("set");
     let count = variable("COUNT").parse().expect("a number");
-    let reduces = variable("WAY") == "reduce";
+    let reduces = variable("OPERATION") == "reduce";
     let comm = world.comm();
     for round in 0.. {
         let mine = vec![round; count];

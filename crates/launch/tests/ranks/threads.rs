@@ -30,20 +30,20 @@ fn pairs_of_threads_exchange_messages() {
 
 fn ping_pong(comm: &SharedComm, tag: u32) -> Result<()> {
     let peer = 1 - comm.rank();
-    for turn in 0..60u32 {
-        let len = if turn % 20 == 19 {
+    for round in 0..60u32 {
+        let len = if round % 20 == 19 {
             100_000
         } else {
-            turn as usize
+            round as usize
         };
-        let message = vec![turn * 4 + tag; len];
+        let message = vec![round * 4 + tag; len];
         if comm.rank() == 0 {
             comm.send(&message, peer, tag)?;
         }
         let mut room = vec![0; len];
         let status = comm.recv(&mut room, Source::Any, tag)?;
         assert_eq!((status.tag, status.count::<u32>()), (tag, Some(len as u64)));
-        assert!(room == message, "turn {turn}, tag {tag}");
+        assert!(room == message, "round {round}, tag {tag}");
         if comm.rank() == 1 {
             comm.send(&message, peer, tag)?;
         }
@@ -63,11 +63,11 @@ fn threads_run_collectives_at_once() {
                     threads.spawn(move || -> Result<()> {
                         let (rank, size) = (comm.rank(), comm.size());
                         let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
-                        for turn in 0..30u64 {
-                            let sum = comm.allreduce(&(turn + rank as u64), Op::SUM)?;
+                        for round in 0..30u64 {
+                            let sum = comm.allreduce(&(round + rank as u64), Op::SUM)?;
                             let ranks = size as u64;
-                            assert_eq!(sum, turn * ranks + ranks * (ranks - 1) / 2);
-                            let mine = vec![turn; 10_000];
+                            assert_eq!(sum, round * ranks + ranks * (ranks - 1) / 2);
+                            let mine = vec![round; 10_000];
                             let mut room = vec![0; 10_000];
                             comm.scope(|s| {
                                 s.irecv(&mut room, left, 1)?;
@@ -160,21 +160,21 @@ fn a_shared_communicator_that_outlives_its_world_returns_errors() {
     }
 }
 
-/// Exchanges messages around the ring and calls allreduce, `turns` times.
-fn around(comm: &Comm, turns: usize) -> Result<()> {
+/// Exchanges messages around the ring and calls allreduce, `rounds` times.
+fn around(comm: &Comm, rounds: usize) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
-    for turn in 0..turns {
-        let len = [1, 9, 2_000, 40_000][turn % 4];
-        let mine = vec![(rank * 1_000 + turn) as u64; len];
+    for round in 0..rounds {
+        let len = [1, 9, 2_000, 40_000][round % 4];
+        let mine = vec![(rank * 1_000 + round) as u64; len];
         let mut room = vec![0; len];
         comm.sendrecv(&mine, right, 3, &mut room, left, 3)?;
         assert!(
-            room == vec![(left * 1_000 + turn) as u64; len],
-            "turn {turn}"
+            room == vec![(left * 1_000 + round) as u64; len],
+            "round {round}"
         );
-        let sum = comm.allreduce(&(rank + turn), Op::SUM)?;
-        assert_eq!(sum, size * turn + size * (size - 1) / 2);
+        let sum = comm.allreduce(&(rank + round), Op::SUM)?;
+        assert_eq!(sum, size * round + size * (size - 1) / 2);
     }
     comm.barrier()
 }
@@ -203,9 +203,9 @@ fn threads_use_endpoints_at_once() {
 fn endpoints_are_opened_and_dropped_at_any_time() {
     Job::of(3).succeed(|world| {
         let comm = world.comm();
-        for turn in 0..12 {
+        for round in 0..12 {
             let unopened = comm.endpoint()?;
-            let part = comm.split(Some(u32::from(comm.rank() == turn % 3)), 0)?;
+            let part = comm.split(Some(u32::from(comm.rank() == round % 3)), 0)?;
             let part = part.expect("every rank has a colour");
             around(&part.endpoint()?.open(), 2)?;
             let endpoint = comm.endpoint()?.open();

@@ -31,13 +31,13 @@ fn uniform(map: &Map, threads: usize, fine: bool) -> Vec<CpuSet> {
     }
     let (chunk, big) = (threads / cores, threads % cores);
     let place = |thread: usize| {
-        let (core, turn) = match thread < (chunk + 1) * big {
+        let (core, round) = match thread < (chunk + 1) * big {
             true => (thread / (chunk + 1), thread % (chunk + 1)),
             false => ((thread - big) / chunk, (thread - big) % chunk),
         };
         let first = core * width;
         let rows = match fine {
-            true => &map.rows[first + turn % width..][..1],
+            true => &map.rows[first + round % width..][..1],
             false => &map.rows[first..first + width],
         };
         rows.iter().map(|row| row.cpu).collect()

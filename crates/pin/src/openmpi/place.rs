@@ -76,7 +76,7 @@ pub(crate) fn place(
     if offers.iter().all(Vec::is_empty) {
         offers = Vec::from([parts_of(&usable)]);
     }
-    let domains = in_turn(&offers);
+    let domains = interleaved(&offers);
     let several = match each {
         1 => String::new(),
         each => format!(" ({each} each)"),
@@ -160,10 +160,10 @@ fn union(parts: &[&CpuSet]) -> CpuSet {
 }
 
 /// The first domain of each list, then the second of each list, and so on.
-fn in_turn(offers: &[Vec<CpuSet>]) -> Vec<CpuSet> {
-    let turns = offers.iter().map(Vec::len).max().unwrap_or(0);
-    (0..turns)
-        .flat_map(|turn| offers.iter().filter_map(move |offer| offer.get(turn)))
+fn interleaved(offers: &[Vec<CpuSet>]) -> Vec<CpuSet> {
+    let rounds = offers.iter().map(Vec::len).max().unwrap_or(0);
+    (0..rounds)
+        .flat_map(|round| offers.iter().filter_map(move |offer| offer.get(round)))
         .cloned()
         .collect()
 }

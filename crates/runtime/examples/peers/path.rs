@@ -1,15 +1,15 @@
-//! Measures the path of one message: `peer_path KERNEL BYTES [TURNS]`.
+//! Measures the path of one message: `peer_path KERNEL BYTES [ITERATIONS]`.
 //!
 //! Two ranks exchange messages, and rank 0 prints the median time of a message in nanoseconds. A single rank
-//! sends to itself: a turn is one send and one receive that finds its message at once. With TURNS the program
-//! runs that number of turns without a clock, for an instruction counter:
+//! sends to itself: an iteration is one send and one receive that finds its message at once. With ITERATIONS the program
+//! runs that number of iterations without a clock, for an instruction counter:
 //!
 //! ```text
 //! valgrind --tool=callgrind --callgrind-out-file=/dev/null peer_path blocking 8 1000
 //! valgrind --tool=callgrind --callgrind-out-file=/dev/null peer_path blocking 8 2000
 //! ```
 //!
-//! The difference of the two totals is the cost of 1000 turns.
+//! The difference of the two totals is the cost of 1000 iterations.
 
 use std::time::{Duration, Instant};
 
@@ -27,16 +27,18 @@ struct Buffers {
     window: Vec<u8>,
 }
 
-/// Runs a number of turns. A turn is a message to the peer and, with two ranks, one back.
+/// Runs a number of iterations. An iteration is a message to the peer and, with two ranks, one back.
 type Kernel = fn(&Comm, usize, &mut Buffers, u64) -> Result<()>;
 
 /// The entry of a kernel: its name, its loop, and the number of messages that two ranks send in sequence in a
-/// turn.
+/// iteration.
 macro_rules! kernel {
     ($name:ident, $messages:expr) => {
         (
             stringify!($name),
-            |comm, other, buffers, turns| (0..turns).try_for_each(|_| $name(comm, other, buffers)),
+            |comm, other, buffers, iterations| {
+                (0..iterations).try_for_each(|_| $name(comm, other, buffers))
+            },
             $messages,
         )
     };
@@ -55,7 +57,7 @@ const KERNELS: &[(&str, Kernel, f64)] = &[
 ];
 
 /// Rank 0 sends, then receives; the other rank receives, then sends.
-fn in_turn(
+fn interleave(
     comm: &Comm,
     send: impl FnOnce() -> Result<()>,
     recv: impl FnOnce() -> Result<()>,
@@ -100,7 +102,7 @@ fn posted(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
     let Buffers { out, into, .. } = b;
     comm.scope(|s| {
         let receive = s.irecv(into, other, 1)?;
-        in_turn(
+        interleave(
             comm,
             || comm.send(out, other, 1),
             || receive.wait().map(drop),
@@ -113,7 +115,7 @@ fn request(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
     let Buffers { out, into, .. } = b;
     comm.scope(|s| {
         let receive = s.irecv(into, other, 1)?;
-        in_turn(
+        interleave(
             comm,
             || s.isend(out, other, 1)?.wait().map(drop),
             || receive.wait().map(drop),
@@ -166,7 +168,7 @@ fn stream(comm: &Comm, other: usize, b: &mut Buffers) -> Result<()> {
     if comm.size() == 1 {
         return (0..WINDOW).try_for_each(|_| blocking(comm, other, b));
     }
-    in_turn(
+    interleave(
         comm,
         || {
             (0..WINDOW).try_for_each(|_| {
@@ -197,10 +199,10 @@ fn allreduce(comm: &Comm, _: usize, b: &mut Buffers) -> Result<()> {
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let (name, bytes, turns) = match &words[..] {
+    let (name, bytes, iterations) = match &words[..] {
         [name, bytes] => (name, bytes.parse::<usize>()?, None),
-        [name, bytes, turns] => (name, bytes.parse()?, Some(turns.parse::<u64>()?)),
-        _ => return Err("peer_path KERNEL BYTES [TURNS]".into()),
+        [name, bytes, iterations] => (name, bytes.parse()?, Some(iterations.parse::<u64>()?)),
+        _ => return Err("peer_path KERNEL BYTES [ITERATIONS]".into()),
     };
     let known = || KERNELS.iter().map(|kernel| kernel.0).collect::<Vec<_>>();
     let &(_, kernel, messages) = (KERNELS.iter())
@@ -216,28 +218,28 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         window: vec![0; WINDOW * bytes.max(1)],
     };
     buffers.into.truncate(bytes);
-    if let Some(turns) = turns {
-        return Ok(kernel(comm, other, &mut buffers, turns)?);
+    if let Some(iterations) = iterations {
+        return Ok(kernel(comm, other, &mut buffers, iterations)?);
     }
 
-    // Rank 0 computes the turns of a block from the time of the first turns, and sends the number to the
+    // Rank 0 computes the iterations of a block from the time of the first iterations, and sends the number to the
     // other rank.
-    let mut turns = [1u64];
+    let mut iterations = [1u64];
     loop {
         let start = Instant::now();
-        kernel(comm, other, &mut buffers, turns[0])?;
+        kernel(comm, other, &mut buffers, iterations[0])?;
         let mut more = [u8::from(start.elapsed() < BLOCK)];
         comm.bcast(&mut more, 0)?;
         if more == [0] {
             break;
         }
-        turns[0] *= 2;
+        iterations[0] *= 2;
     }
     let mut blocks = [0.0; BLOCKS];
     for block in &mut blocks {
         let start = Instant::now();
-        kernel(comm, other, &mut buffers, turns[0])?;
-        *block = start.elapsed().as_nanos() as f64 / (turns[0] as f64 * messages);
+        kernel(comm, other, &mut buffers, iterations[0])?;
+        *block = start.elapsed().as_nanos() as f64 / (iterations[0] as f64 * messages);
     }
     blocks.sort_by(f64::total_cmp);
     if comm.rank() == 0 {

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_survives_the_way() {
+    fn a_message_is_decoded_as_encoded() {
         for len in [0, 1, 4096, 300_000] {
             let message: Vec<u8> = (0..len).map(|at| (at % 251) as u8).collect();
             let memory = seal(&message).expect("memory");

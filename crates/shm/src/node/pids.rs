@@ -49,7 +49,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_message_survives_the_way() {
+    fn a_message_is_decoded_as_encoded() {
         let pids = gather(3, [(Some(2), 7), (None, 8), (Some(9), 9)].into_iter());
         assert_eq!(pids, [std::process::id(), 0, 7]);
         assert_eq!(parse(&bytes(&pids), 3), Some(pids.clone()));

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_that_loses_less_is_used() {
+    fn the_wait_that_loses_less_is_used() {
         let (wake, slice) = (Duration::from_micros(20), Duration::from_millis(4));
         let backoff = Backoff::default();
         let slept = run(&backoff, 100, wake, slice);

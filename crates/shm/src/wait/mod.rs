@@ -387,23 +387,20 @@ mod tests {
     #[test]
     fn a_rank_yields_to_co_located_ranks_after_its_part() {
         let [me, other] = mates();
-        let makes_way = |patience| {
+        let yields = |patience| {
             let mut waiter = Waiter::new(patience);
             waiter.yield_to_colocated(&me);
             waiter.is_yielding()
         };
         assert!(
-            !makes_way(WaitPolicy::oversubscribed()),
+            !yields(WaitPolicy::oversubscribed()),
             "no rank is co-located"
         );
         let _ = other.co_located();
-        assert!(makes_way(WaitPolicy::oversubscribed()));
-        assert!(!makes_way(WaitPolicy::active()));
+        assert!(yields(WaitPolicy::oversubscribed()));
+        assert!(!yields(WaitPolicy::active()));
         me.backoff.lose(3 * LONG_YIELD);
-        assert!(
-            !makes_way(WaitPolicy::oversubscribed()),
-            "another program is"
-        );
+        assert!(!yields(WaitPolicy::oversubscribed()), "another program is");
     }
 
     /// A late yield counts as a loss, unless a co-located rank worked meanwhile.

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_in_turn_pauses_and_an_end() {
+    fn pairs_in_order_pauses_and_an_end() {
         let mut schedule = ConnectSchedule::new(2, 1000, 5000);
         assert_eq!(schedule.next(1000), ScheduleStep::Try(0));
         assert!(!schedule.is_overdue(2999) && schedule.is_overdue(3000));

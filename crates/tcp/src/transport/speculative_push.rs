@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn one_push_is_under_way_at_most() {
+    fn one_push_is_in_flight_at_most() {
         let mut sender = PushSender::default();
         assert!(sender.may_begin());
         assert_eq!(sender.begin(REGION, 5), Push { number: 0, len: 5 });

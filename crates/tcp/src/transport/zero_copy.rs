@@ -48,15 +48,15 @@ impl ZeroCopy {
     /// The number of the next `bytes`, from the region's byte `at` on, that go to `peer` alike, and
     /// whether they go by page.
     fn span(&self, peer: u32, (protocol, at): (BulkProtocol, u64), bytes: usize) -> (usize, bool) {
-        let under_way = self.owner == Some(peer);
-        if protocol == BulkProtocol::Copy && !under_way {
+        let in_flight = self.owner == Some(peer);
+        if protocol == BulkProtocol::Copy && !in_flight {
             return (bytes, false);
         }
         let left = (SPAN - at % SPAN) as usize;
         let len = bytes.min(left);
         let is_page_span = protocol == BulkProtocol::Pages || (at / SPAN).is_multiple_of(2);
         let by_page = protocol != BulkProtocol::Copy && is_page_span && len >= MIN_LEN;
-        (len, by_page || under_way)
+        (len, by_page || in_flight)
     }
 
     /// Takes the first of `bytes`, which begin at the given byte of a region that goes by the given protocol.

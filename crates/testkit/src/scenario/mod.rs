@@ -73,7 +73,7 @@ pub struct Scenario {
     /// Number of messages that were neither matched nor cancelled.
     unmatched: usize,
     /// Messages that have not arrived yet, by sender and receiver.
-    under_way: Vec<VecDeque<usize>>,
+    in_flight: Vec<VecDeque<usize>>,
 }
 
 /// Applies `ops` to a job of `ranks` ranks over a fabric with this configuration, then runs until all has
@@ -111,7 +111,7 @@ impl Scenario {
             open_sends: Vec::new(),
             open_receives: Vec::new(),
             unmatched: 0,
-            under_way: vec![VecDeque::new(); (count * count) as usize],
+            in_flight: vec![VecDeque::new(); (count * count) as usize],
         }
     }
 
@@ -130,9 +130,9 @@ impl Scenario {
     }
 
     /// The messages from one rank to another that have not arrived yet.
-    fn under_way(&mut self, from: u32, to: u32) -> &mut VecDeque<usize> {
+    fn in_flight(&mut self, from: u32, to: u32) -> &mut VecDeque<usize> {
         let at = from * self.size() + to;
-        &mut self.under_way[at as usize]
+        &mut self.in_flight[at as usize]
     }
 
     /// Applies one operation. Dead ranks do nothing.
@@ -210,7 +210,7 @@ impl Scenario {
             matched: false,
         });
         self.unmatched += 1;
-        self.under_way(from, to).push_back(number);
+        self.in_flight(from, to).push_back(number);
         Some(number)
     }
 

@@ -52,7 +52,7 @@ impl Scenario {
 
     /// The number of the message that arrives: the oldest under way that was not cancelled.
     fn arrived(&mut self, from: u32, at: u32, envelope: Envelope, bytes: &[u8]) -> usize {
-        while let Some(number) = self.under_way(from, at).pop_front() {
+        while let Some(number) = self.in_flight(from, at).pop_front() {
             let sent = &self.sent[number];
             if sent.envelope == envelope && sent.body(number) == bytes {
                 return number;

@@ -67,7 +67,7 @@ impl<T: Tx + Rma> Engine<T> {
                 region,
                 offer: offer @ Offer { put: true, .. },
                 room,
-                under_way: true,
+                in_flight: true,
             } => {
                 let outcome = if head.flags.is_empty() {
                     let fault = Fault::Refused("the sender's puts");

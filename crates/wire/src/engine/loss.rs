@@ -60,7 +60,7 @@ impl<T: Tx + Rma> Engine<T> {
                 state.answers.remove(&mut self.requests, 0, index);
             }
             State::Pulling {
-                under_way: false, ..
+                in_flight: false, ..
             }
             | State::Pushing(Push { listed: true, .. }) => {
                 state.bulk.remove(&mut self.requests, 0, index);

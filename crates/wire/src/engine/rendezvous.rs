@@ -140,7 +140,7 @@ impl<T: Tx + Rma> Engine<T> {
                     region,
                     offer,
                     room,
-                    under_way: false,
+                    in_flight: false,
                 };
                 self.begin_bulk(tx, index);
             }
@@ -180,7 +180,7 @@ impl<T: Tx + Rma> Engine<T> {
                 region,
                 offer,
                 room,
-                under_way,
+                in_flight,
             } => {
                 let len = offer.len.min(*room);
                 if offer.put {
@@ -195,7 +195,7 @@ impl<T: Tx + Rma> Engine<T> {
                     let to = Local { region, at: 0, len };
                     tx.get(peer, from, to, token(handle, Bulk::Get))?;
                 }
-                *under_way = true;
+                *in_flight = true;
             }
             State::Pushing(push) => {
                 push.start(tx, peer, state_of_peer.chunk, token(handle, Bulk::Put))?;
@@ -222,7 +222,7 @@ impl<T: Tx + Rma> Engine<T> {
                 region,
                 offer,
                 room,
-                under_way: true,
+                in_flight: true,
             } if bulk == Bulk::Get as u32 && !offer.put => {
                 let (flags, outcome) = match result {
                     Ok(()) => (Flags::YES, received(record, offer.len, room)),

@@ -60,7 +60,7 @@ impl<R> Push<R> {
     where
         T: Rma<Region = R>,
     {
-        while self.next < self.room && self.under_way < DEPTH {
+        while self.next < self.room && self.in_flight < DEPTH {
             let (at, len) = (self.next, chunk.min(self.room - self.next));
             let from = Local {
                 region: &self.region,
@@ -74,7 +74,7 @@ impl<R> Push<R> {
             };
             tx.put(to, from, there, token)?;
             self.next += len;
-            self.under_way += 1;
+            self.in_flight += 1;
         }
         self.listed = false;
         Ok(())
@@ -111,7 +111,7 @@ impl<T: Tx + Rma> Engine<T> {
                     key,
                     id,
                     next: 0,
-                    under_way: 0,
+                    in_flight: 0,
                     listed: true,
                     fault: None,
                 });
@@ -131,7 +131,7 @@ impl<T: Tx + Rma> Engine<T> {
         let State::Pushing(push) = &mut record.state else {
             unreachable!("only puts end here");
         };
-        push.under_way -= 1;
+        push.in_flight -= 1;
         if let Err(fault) = result {
             push.fault.get_or_insert(fault);
             push.next = push.room;
@@ -141,7 +141,7 @@ impl<T: Tx + Rma> Engine<T> {
                 push.listed = true;
                 self.begin_bulk(tx, index);
             }
-        } else if push.under_way == 0 {
+        } else if push.in_flight == 0 {
             self.pushed(tx, index);
         }
     }

@@ -126,7 +126,7 @@ pub(super) struct Push<R> {
     /// Offset of the first byte for which no put was started.
     pub(super) next: u64,
     /// Puts that have not ended.
-    pub(super) under_way: u32,
+    pub(super) in_flight: u32,
     /// The send is in its peer's list `bulk`.
     pub(super) listed: bool,
     /// Why a put failed; then no other is started.
@@ -166,7 +166,7 @@ pub(super) enum State<B, R> {
         region: R,
         offer: Offer,
         room: u64,
-        under_way: bool,
+        in_flight: bool,
     },
     /// The outcome is known; the transport has not released the memory yet.
     Releasing(Outcome),

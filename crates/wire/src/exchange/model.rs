@@ -195,15 +195,15 @@ pub fn counting(job: &WireUpJob, costs: &WireUpCosts) -> WireUpTime {
     let rtt = 2 * costs.latency;
     let names = ranks - 1;
     let lists = 1 + ranks.div_ceil(LISTED) + nodes.div_ceil(LISTED);
-    let in_turn = names + lists;
+    let sequential = names + lists;
     // Each rank puts its name, gets the first one, the number of nodes, its place on its node and its
     // leader's address, and enters four barriers; each leader puts its card and gets those of others.
     let of_all = (5 + 4) * ranks + 2 * nodes;
-    let all = in_turn * (rtt + costs.serve) + of_all * costs.serve + 4 * rtt;
+    let all = sequential * (rtt + costs.serve) + of_all * costs.serve + 4 * rtt;
     WireUpTime {
         leaders: all,
         all,
-        gets: in_turn + of_all,
+        gets: sequential + of_all,
         ..WireUpTime::default()
     }
 }

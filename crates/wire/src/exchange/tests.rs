@@ -48,7 +48,7 @@ fn run(
     let nodes = tables.len() as u32;
     let start = |(me, own)| (AddressExchange::new(me, nodes, own), 0);
     let mut leaders: Vec<(AddressExchange, u32)> = (0..).zip(tables).map(start).collect();
-    let mut under_way: Vec<(u32, u32, Vec<u8>)> = Vec::new();
+    let mut in_flight: Vec<(u32, u32, Vec<u8>)> = Vec::new();
     let advance = |leaders: &mut Vec<(AddressExchange, u32)>, me: usize, out: &mut Vec<_>| {
         let (leader, gets) = &mut leaders[me];
         loop {
@@ -64,13 +64,13 @@ fn run(
         }
     };
     for me in 0..tables.len() {
-        advance(&mut leaders, me, &mut under_way);
+        advance(&mut leaders, me, &mut in_flight);
     }
-    while !under_way.is_empty() {
-        let next = order(under_way.len()) % under_way.len();
-        let (from, to, bytes) = under_way.swap_remove(next);
+    while !in_flight.is_empty() {
+        let next = order(in_flight.len()) % in_flight.len();
+        let (from, to, bytes) = in_flight.swap_remove(next);
         leaders[to as usize].0.receive(from, &bytes).unwrap();
-        advance(&mut leaders, to as usize, &mut under_way);
+        advance(&mut leaders, to as usize, &mut in_flight);
     }
     leaders
 }

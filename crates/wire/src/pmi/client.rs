@@ -166,7 +166,7 @@ impl Client {
     /// If the request is not allowed now, or an argument does not fit a line. The state does not change.
     pub fn request(&mut self, request: PmiRequest<'_>) -> Result<&str, ClientError> {
         let command = request.command();
-        self.check_turn(command)?;
+        self.check_order(command)?;
         let code;
         let fields: &[(&str, &dyn Display)] = match &request {
             PmiRequest::Init => &[("pmi_version", &1), ("pmi_subversion", &1)],
@@ -242,7 +242,7 @@ impl Client {
             .map(|command| ClientError::Closed(command.request_word()))
     }
 
-    fn check_turn(&self, command: Command) -> Result<(), ClientError> {
+    fn check_order(&self, command: Command) -> Result<(), ClientError> {
         let request = command.request_word();
         if command == Command::Abort && self.state == State::Joined {
             return Ok(());

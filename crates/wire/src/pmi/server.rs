@@ -78,7 +78,7 @@ pub enum ServerError {
     },
     /// It sent a command in a state that does not allow it.
     #[error("the PMI request `{request}` came {when}")]
-    Turn {
+    Order {
         /// The command's word.
         request: &'static str,
         /// The state of the rank.
@@ -235,7 +235,7 @@ impl Server {
             .command()
             .parse()
             .map_err(|()| ServerError::Unknown(Excerpt::new(line.text().as_bytes())))?;
-        self.check_turn(rank, command)?;
+        self.check_order(rank, command)?;
         match command {
             Command::Init => self.init(rank, &line),
             Command::Maxes => {
@@ -303,7 +303,7 @@ impl Server {
         Ok(true)
     }
 
-    fn check_turn(&self, rank: u32, command: Command) -> Result<(), ServerError> {
+    fn check_order(&self, rank: u32, command: Command) -> Result<(), ServerError> {
         let when = match (self.ranks[rank as usize].state, command) {
             (RankState::Joined, Command::Init) => "a second time",
             (RankState::Outside, Command::Init)
@@ -315,7 +315,7 @@ impl Server {
             (RankState::Waiting, _) => "while its barrier was still open",
             (RankState::Gone, _) => "after its process had ended",
         };
-        Err(ServerError::Turn {
+        Err(ServerError::Order {
             request: command.request_word(),
             when,
         })

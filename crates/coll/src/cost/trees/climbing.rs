@@ -37,7 +37,7 @@ struct Parent {
     /// The time at which the last child on its node is done.
     acknowledged: u64,
     /// Long messages that are under way while others are requested.
-    under_way: u64,
+    in_flight: u64,
 }
 
 impl Tree<'_> {
@@ -186,14 +186,14 @@ impl Parent {
         if time >= self.there {
             (self.there, self.recv) = (time, recv);
         }
-        self.under_way += 1;
+        self.in_flight += 1;
     }
 
     /// Finishes the long messages: the processor handles each once more, most of them while others are
     /// under way.
     fn end(&mut self, model: &Model) {
-        if self.under_way > 0 {
-            let others = (self.under_way - 1) * model.machine.node.recv;
+        if self.in_flight > 0 {
+            let others = (self.in_flight - 1) * model.machine.node.recv;
             let asked = self.cpu.saturating_add(others);
             self.cpu = asked.max(self.there).saturating_add(self.recv);
         }

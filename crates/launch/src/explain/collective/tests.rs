@@ -86,8 +86,8 @@ fn several_nodes_use_intra_node_phases_where_that_is_faster() {
     ));
     assert!(!is_suited("bcast 64KiB -n 64 --machine ndr", &[]));
     // Dealt in turn two ranks are on each, whatever room there is.
-    let in_turn = "allreduce 512KiB -n 4 --per-node 3 --placement cyclic";
-    assert!(!is_suited(in_turn, &[]));
+    let cyclic = "allreduce 512KiB -n 4 --per-node 3 --placement cyclic";
+    assert!(!is_suited(cyclic, &[]));
     let forced = [("OXMPI_BCAST_ALGORITHM", "intra-node")];
     let read = json("bcast 64KiB -n 64 --per-node 8", &forced);
     assert_eq!(read["chosen"]["algorithm"], "intra-node");

@@ -164,9 +164,9 @@ mod tests {
             let short = latency + 2.0 * overhead + byte * LENGTHS_OF_COSTS[0] as f64;
             let off = 0.1 * short / LONG as f64 + 0.06 * byte;
             prop_assert!((found.byte - byte).abs() < off);
-            let way = found.latency + 2.0 * found.overhead;
+            let one_way = found.latency + 2.0 * found.overhead;
             let most = 0.06 * short + off * LENGTHS_OF_COSTS[0] as f64;
-            prop_assert!((way - latency - 2.0 * overhead).abs() < most);
+            prop_assert!((one_way - latency - 2.0 * overhead).abs() < most);
             prop_assert!(found.latency >= 0.0);
         }
     }

@@ -121,14 +121,14 @@ fn line(first: usize, second: usize) -> std::io::Result<f64> {
 
 /// Writes odd numbers and waits for the even ones.
 fn ask(line: &AtomicU64) -> f64 {
-    let (start, mut turn) = (Instant::now(), 0);
+    let (start, mut round) = (Instant::now(), 0);
     let mut fastest = f64::INFINITY;
     while start.elapsed() < PROBE || fastest.is_infinite() {
         let begin = Instant::now();
         for _ in 0..EXCHANGES {
-            line.store(turn + 1, Relaxed);
-            turn += 2;
-            while line.load(Relaxed) != turn {
+            line.store(round + 1, Relaxed);
+            round += 2;
+            while line.load(Relaxed) != round {
                 std::hint::spin_loop();
             }
         }
@@ -142,7 +142,7 @@ fn answer(line: &AtomicU64) {
     loop {
         match line.load(Relaxed) {
             STOP => return,
-            turn if turn % 2 == 1 => line.store(turn + 1, Relaxed),
+            round if round % 2 == 1 => line.store(round + 1, Relaxed),
             _ => std::hint::spin_loop(),
         }
     }

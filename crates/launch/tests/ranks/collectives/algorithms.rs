@@ -235,16 +235,16 @@ fn collectives_and_messages_do_not_match_each_other() {
             let comm = world.comm();
             let (rank, size) = (comm.rank(), comm.size());
             let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
-            for turn in 0..200u32 {
+            for round in 0..200u32 {
                 let mut got = [0];
                 comm.scope(|s| {
                     let receive = s.irecv(&mut got, oxmpi::Source::Any, oxmpi::Tag::Any)?;
-                    assert_eq!(comm.allreduce(&turn, Op::MAX)?, turn);
-                    comm.send(&[turn + rank as u32], right, turn)?;
+                    assert_eq!(comm.allreduce(&round, Op::MAX)?, round);
+                    comm.send(&[round + rank as u32], right, round)?;
                     comm.barrier()?;
                     receive.wait()
                 })?;
-                assert_eq!(got, [turn + left as u32]);
+                assert_eq!(got, [round + left as u32]);
             }
             Ok(())
         });

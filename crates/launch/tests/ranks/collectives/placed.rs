@@ -48,7 +48,7 @@ fn ranks_choose_the_algorithms_that_explain_names() {
     for placement in ["block", "cyclic"] {
         let job = match placement {
             "block" => Job::of(RANKS),
-            _ => Job::of(RANKS).in_turn(),
+            _ => Job::of(RANKS).cyclic(),
         };
         let done = job.run(|| {
             let world = World::init()?;
@@ -118,11 +118,11 @@ fn results_are_right_for_every_placement() {
         let comm = world.comm();
         let (rank, new) = (comm.rank(), Placement::new);
         let block = |size, ranks| new(Order::Block, size, ranks);
-        let in_turn = |rank: usize| rank % 3 * 4 + rank / 3;
+        let cyclic = |rank: usize| rank % 3 * 4 + rank / 3;
         let orders: [(&dyn Fn(usize) -> usize, Placement); 4] = [
             (&|rank| rank, block(12, 3)),
             (&|rank| 11 - rank, block(12, 3)),
-            (&in_turn, new(Order::Cyclic, 12, 3)),
+            (&cyclic, new(Order::Cyclic, 12, 3)),
             // An order that is neither block nor cyclic.
             (&|rank| rank * 5 % 12, block(12, 1)),
         ];

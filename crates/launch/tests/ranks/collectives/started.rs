@@ -159,7 +159,7 @@ fn messages_and_blocking_collectives_complete_meanwhile() {
             let mine = vec![[rank as u32 * 2 + 3, 1]; 4000];
             let own = [rank];
             let expected = (1..size as u32).fold([3, 1], |all, r| compose(all, [r * 2 + 3, 1]));
-            for turn in 0..40u32 {
+            for round in 0..40u32 {
                 let mut result = vec![[0; 2]; 4000];
                 let mut got = [0];
                 let mut list = vec![0; size];
@@ -168,14 +168,14 @@ fn messages_and_blocking_collectives_complete_meanwhile() {
                     let folded = s.start(collective::allreduce(&mine, &mut result, op))?;
                     let receive = s.irecv(&mut got, oxmpi::Source::Any, oxmpi::Tag::Any)?;
                     let ranks = s.start(collective::allgather(&own, &mut list))?;
-                    assert_eq!(comm.allreduce(&turn, Op::MAX)?, turn);
-                    comm.send(&[turn + rank as u32], right, turn)?;
+                    assert_eq!(comm.allreduce(&round, Op::MAX)?, round);
+                    comm.send(&[round + rank as u32], right, round)?;
                     comm.barrier()?;
                     let mut all = vec![folded.any(), receive.any(), ranks.any()];
                     while let Some((_, (), _)) = Request::wait_any(&mut all)? {}
                     Ok(())
                 })?;
-                assert_eq!(got, [turn + left as u32]);
+                assert_eq!(got, [round + left as u32]);
                 assert!(result.iter().all(|got| *got == expected));
                 assert!(list.into_iter().eq(0..size));
             }

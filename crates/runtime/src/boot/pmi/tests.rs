@@ -112,15 +112,15 @@ fn an_abort_reaches_the_manager() {
 /// In each step: silence, a closed connection, noise, a line without end, the answer to another question, and
 /// two answers at once.
 #[test]
-fn a_bad_manager_is_an_error_at_every_turn() {
+fn a_bad_manager_is_an_error_at_every_step() {
     let endless = "x".repeat(1 << 20);
-    for turn in 0..GOOD.len() {
-        let script = |answer| [&GOOD[..turn], &[answer][..]].concat();
-        let twice = GOOD[turn].repeat(2);
+    for round in 0..GOOD.len() {
+        let script = |answer| [&GOOD[..round], &[answer][..]].concat();
+        let twice = GOOD[round].repeat(2);
         let cases = [
-            (GOOD[..turn].to_vec(), false, "has not answered `"),
+            (GOOD[..round].to_vec(), false, "has not answered `"),
             (script("cmd=never_finished"), false, "has not answered `"),
-            (GOOD[..turn].to_vec(), true, "closed the connection"),
+            (GOOD[..round].to_vec(), true, "closed the connection"),
             (script("HTTP/1.1 400 Bad Request\n"), false, "cmd=NAME"),
             (script("cmd=\n"), false, "cmd=NAME"),
             (script("\u{0}\u{1}\n"), false, "cmd=NAME"),
@@ -135,7 +135,7 @@ fn a_bad_manager_is_an_error_at_every_turn() {
             let error = outcome.expect_err(says).to_string();
             // A rank whose write finds the connection closed reports the system's error.
             let hung_up = hangs_up && error.contains("os error");
-            assert!(hung_up || error.contains(says), "turn {turn}: {error}");
+            assert!(hung_up || error.contains(says), "round {round}: {error}");
         }
     }
 }

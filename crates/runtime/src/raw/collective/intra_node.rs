@@ -41,7 +41,7 @@ impl<A: Threading> Communicator<A> {
         let (node_group, polls) = match self.lend_own_group(call)? {
             LentNodeGroup::Group(node_group, polls) => (node_group, polls),
             LentNodeGroup::None | LentNodeGroup::NotMade => return Ok(false),
-            LentNodeGroup::InUse => return Err(self.refused(&UNDER_WAY)),
+            LentNodeGroup::InUse => return Err(self.refused(&IN_PROGRESS)),
         };
         let mut collective = IntraNodeRun {
             node_group: Some(node_group),
@@ -74,7 +74,7 @@ impl<A: Threading> Communicator<A> {
         match have {
             GroupsOnNodes::Made => Ok(SharedMemory::OnNodes),
             GroupsOnNodes::None | GroupsOnNodes::NotMade => Ok(SharedMemory::None),
-            GroupsOnNodes::InUse => Err(self.refused(&UNDER_WAY)),
+            GroupsOnNodes::InUse => Err(self.refused(&IN_PROGRESS)),
         }
     }
 
@@ -96,7 +96,7 @@ impl<A: Threading> Communicator<A> {
 }
 
 /// Why a communicator's node group is in use.
-const UNDER_WAY: &str = "one is under way on this communicator, in another thread or in the one whose operation calls this one";
+const IN_PROGRESS: &str = "one is under way on this communicator, in another thread or in the one whose operation calls this one";
 
 /// Why a wait of a collective ended early.
 enum WaitStop {
@@ -139,7 +139,7 @@ impl<A: Threading> Members<'_, A> {
         let (node_group, polls) =
             match (self.access).with(|endpoint| endpoint.lend_group_on_node(self.context)) {
                 LentNodeGroup::Group(node_group, polls) => (node_group, polls),
-                LentNodeGroup::InUse => return Err(self.refused(&UNDER_WAY)),
+                LentNodeGroup::InUse => return Err(self.refused(&IN_PROGRESS)),
                 LentNodeGroup::None | LentNodeGroup::NotMade => {
                     return Err(self.refused(
                         &"its plan has an intra-node phase, and the ranks have no node group",
@@ -366,7 +366,7 @@ impl<A: Threading> CollectiveDriver for IntraNodeCaller<'_, A> {
     fn yield_to_colocated(&mut self) {
         // A yield that holds the endpoint's lock would keep other threads from it.
         if A::SINGLE {
-            self.members.access.with(Endpoint::make_way);
+            self.members.access.with(Endpoint::yield_processor);
         }
     }
 

@@ -107,7 +107,7 @@ impl<A: Threading> Communicator<A> {
         let collectives = self.access.with(|endpoint| {
             endpoint.check_process()?;
             endpoint.take_back(request);
-            Ok(endpoint.collectives.are_under_way())
+            Ok(endpoint.collectives.are_in_progress())
         })?;
         if collectives {
             self.access.cancel_collective(request);

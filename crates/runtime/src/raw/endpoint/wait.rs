@@ -116,7 +116,7 @@ impl Endpoint {
     }
 
     /// Yields the processor once to ranks that share it.
-    pub(in crate::raw) fn make_way(&mut self) {
+    pub(in crate::raw) fn yield_processor(&mut self) {
         self.waiter().yield_to_colocated(&self.node_barriers);
     }
 }

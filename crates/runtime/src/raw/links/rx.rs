@@ -116,9 +116,9 @@ impl LinksRx {
     /// this node rings the doorbell.
     #[inline(never)]
     fn rest(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, barriers: &NodeBarriers) {
-        let turn = self.is_time_to_yield() && !waiter.is_busy();
+        let yields = self.is_time_to_yield() && !waiter.is_busy();
         match waiter.next(barriers) {
-            WaitStep::Spin if !turn => std::hint::spin_loop(),
+            WaitStep::Spin if !yields => std::hint::spin_loop(),
             WaitStep::Spin | WaitStep::Yield => {
                 std::thread::yield_now();
                 self.poll_network_next();
@@ -150,7 +150,7 @@ impl LinksRx {
         pace.rests & (RESTS_PER_YIELD - 1) == 0
     }
 
-    /// Polls the network, if it is its turn.
+    /// Polls the network, at its interval.
     #[inline]
     fn poll_network<S: Sink<LinksTx>>(
         &mut self,

@@ -63,7 +63,7 @@ impl StartedCollectives {
     }
 
     /// Whether a collective is under way, also one that a thread is advancing now.
-    pub(in crate::raw) fn are_under_way(&self) -> bool {
+    pub(in crate::raw) fn are_in_progress(&self) -> bool {
         !self.open.is_empty() || !self.out.is_empty()
     }
 

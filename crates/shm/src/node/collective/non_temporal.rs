@@ -140,7 +140,7 @@ mod tests {
     const CASCADE_LAKE: [u64; 2] = [150, 180];
 
     #[test]
-    fn the_faster_way_is_learned_and_kept() {
+    fn the_faster_copy_is_learned_and_kept() {
         let mut trials = NonTemporalTrials::new();
         assert!(non_temporal(&mut trials, 1000, FAR) > 960);
         non_temporal(&mut trials, 1000, SAME);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_that_is_always_slow_is_learned() {
+    fn a_copy_that_is_always_slow_is_learned() {
         for slow in [0, 1] {
             let mut times = [300; 2];
             times[slow] = 5_000;

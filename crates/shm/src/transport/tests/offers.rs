@@ -199,12 +199,12 @@ fn gets_end_in_the_order_in_which_they_began() {
 /// protocol's cost, or it would be tried first for ever.
 #[test]
 fn gets_without_a_fifo_succeed_and_count() {
-    const IN_TURN: usize = WINDOWS_PER_PAIR / 2;
+    const IN_SEQUENCE: usize = WINDOWS_PER_PAIR / 2;
     const WITHOUT: usize = 4;
     const NO_WINDOW: u64 = u64::MAX;
     let [mut owner, mut claimer] = two();
     // The ping-pong windows go to messages of another size class.
-    let lens = [100_000; IN_TURN]
+    let lens = [100_000; IN_SEQUENCE]
         .into_iter()
         .chain([20_000; FIFOS + WITHOUT]);
     let mut from: Vec<Vec<u8>> = (1..).zip(lens).map(|(fill, len)| vec![fill; len]).collect();
@@ -305,7 +305,7 @@ fn pass(from: (&mut Rank, u32), to: (&mut Rank, u32)) {
 }
 
 #[test]
-fn one_rank_chooses_where_messages_go_both_ways() {
+fn one_rank_chooses_for_both_directions() {
     let [mut low, mut high] = two();
     low.prefer(BulkProtocol::Copy);
     for _ in 0..20 {

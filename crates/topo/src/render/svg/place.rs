@@ -103,8 +103,8 @@ fn bridge(
     let mut y = area.y;
     for (text, cell) in behind {
         let (from, to) = ((square.right(), middle), (left, y + WIRE));
-        let way = vec![from, (spine, middle), (spine, to.1), to];
-        scene.wires.push(way);
+        let wire = vec![from, (spine, middle), (spine, to.1), to];
+        scene.wires.push(wire);
         if let Some(text) = text {
             let size = Size {
                 width: reach,

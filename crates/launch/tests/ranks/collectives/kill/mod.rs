@@ -42,7 +42,7 @@ fn repeat<C>(
     let world = World::init()?;
     let ranks = meet(&world)?;
     let (mine, mut all) = (vec![1; LONG * RANKS], vec![0; LONG * RANKS]);
-    for turn in 0.. {
+    for number in 0.. {
         if let Err(error) = round(&ranks, &mine, &mut all) {
             let is_loss = matches!(error, Error::Peer { .. } | Error::Collective { .. });
             assert!(is_loss, "{error}");
@@ -50,7 +50,7 @@ fn repeat<C>(
             return Ok(());
         }
         // By now the ranks have connected and have used all protocols.
-        if turn == 24 {
+        if number == 24 {
             say(format_args!("begun"));
         }
     }
@@ -67,14 +67,14 @@ fn check_survivors(
     rank: impl Fn(&str) -> Result<()> + Copy,
 ) {
     let mut slowest = (Duration::ZERO, "");
-    for (turn, &name) in names.iter().enumerate() {
+    for (round, &name) in names.iter().enumerate() {
         let (job, mut leash) = job().with("COLLECTIVE", name).start_leashed(rank);
         let pids = leash.pids(RANKS);
         for _ in 0..RANKS {
             assert_eq!(leash.line(), "begun");
         }
         signal(job.id(), Signal::STOP);
-        let victim = turn % RANKS;
+        let victim = round % RANKS;
         let killed = Instant::now();
         signal(pids[victim], Signal::KILL);
         let lost = format!(" (pid {} on ", pids[victim]);

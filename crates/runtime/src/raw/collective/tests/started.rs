@@ -79,7 +79,7 @@ fn several_collectives_run_at_once_and_complete_in_any_order() {
                     cases.map(move |case| (algorithm, case))
                 })
                 .collect();
-            for (turn, some) in all.chunks(AT_ONCE).enumerate() {
+            for (round, some) in all.chunks(AT_ONCE).enumerate() {
                 let shares = some
                     .iter()
                     .map(|&(algorithm, case)| Share::new(algorithm, case, rank));
@@ -97,11 +97,11 @@ fn several_collectives_run_at_once_and_complete_in_any_order() {
                             .expect("it starts")
                     })
                     .collect();
-                if turn % 3 == 0 {
+                if round % 3 == 0 {
                     comm.barrier().expect("no rank fails");
                 }
-                for at in shuffled(requests.len(), rank, turn as u64) {
-                    if turn % 2 == 0 {
+                for at in shuffled(requests.len(), rank, round as u64) {
+                    if round % 2 == 0 {
                         comm.wait(requests[at]).expect("it ends well");
                     } else {
                         let ended = std::iter::from_fn(|| Some(comm.test(requests[at])));
@@ -136,8 +136,8 @@ fn persistent_collectives_start_repeatedly_in_any_order() {
                     prepared.expect("it suits")
                 })
                 .collect();
-            for turn in 0..4 {
-                let order = shuffled(prepared.len(), rank, turn);
+            for round in 0..4 {
+                let order = shuffled(prepared.len(), rank, round);
                 let start = |&at: &usize| (at, prepared[at].start().expect("it starts"));
                 let started: Vec<_> = order.iter().map(start).collect();
                 for (at, request) in started {
@@ -151,7 +151,7 @@ fn persistent_collectives_start_repeatedly_in_any_order() {
 }
 
 #[test]
-fn a_collective_under_way_is_not_started_again() {
+fn a_collective_in_progress_is_not_started_again() {
     job(2, |comm| {
         let call = Call::barrier(comm.group().rank(), 2);
         let prepared = comm.prepare(call, Buffers::NONE, None).expect("it suits");
