@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use oxmpi::transports::opened;
 use oxmpi_os::{affinity, cpu, host, limit, probe};
+use oxmpi_topo::linux::Root;
 use oxmpi_topo::{CpuSet, Kind, Machine};
 use oxmpi_wire::transports::{self, Selection};
 
@@ -15,6 +16,7 @@ use crate::diagnostics::{self, CommandError};
 use crate::options::*;
 use crate::process_manager::with_start;
 use crate::process_settings;
+use crate::topo;
 
 #[rustfmt::skip]
 const OPTIONS: OptionTable<bool> = OptionTable {
@@ -37,6 +39,8 @@ struct SystemInfo {
     host: String,
     /// The number of objects of each kind, outermost first; an error if the machine cannot be read.
     machine: Result<Vec<(Kind, usize)>, String>,
+    /// The source of the machine's topology and the notes on it.
+    topology: Vec<String>,
     /// Processors in the mask of this process.
     allowed: CpuSet,
     /// Processors that may run at once, by the mask and the control groups.
@@ -80,12 +84,12 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
 fn collect() -> SystemInfo {
     let mask = affinity::current().unwrap_or_default();
     let selection = selection();
+    let machine = topo::read(&Root::live());
     SystemInfo {
         version: env!("CARGO_PKG_VERSION"),
         host: host::name(),
-        machine: Machine::this()
-            .map(|m| counts(&m))
-            .map_err(|error| error.to_string()),
+        topology: machine.iter().flat_map(sources).collect(),
+        machine: machine.map(|machine| counts(&machine)),
         allowed: affinity::cpus(&mask).collect(),
         granted: cpu::granted(),
         memory: limit::available(),
@@ -95,6 +99,13 @@ fn collect() -> SystemInfo {
         }),
         transports: vec![shm(&selection), tcp(&selection)],
     }
+}
+
+/// The source of a machine's topology, and the notes on it.
+fn sources(machine: &Machine) -> Vec<String> {
+    let source = machine.source().to_string();
+    let notes = machine.notes().map(String::from);
+    std::iter::once(source).chain(notes).collect()
 }
 
 /// The numbers of objects that determine the paths of messages.

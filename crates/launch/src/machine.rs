@@ -1,15 +1,21 @@
 //! Reads this machine as far as the placement of ranks needs, to keep the start of a job short.
 
-use oxmpi_topo::Machine;
 use oxmpi_topo::linux::{Files, Root};
+use oxmpi_topo::{Machine, Source};
 
-/// Reads this machine. Caches are read only with `has_caches`, devices only if an RDMA device exists.
+use crate::{diagnostics, topo};
+
+/// Reads this machine for a job. Caches are read only with `has_caches`, devices only if an RDMA device exists. Prints
+/// the notes of another source than /proc and /sys.
 ///
 /// # Errors
 /// A sentence with the name of the file.
 pub(crate) fn local(has_caches: bool) -> Result<Machine, String> {
-    Machine::from_linux(&PlacementFiles::new(Root::live(), has_caches))
-        .map_err(|error| format!("cannot read this machine: {error}"))
+    let machine = topo::read(&PlacementFiles::new(Root::live(), has_caches))?;
+    if machine.source() != Source::Linux {
+        machine.notes().for_each(diagnostics::error);
+    }
+    Ok(machine)
 }
 
 /// The files of this machine without those that the placement of ranks does not need, which are most.

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use oxmpi_topo::{CpuSet, Kind, Machine};
 
+use crate::numa::{NumaDomain, numa_domains, numa_domains_of};
 use crate::placement::{Placement, RankPlace, Warning, WarningCode, count};
 use crate::rdma;
 
@@ -17,8 +18,8 @@ use crate::rdma;
 /// - [`ProcessorShared`](WarningCode::ProcessorShared): pinning puts two ranks on one processor, or ranks that are not pinned
 ///   outnumber the processors, each counted with its `threads`.
 /// - [`SiblingShared`](WarningCode::SiblingShared): two ranks have hardware threads of one core while another core is idle.
-/// - [`DomainAcrossNuma`](WarningCode::DomainAcrossNuma): a rank has processors of several NUMA nodes, but
-///   not all processors of each.
+/// - [`DomainAcrossNuma`](WarningCode::DomainAcrossNuma): a rank has processors of several
+///   [NUMA domains](NumaDomain), but not all processors of each.
 /// - [`FarFromRdma`](WarningCode::FarFromRdma): a rank has no processor near an active RDMA port.
 ///
 /// Ranks that are not pinned have no other conflicts: the kernel's scheduler moves them.
@@ -161,15 +162,12 @@ fn sibling_shared(machine: &Machine, placement: &Placement) -> Option<Warning> {
 }
 
 fn across_numa(machine: &Machine, placement: &Placement) -> Option<Warning> {
-    let nodes: Vec<CpuSet> = machine
-        .objects(Kind::Numa)
-        .map(|node| node.cpus() & &placement.allowed)
-        .filter(|node| !node.is_empty())
-        .collect();
+    let domains = numa_domains(machine);
     let straddles = |rank: &&RankPlace| {
-        let met = nodes.iter().filter(|node| node.intersects(&rank.cpus));
-        let met: Vec<&CpuSet> = met.collect();
-        met.len() > 1 && met.iter().any(|node| !node.is_subset(&rank.cpus))
+        let met = || numa_domains_of(&domains, &rank.cpus);
+        let is_cut =
+            |domain: &NumaDomain| !(&domain.cpus & &placement.allowed).is_subset(&rank.cpus);
+        met().nth(1).is_some() && met().any(is_cut)
     };
     let RankPlace { rank, cpus } = placement.ranks.iter().find(straddles)?;
     Some(Warning::new(

@@ -32,6 +32,7 @@ mod documented;
 pub mod intel;
 mod intel2021;
 mod metrics;
+mod numa;
 pub mod openmp;
 pub mod openmpi;
 mod per_host;
@@ -44,6 +45,7 @@ mod warnings;
 
 pub use conflicts::{conflicts, far_from_rdma};
 pub use metrics::Metrics;
+pub use numa::{NumaDomain, numa_domains, numa_domains_of};
 /// The crate of machines, so that callers need no second dependency.
 pub use oxmpi_topo as topo;
 pub use per_host::{PER_HOST, PerHost};

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use oxmpi_topo::{CpuSet, Kind, Machine};
 
+use crate::numa::{NumaDomain, numa_domains, numa_domains_of};
 use crate::placement::{Placement, RankPlace};
 
 /// The kinds of objects whose sharing is counted, the smallest first.
@@ -19,9 +20,9 @@ pub struct Metrics {
     /// For cores, L2 caches, L3 caches and NUMA nodes that the machine has: the pairs whose ranks can both
     /// run on one.
     pub shared: Vec<(Kind, usize)>,
-    /// Pairs whose ranks have no NUMA node in common; 0 if the machine has no NUMA nodes.
+    /// Pairs whose ranks have no [NUMA domain](NumaDomain) in common; 0 if the machine has no NUMA nodes.
     pub numa_crossings: usize,
-    /// Ranks whose processors are not all in one NUMA node.
+    /// Ranks whose processors are in several [NUMA domains](NumaDomain).
     pub across_numa: Vec<u32>,
     /// Allowed processors that no rank has.
     pub idle: CpuSet,
@@ -39,8 +40,15 @@ impl Metrics {
         let kinds = SHARED
             .into_iter()
             .filter(|kind| machine.objects(*kind).len() > 0);
+        let domains = numa_domains(machine);
+        let parts = |kind: Kind| -> Vec<&CpuSet> {
+            match kind {
+                Kind::Numa => domains.iter().map(|domain| &domain.cpus).collect(),
+                _ => machine.objects(kind).map(|object| object.cpus()).collect(),
+            }
+        };
         let shared: Vec<(Kind, usize)> = kinds
-            .map(|kind| (kind, sharing(machine, kind, ranks)))
+            .map(|kind| (kind, sharing(&parts(kind), ranks)))
             .collect();
         let pairs = ranks.len().saturating_sub(1);
         let near = shared.iter().find(|(kind, _)| *kind == Kind::Numa);
@@ -55,7 +63,7 @@ impl Metrics {
         Self {
             pairs,
             numa_crossings: near.map_or(0, |(_, near)| pairs - near),
-            across_numa: across_numa(machine, ranks),
+            across_numa: across_numa(&domains, ranks),
             shared,
             idle,
             crowded,
@@ -63,21 +71,18 @@ impl Metrics {
     }
 }
 
-/// The pairs of consecutive ranks that can both run on one object of this kind.
-fn sharing(machine: &Machine, kind: Kind, ranks: &[RankPlace]) -> usize {
+/// The pairs of consecutive ranks that can both run on one of these parts of the machine.
+fn sharing(parts: &[&CpuSet], ranks: &[RankPlace]) -> usize {
     let pairs = ranks.windows(2).filter(|pair| {
-        let mut objects = machine.objects(kind).map(|object| object.cpus());
-        objects.any(|cpus| pair.iter().all(|rank| rank.cpus.intersects(cpus)))
+        let mut parts = parts.iter();
+        parts.any(|cpus| pair.iter().all(|rank| rank.cpus.intersects(cpus)))
     });
     pairs.count()
 }
 
-/// The ranks whose processors are not all in one NUMA node.
-fn across_numa(machine: &Machine, ranks: &[RankPlace]) -> Vec<u32> {
-    let is_across = |rank: &&RankPlace| {
-        let mut nodes = machine.objects(Kind::Numa);
-        nodes.len() > 0 && !nodes.any(|node| rank.cpus.is_subset(node.cpus()))
-    };
+/// The ranks whose processors are in several NUMA domains.
+fn across_numa(domains: &[NumaDomain], ranks: &[RankPlace]) -> Vec<u32> {
+    let is_across = |rank: &&RankPlace| numa_domains_of(domains, &rank.cpus).nth(1).is_some();
     let across = ranks.iter().filter(is_across);
     across.map(|rank| rank.rank).collect()
 }

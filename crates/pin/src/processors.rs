@@ -46,9 +46,10 @@ impl Processors {
         let pus = machine
             .objects(Kind::Pu)
             .filter_map(|pu| Some((pu, pu.cpus().first()?)));
+        let has_nodes = machine.objects(Kind::Numa).len() > 0;
         let places = pus
             .filter(|(_, cpu)| allowed.contains(*cpu))
-            .map(|(pu, cpu)| Place::new(pu, cpu));
+            .map(|(pu, cpu)| Place::new(pu, cpu, has_nodes));
         Self::of(places.collect())
     }
 
@@ -227,9 +228,13 @@ pub(crate) enum Lead {
 }
 
 impl Place {
-    fn new(pu: Object<'_>, cpu: usize) -> Self {
+    fn new(pu: Object<'_>, cpu: usize, has_nodes: bool) -> Self {
         let around = |kind| match kind {
-            Kind::Numa => pu.nearest_numa().map(|numa| numa.logical()),
+            Kind::Numa => match pu.nearest_numa() {
+                Some(numa) => Some(numa.logical()),
+                // Each processor without a node is alone: two of them may be of different nodes that were left out.
+                None => has_nodes.then_some(u32::MAX - cpu as u32),
+            },
             kind => pu.ancestor(kind).map(|object| object.logical()),
         };
         Self {

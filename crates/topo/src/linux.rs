@@ -39,6 +39,7 @@ pub use root::Root;
 use crate::cpuset::CpuSet;
 use crate::error::SyntaxError;
 use crate::facts::Facts;
+use crate::kind::Kind;
 use crate::machine::Machine;
 use crate::source::Source;
 use crate::tree::Tree;
@@ -76,7 +77,7 @@ impl Machine {
         let devices = devices::read(&files, &cpus.online, &facts)?;
         facts.extend(devices::groups(&devices));
 
-        let mut notes = Vec::new();
+        let mut notes: Vec<_> = numa.note.take().into_iter().collect();
         let mut tree = Tree::nest(facts, &mut notes);
         devices::attach(devices, &mut tree);
         tree.facts.infos = infos::of_machine(&files);
@@ -89,7 +90,13 @@ impl Machine {
         let within =
             |all: &CpuSet, part: Option<CpuSet>| part.map_or(all.clone(), |part| all & &part);
         machine.allowed = within(&machine.allowed, allowed.cpus);
-        machine.allowed_memory = within(&machine.allowed_memory, allowed.memory);
+        // Control groups list only nodes with memory.
+        let without_memory = machine.objects(Kind::Numa);
+        let without_memory = without_memory.filter(|node| node.local_memory() == Some(0));
+        let without_memory: CpuSet = without_memory
+            .filter_map(|node| Some(node.os()? as usize))
+            .collect();
+        machine.allowed_memory = &within(&machine.allowed_memory, allowed.memory) | &without_memory;
         machine.bound = allowed.bound.map(|bound| &bound & machine.online());
         Ok(machine)
     }

@@ -60,9 +60,14 @@ impl<'m> Object<'m> {
             children.find(|child| child.cpus() == object.cpus())
         };
         let innermost = iter::successors(Some(self), same).last()?;
+        // Nodes that cut other objects are attached around those, beside nodes of other processors.
+        let nearest = |object: Self| {
+            let mut nodes = object.memory();
+            nodes.find(|node| self.cpus().is_subset(node.cpus()))
+        };
         iter::once(innermost)
             .chain(innermost.ancestors())
-            .find_map(|object| object.memory().next())
+            .find_map(nearest)
     }
 
     /// The caches that contain it, the nearest first: for a PU those it uses, including the instruction

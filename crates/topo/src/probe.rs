@@ -29,6 +29,7 @@ use crate::cpuset::CpuSet;
 use crate::error::SyntaxError;
 use crate::machine::Machine;
 use crate::source::Source;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -90,6 +91,23 @@ impl Probe<'_> {
         Probed {
             machine: Machine::flat(self.processors),
             refused,
+        }
+    }
+
+    /// `machine` if it has all processors, else that of the first source that has: then a
+    /// [note](Machine::notes) names the source and the processors that were missing. For an empty /sys, as in
+    /// sandboxes.
+    pub fn or_else(&self, machine: Machine) -> Machine {
+        let source = machine.source();
+        match self.complete(machine) {
+            Ok(machine) => machine,
+            Err(refusal) => {
+                let mut machine = self.run().machine;
+                let used = machine.source();
+                let note = format!("the topology is from {used}, because in {source} {refusal}");
+                machine.notes.insert(0, note);
+                machine
+            }
         }
     }
 
@@ -231,6 +249,36 @@ mod tests {
             );
             assert_eq!(refusal.to_string(), "processors 2-3 are missing");
         }
+    }
+
+    #[test]
+    fn a_machine_without_all_processors_is_replaced_with_a_note() {
+        let refuse = || Err(Refusal::Absent("no cpuid".into()));
+        let or_else = |cpus: &str, cpuinfo: &dyn Fn() -> Result<String, Refusal>| {
+            let probe = Probe {
+                processors: &cpus.parse().unwrap(),
+                global: &refuse,
+                local: &refuse,
+                cpuinfo,
+            };
+            let empty = alloc::collections::BTreeMap::<String, String>::new();
+            probe.or_else(Machine::from_linux(&empty).unwrap())
+        };
+        let text = || Ok(CPUINFO.into());
+        let notes = |machine: &Machine| machine.notes().map(String::from).collect::<Vec<_>>();
+        let kept = or_else("0", &text);
+        assert_eq!((kept.source(), notes(&kept).len()), (Source::Linux, 0));
+        let other = or_else("0-1", &text);
+        assert_eq!(other, Machine::from_cpuinfo(CPUINFO).unwrap());
+        assert_eq!(
+            notes(&other),
+            [
+                "the topology is from /proc/cpuinfo, because in /proc and /sys processors 1 are missing"
+            ]
+        );
+        let counted = or_else("1-3", &|| refuse().map(|_: Machine| String::new()));
+        assert_eq!(counted, Machine::flat(&CpuSet::range(1, 4)));
+        assert_eq!(notes(&counted).len(), 2);
     }
 
     #[test]

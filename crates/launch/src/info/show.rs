@@ -14,9 +14,10 @@ pub(super) fn text(info: &SystemInfo) -> String {
         Err(why) => format!("cannot be read: {why}"),
     };
     let mut text = format!(
-        "oxmpi {}\n\nhost        {}\nmachine     {machine}\nprocessors  {} allowed ({}), {} at once\n",
+        "oxmpi {}\n\nhost        {}\nmachine     {machine}\ntopology    {}\nprocessors  {} allowed ({}), {} at once\n",
         info.version,
         info.host,
+        info.topology.join("; "),
         info.allowed.len(),
         info.allowed,
         info.granted,
@@ -73,6 +74,7 @@ pub(super) fn json(info: &SystemInfo) -> String {
         "host": info.host,
         "machine": counts,
         "machine_error": error,
+        "topology": info.topology,
         "allowed": info.allowed.to_string(),
         "granted": info.granted,
         "memory_left": info.memory.as_ref().map(|memory| memory.bytes),

@@ -20,6 +20,7 @@ fn info(memfd: bool) -> SystemInfo {
         version: "9.9",
         host: "node1".into(),
         machine: Ok(vec![(Kind::Package, 2), (Kind::Pu, 8)]),
+        topology: vec!["/proc/cpuinfo".into(), "a note".into()],
         allowed: CpuSet::range(0, 8),
         granted: 4,
         memory: None,
@@ -33,6 +34,7 @@ fn text_names_machine_transports_and_reasons() {
     let text = show::text(&info(true));
     for line in [
         "machine     2 Package, 8 PU",
+        "topology    /proc/cpuinfo; a note",
         "processors  8 allowed (0-7), 4 at once",
         "shm         used: a reason",
         "manager     a manager",

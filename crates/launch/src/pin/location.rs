@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use oxmpi_pin::{NumaDomain, numa_domains_of};
 use oxmpi_topo::{CpuSet, Kind, Machine, Object};
 
 /// The location of the processors: `package 0`, `package 1 core 4-5`, `core 0 thread 1`. Cores and packages have their logical
@@ -71,13 +72,10 @@ fn core_threads(core: Object<'_>, cpus: &CpuSet) -> CpuSet {
         .collect()
 }
 
-/// The NUMA nodes that have some of these processors, by the operating system's numbers; `-` where there are none.
-pub(super) fn numa_nodes(machine: &Machine, cpus: &CpuSet) -> String {
-    let nodes = machine.objects(Kind::Numa);
-    let near = nodes.filter(|node| node.cpus().intersects(cpus));
-    let numbers: CpuSet = near
-        .map(|node| node.os().unwrap_or(node.logical()) as usize)
-        .collect();
+/// The NUMA nodes whose domains have some of these processors, by the operating system's numbers; `-` where there are none.
+pub(super) fn numa_nodes(domains: &[NumaDomain], cpus: &CpuSet) -> String {
+    let near = numa_domains_of(domains, cpus);
+    let numbers: CpuSet = near.map(|domain| domain.node as usize).collect();
     match numbers.is_empty() {
         true => "-".into(),
         false => numbers.to_string(),

@@ -18,6 +18,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use oxmpi_topo::Machine;
+use oxmpi_topo::linux::Root;
 
 use crate::diagnostics::{self, CommandError, VERSION};
 use crate::{destination, topo};
@@ -36,7 +37,7 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
 
 /// Answers one query.
 fn show(options: &Options) -> Result<(), CommandError> {
-    let machine = machine(options).map_err(CommandError::Io)?;
+    let machine = read(options).map_err(CommandError::Io)?;
     let mut query = options.query.clone();
     if options.machine.is_none() && query.mask.is_none() {
         query.mask = Some(topo::processors().map_err(CommandError::Io)?);
@@ -64,9 +65,9 @@ fn show(options: &Options) -> Result<(), CommandError> {
     destination::write(&text, &options.target).map_err(CommandError::Io)
 }
 
-fn machine(options: &Options) -> Result<Machine, String> {
+fn read(options: &Options) -> Result<Machine, String> {
     let machine = match &options.machine {
-        None => Machine::this().map_err(|why| why.to_string())?,
+        None => topo::read(&Root::live())?,
         Some(input) => Machine::from_input(input).map_err(|why| why.to_string())?,
     };
     for note in machine.notes() {

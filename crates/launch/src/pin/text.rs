@@ -1,7 +1,7 @@
 //! The answer of a pinning query as text.
 
 use oxmpi_pin::openmp::Team;
-use oxmpi_pin::{Metrics, conflicts};
+use oxmpi_pin::{Metrics, conflicts, numa_domains};
 use oxmpi_topo::{Kind, Machine};
 
 use super::location;
@@ -27,13 +27,14 @@ fn table(machine: &Machine, answer: &PinAnswer) -> String {
     if answer.teams.is_some() {
         head.push("threads");
     }
+    let domains = numa_domains(machine);
     let mut rows = vec![head.into_iter().map(String::from).collect()];
     for (number, rank) in answer.placement.ranks.iter().enumerate() {
         let mut row = vec![
             rank.rank.to_string(),
             rank.cpus.to_string(),
             location::describe(machine, &rank.cpus),
-            location::numa_nodes(machine, &rank.cpus),
+            location::numa_nodes(&domains, &rank.cpus),
         ];
         row.extend(
             answer

@@ -18,7 +18,7 @@ use oxmpi_topo::Machine;
 use crate::destination;
 use crate::diagnostics::{self, CommandError, VERSION};
 use options::{MachineInput, Options, TopoRequest};
-pub(crate) use source::processors;
+pub(crate) use source::{processors, read};
 
 /// Runs `oxmpi topo` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {

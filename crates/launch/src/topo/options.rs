@@ -36,7 +36,7 @@ text. The ending of FILE selects the format (.txt, .svg, .xml, .json, .synthetic
                 (version 2 or 3); a /proc/cpuinfo file; a recording in one text; a synthetic string; or `-`: one of these texts on \
                 standard input. The content tells which; a name of no file or directory is a synthetic string.",
                 |o, v| { o.input = Some(v.text()?.into()); Ok(()) }),
-            value(&["source"], &["S"], "the source that describes this machine: linux, /proc and /sys (default); cpuid, the instruction on every \
+            value(&["source"], &["S"], "the source that describes this machine: linux, /proc and /sys (default; where they lack processors, as probe); cpuid, the instruction on every \
                 processor; cpuid-local, the instruction on one processor, all others taken to be alike; cpuinfo, /proc/cpuinfo; flat, \
                 no source; hwloc, if built in; probe, the first of cpuid, cpuid-local, cpuinfo and flat that answers",
                 |o, v| v.set(&mut o.source, MachineSource::named)),

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 
 use oxmpi_os::{affinity, cpuid};
 use oxmpi_topo::cpuid::Dump;
+use oxmpi_topo::linux::{Files, Root};
 use oxmpi_topo::probe::{Probe, Probed, Refusal};
 use oxmpi_topo::{CpuSet, Machine};
 
@@ -13,7 +14,7 @@ use crate::diagnostics::{self, choose};
 /// A source of `--source`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum MachineSource {
-    /// /proc and /sys.
+    /// /proc and /sys; if processors are missing there, the same as `Probe`.
     #[default]
     Linux,
     /// The instruction cpuid on every processor.
@@ -55,7 +56,7 @@ impl MachineSource {
     /// If the source does not exist or cannot be read.
     pub(super) fn read(self) -> Result<Machine, String> {
         match self {
-            Self::Linux => Machine::this().map_err(|why| why.to_string()),
+            Self::Linux => read(&Root::live()),
             Self::Probe => {
                 let probed = probe()?;
                 for (source, refusal) in &probed.refused {
@@ -126,13 +127,26 @@ fn cpuinfo() -> Result<String, Refusal> {
 
 /// The first source that answers, in the order of OpenMP runtimes.
 fn probe() -> Result<Probed, String> {
-    let probe = Probe {
+    with_probe(|probe| probe.run())
+}
+
+/// The machine of these files, or that of another source if it lacks processors that this process may use.
+///
+/// # Errors
+/// A sentence with the name of the file, or that the mask of this process cannot be read.
+pub(crate) fn read(files: &impl Files) -> Result<Machine, String> {
+    let machine = Machine::from_linux(files);
+    let machine = machine.map_err(|error| format!("cannot read this machine: {error}"))?;
+    with_probe(|probe| probe.or_else(machine))
+}
+
+fn with_probe<T>(ask: impl FnOnce(Probe<'_>) -> T) -> Result<T, String> {
+    Ok(ask(Probe {
         processors: &processors()?,
         global: &of_cpuid,
         local: &of_local_cpuid,
         cpuinfo: &cpuinfo,
-    };
-    Ok(probe.run())
+    }))
 }
 
 #[cfg(feature = "hwloc")]

@@ -22,29 +22,40 @@ struct Node {
     distances: Vec<u64>,
 }
 
-/// All nodes with memory, and the distances between all nodes.
+/// All nodes with memory or processors, and the distances between all nodes.
 pub(super) struct Numa {
     pub(super) facts: Vec<Facts>,
+    /// A sentence on the nodes that were left out because their processors are those of earlier nodes.
+    pub(super) note: Option<String>,
     /// Each node's number and row of distances; empty if the kernel does not have all rows.
     rows: Vec<(u32, Vec<u64>)>,
 }
 
-/// Reads the nodes with memory; without any, one node with the whole memory. Nodes without processors get the
-/// nearest processors.
+/// Reads the nodes with memory or processors; without any, one node with the whole memory. Nodes without
+/// processors get the nearest processors. A node with processors of an earlier one, which only faulty firmware
+/// describes, is left out as in hwloc.
 pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Numa, SyntaxError> {
     let numbers = files.numbered(NODES, "node");
     let numbers: Vec<usize> = numbers
         .into_iter()
         .take_while(|os| *os <= Machine::LARGEST_NUMA)
         .collect();
-    let mut nodes = Vec::new();
+    let (mut nodes, mut known, mut left_out) = (Vec::new(), CpuSet::new(), CpuSet::new());
     for os in &numbers {
         let directory = format!("{NODES}/node{os}");
         let cpus = files.mask(&format!("{directory}/cpumap"))?;
+        let mut cpus = &cpus.unwrap_or_default() & online;
+        match cpus.intersects(&known) {
+            true => {
+                cpus = CpuSet::new();
+                left_out.insert(*os);
+            }
+            false => known = &known | &cpus,
+        }
         let text = files.text(&format!("{directory}/distance"));
         nodes.push(Node {
             os: *os,
-            cpus: &cpus.unwrap_or_default() & online,
+            cpus,
             memory: files.memory(&format!("{directory}/meminfo"))?,
             distances: row(&text.unwrap_or_default(), numbers.len()),
         });
@@ -59,6 +70,9 @@ pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Nu
     }
     let mut facts = Vec::new();
     for node in nodes.iter().filter(|node| node.memory != Some(0)) {
+        if left_out.contains(node.os) {
+            continue;
+        }
         let cpus = match node.cpus.is_empty() {
             true => nearest(files, node, &nodes),
             false => node.cpus.clone(),
@@ -69,10 +83,30 @@ pub(super) fn read(files: &Reader<'_, impl Files>, online: &CpuSet) -> Result<Nu
         facts.push(numa);
     }
     tiers::tell(files, &mut facts)?;
+    facts.extend(without_memory(&nodes, &facts));
     let whole = nodes.iter().all(|node| node.distances.len() == nodes.len());
     let rows = nodes.into_iter().filter(|_| whole);
     let rows = rows.map(|node| (node.os as u32, node.distances)).collect();
-    Ok(Numa { facts, rows })
+    let note = (!left_out.is_empty()).then(|| {
+        format!(
+            "the firmware gives NUMA nodes {left_out} processors of earlier nodes: these nodes were left out"
+        )
+    });
+    Ok(Numa { facts, note, rows })
+}
+
+/// The nodes with processors and without memory, unless a node in `known` is the memory of exactly these
+/// processors, as behind initiators that the kernel made up.
+fn without_memory(nodes: &[Node], known: &[Facts]) -> Vec<Facts> {
+    let is_alone = |node: &&Node| {
+        let is_bare = node.memory == Some(0) && !node.cpus.is_empty();
+        is_bare && known.iter().all(|other| other.cpus != node.cpus)
+    };
+    let new = |node: &Node| Facts {
+        local_memory: Some(0),
+        ..Facts::new(Kind::Numa, Some(node.os as u32), node.cpus.clone())
+    };
+    nodes.iter().filter(is_alone).map(new).collect()
 }
 
 impl Numa {

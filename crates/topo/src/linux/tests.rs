@@ -120,6 +120,92 @@ fn memory_without_processors_goes_to_the_nearest() {
     assert_eq!(nodes, expected);
 }
 
+/// The NUMA nodes of a machine with these lists of processors for node 0, 1, ..., and its notes.
+fn nodes(maps: &[&str], change: impl FnOnce(&mut Tree)) -> (Vec<String>, Vec<String>) {
+    let mut files = small();
+    for (node, map) in maps.iter().enumerate() {
+        let directory = format!("/sys/devices/system/node/node{node}");
+        files.insert(format!("{directory}/cpumap"), map.to_string());
+        let memory = String::from("MemTotal: 7 kB");
+        files.insert(format!("{directory}/meminfo"), memory);
+    }
+    change(&mut files);
+    let machine = Machine::from_linux(&files).unwrap();
+    let nodes = machine.objects(Kind::Numa);
+    let nodes = nodes.map(|node| format!("{} {}", node.os().unwrap(), node.cpus()));
+    (nodes.collect(), machine.notes().map(String::from).collect())
+}
+
+#[test]
+fn a_node_with_processors_of_an_earlier_one_is_left_out_with_one_note() {
+    let note = |left_out| {
+        format!(
+            "the firmware gives NUMA nodes {left_out} processors of earlier nodes: these nodes were left out"
+        )
+    };
+    for (maps, expected, left_out) in [
+        (&["3", "c"][..], &["0 0-1", "1 2-3"][..], ""),
+        (&["3", "6", "c"], &["0 0-1", "2 2-3"], "1"),
+        (&["3", "3", "c", "c"], &["0 0-1", "2 2-3"], "1,3"),
+        (&["f", "f", "f"], &["0 0-3"], "1-2"),
+        (&["1", "6", "c"], &["0 0", "1 1-2"], "2"),
+    ] {
+        // Packages that nodes cut would be another contradiction.
+        let (found, notes) = nodes(maps, |files| {
+            files.retain(|path, _| !path.contains("package") && !path.contains("/cache/"));
+        });
+        let expected_notes: Vec<String> = match left_out {
+            "" => Vec::new(),
+            left_out => [note(left_out)].into(),
+        };
+        assert_eq!(
+            (found, notes),
+            (
+                expected.iter().map(|node| node.to_string()).collect(),
+                expected_notes
+            )
+        );
+    }
+}
+
+#[test]
+fn nodes_without_memory_are_nodes_if_they_have_processors() {
+    let (found, notes) = nodes(&["1", "2", "c", "0"], |files| {
+        for node in [1, 3] {
+            let path = format!("/sys/devices/system/node/node{node}/meminfo");
+            files.insert(path, "MemTotal: 0 kB".into());
+        }
+        for (path, content) in [
+            ("/proc/mounts", "none /cg cgroup2 rw 0 0"),
+            ("/proc/self/cgroup", "0::/"),
+            ("/cg/cpuset.cpus.effective", "0-3"),
+            ("/cg/cpuset.mems.effective", "0,2"),
+        ] {
+            files.insert(path.into(), content.into());
+        }
+        let machine = Machine::from_linux(files).unwrap().default_view();
+        // Control groups name no node without memory.
+        assert_eq!(machine.objects(Kind::Numa).len(), 3);
+    });
+    assert_eq!(
+        (found, notes),
+        (["0 0", "1 1", "2 2-3"].map(String::from).into(), Vec::new())
+    );
+}
+
+#[test]
+fn nodes_that_cut_packages_keep_their_own_processors() {
+    let mut files = small();
+    for (node, map) in ["9", "6"].into_iter().enumerate() {
+        let path = format!("/sys/devices/system/node/node{node}/cpumap");
+        files.insert(path, map.to_string());
+    }
+    let machine = Machine::from_linux(&files).unwrap();
+    let node = |cpu| machine.pu(cpu)?.nearest_numa()?.os();
+    let near: Vec<_> = (0..4).map(node).collect();
+    assert_eq!(near, [0, 1, 1, 0].map(Some));
+}
+
 #[test]
 fn control_groups_of_both_versions_limit() {
     let allowed = |files: &[(&str, &str)]| {

@@ -1,5 +1,6 @@
 //! Sets in the words of small machines.
 
+use oxmpi_pin::numa_domains;
 use oxmpi_topo::{CpuSet, Machine};
 
 use super::{describe, numa_nodes};
@@ -28,7 +29,11 @@ fn sets_are_named_by_the_largest_parts_they_fill() {
     ] {
         assert_eq!(describe(&machine, &set(list)), words, "{list}");
     }
-    assert_eq!(numa_nodes(&machine, &set("3-4")), "0-1");
+    assert_eq!(numa_nodes(&numa_domains(&machine), &set("3-4")), "0-1");
+    // Two local memories are one domain, as in warnings and metrics.
+    let machine = Machine::from_synthetic("package:2 [numa] [numa] core:2 pu:1").unwrap();
+    assert_eq!(numa_nodes(&numa_domains(&machine), &set("0")), "0");
+    assert_eq!(numa_nodes(&numa_domains(&machine), &set("1-2")), "0,2");
 }
 
 #[test]
