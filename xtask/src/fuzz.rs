@@ -4,7 +4,6 @@ use crate::commands::{Tail, watch};
 use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result};
-use std::path::PathBuf;
 use std::process::Command;
 use xshell::cmd;
 
@@ -73,7 +72,7 @@ fn fuzz(repo: &Repo, targets: &[String], seconds: u32) -> Result<StepOutcome> {
         let why = "no nightly compiler, and rustup gives none: `rustup toolchain install nightly`";
         return Ok(StepOutcome::Absent(why.into()));
     }
-    let tool = tool(repo)?;
+    let tool = repo.tool("cargo-fuzz")?;
     let total = format!("-max_total_time={seconds}");
     let mut tally = Tally::default();
     let mut notes = Vec::new();
@@ -123,15 +122,4 @@ fn nightly(repo: &Repo) -> bool {
         || cmd!(sh, "rustup toolchain install nightly --profile minimal")
             .run()
             .is_ok()
-}
-
-/// The path of cargo-fuzz, which is installed if missing.
-fn tool(repo: &Repo) -> Result<PathBuf> {
-    let sh = &repo.shell;
-    let tools = repo.root.join("target/tools");
-    let tool = tools.join("bin/cargo-fuzz");
-    if !tool.exists() {
-        cmd!(sh, "cargo install cargo-fuzz --locked --root {tools}").run()?;
-    }
-    Ok(tool)
 }

@@ -5,7 +5,7 @@ use crate::ci::{self, alone, hosts, ranks};
 use crate::commands::run_tests;
 use crate::steps::{Step, StepOutcome, chosen, run_each, step_name};
 use crate::tally::Tally;
-use crate::{Repo, Result, fuzz, loom};
+use crate::{Repo, Result, fuzz, loom, mutants};
 use std::fmt::Write;
 use std::time::Duration;
 use xshell::cmd;
@@ -33,11 +33,19 @@ use xshell::cmd;
 ///
 /// The steps, the machine, the commit and the times are written to `runs/DATE-long.txt`: commit that file.
 #[derive(clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
 pub(crate) struct LongOptions {
+    #[command(subcommand)]
+    other: Option<LongCheck>,
     /// The steps to run; all by default
     #[arg(value_name = "STEP", value_parser = step_name(STEPS), hide_possible_values = true)]
     steps: Vec<String>,
+}
+
+/// A check that is not part of a run of all steps.
+#[derive(clap::Subcommand)]
+enum LongCheck {
+    Mutants(mutants::MutantsOptions),
 }
 
 /// Seconds for one fuzz target.
@@ -102,6 +110,9 @@ const STEPS: &[Step] = &[
 const LARGE_KIB: u64 = 10 << 20;
 
 pub(crate) fn run(repo: &Repo, options: &LongOptions) -> Result {
+    if let Some(LongCheck::Mutants(options)) = &options.other {
+        return mutants::run(repo, options);
+    }
     let mut log = header(repo)?;
     let (lines, total) = run_each(repo, &chosen(STEPS, &options.steps), true);
     for line in &lines {

@@ -17,6 +17,7 @@ mod guest;
 mod long;
 mod loom;
 mod mpi1;
+mod mutants;
 mod packages;
 mod repo;
 mod steps;

@@ -80,6 +80,17 @@ impl Repo {
         Ok(folder)
     }
 
+    /// The path of a tool of crates.io, which is installed under `target/tools` if it is missing.
+    pub(crate) fn tool(&self, name: &str) -> Result<PathBuf> {
+        let sh = &self.shell;
+        let tools = self.root.join("target/tools");
+        let tool = tools.join("bin").join(name);
+        if !tool.exists() {
+            cmd!(sh, "cargo install {name} --locked --root {tools}").run()?;
+        }
+        Ok(tool)
+    }
+
     /// Builds the command `oxmpi` in release, without other packages, and returns its path.
     pub(crate) fn oxmpi(&self) -> Result<PathBuf> {
         let sh = &self.shell;

@@ -16,7 +16,12 @@ fn bench_listing(arguments: &str) -> Listing {
     let words: Vec<&str> = arguments.split_whitespace().collect();
     let done = finish(start(&[&["bench"], &words[..]].concat()));
     assert_eq!(done.code, 0, "{}", done.err);
-    Listing::parse(&done.out).unwrap_or_else(|why| panic!("{why} of:\n{}", done.out))
+    one_listing(&done.out)
+}
+
+fn one_listing(text: &str) -> Listing {
+    let listings = Listing::parse(text).unwrap_or_else(|why| panic!("{why} of:\n{text}"));
+    <[Listing; 1]>::try_from(listings).expect("one listing")[0].clone()
 }
 
 /// The path of a recorded listing of the Intel MPI Benchmarks.
@@ -72,10 +77,9 @@ fn groups_of_oxmpi_parse_as_those_of_imb() {
     assert_eq!(each.tables[0].columns[0], Column::Group);
     assert_eq!(each.tables[0].rows.len(), 9);
     let worst = bench_listing("-n 6 pingping allreduce -map 3x2 -multi 0 -iter 10 -msglog 3:4");
-    let original = Listing::parse(
+    let original = one_listing(
         &std::fs::read_to_string(listing("sample2.txt")).expect("the listing is there"),
-    )
-    .expect("it is one");
+    );
     assert_eq!(worst.tables.len(), original.tables.len());
     for (table, model) in worst.tables.iter().zip(&original.tables) {
         // The notes differ: oxmpi prints those on checked data below the last table.
@@ -93,6 +97,20 @@ fn listings_are_reported_as_text() {
     let done = report(&["--text", &listing("sample1.txt"), &listing("msglog.txt")]);
     assert_eq!((done.code, done.err.as_str()), (0, ""));
     for part in ["sample1 has lost 0 of ", "PingPong, 2 ranks", "best other"] {
+        assert!(done.out.contains(part), "no {part:?} in:\n{}", done.out);
+    }
+}
+
+#[test]
+fn every_listing_of_a_file_is_reported_and_skipped_lines_are_named() {
+    let folder = Folder::fresh();
+    let text = |name| std::fs::read_to_string(listing(name)).expect("the listing is there");
+    let texts = text("noise-in-table.txt") + &text("warning-between-tables.txt");
+    let done = report(&["--text", &folder.write("two.txt", &texts)]);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let part = "two.txt: warning: skips 2 lines of other origin in the listing: 38, 85;";
+    assert!(done.err.contains(part), "{}", done.err);
+    for part in ["two has lost 0 of ", "two (2)", "Alltoall, 8 ranks"] {
         assert!(done.out.contains(part), "no {part:?} in:\n{}", done.out);
     }
 }

@@ -132,6 +132,24 @@ fn a_request_is_stale_after_its_outcome_was_taken() {
 }
 
 #[test]
+fn a_received_message_that_fits_has_its_status_once() {
+    for (len, room) in [(8, 8), (8, 9), (512, 512), (8, 7)] {
+        let mut job = Job::new(2, FabricConfig::default(), CONFIG);
+        let got = job.recv(1, Source::Any, 3, Tag::Any, &Buffer::zeroed(room));
+        assert_eq!(job.ranks[1].engine.received(got), None, "nothing was sent");
+        job.send(0, 1, ENVELOPE, Mode::Standard, Buffer::pattern(len, 2));
+        job.settle();
+        let status = job.ranks[1].engine.received(got);
+        let found = status.map(|status| (status.source, status.tag, status.len));
+        let fits = len <= room;
+        let expected = fits.then_some((Peer(0), ENVELOPE.tag, len as u64));
+        assert_eq!(found, expected, "{len} bytes into {room}");
+        let outcome = job.ranks[1].engine.test(got);
+        assert_eq!(outcome == Some(Err(Failure::Stale)), fits, "{outcome:?}");
+    }
+}
+
+#[test]
 fn any_tag_stays_within_its_context() {
     let mut job = Job::new(2, FabricConfig::default(), CONFIG);
     let got = job.recv(1, Source::Any, 3, Tag::Any, &Buffer::zeroed(8));

@@ -13,6 +13,8 @@ pub struct ComparedRun {
     pub kind: Kind,
     /// When, where and how it ran: names and texts.
     pub facts: Vec<(String, String)>,
+    /// The numbers, from 1, of the lines of its file that were skipped as of other origin.
+    pub foreign: Vec<usize>,
     figures: Vec<(Subject, u64, Figure)>,
 }
 
@@ -92,6 +94,7 @@ impl ComparedRun {
             name: name.into(),
             kind,
             facts: Vec::new(),
+            foreign: Vec::new(),
             figures: Vec::new(),
         }
     }

@@ -6,9 +6,6 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The end of the line between the first two rules, after the program's name and version.
-const PART: &str = " part";
-
 /// The header of a listing. A text that the listing lacks is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {
@@ -56,10 +53,10 @@ pub enum ListingLengths {
     UserDefined,
 }
 
-/// Reads the lines up to the first table.
-pub(super) fn read(lines: &mut Lines<'_>) -> Result<Header, ListingError> {
+/// Reads the lines below the name of the program, `suite`, up to the first table.
+pub(super) fn read(suite: &str, lines: &mut Lines<'_>) -> Result<Header, ListingError> {
     let mut header = Header {
-        suite: suite(lines)?,
+        suite: suite.into(),
         ..Header::default()
     };
     let (mut least, mut largest) = (None, None);
@@ -135,26 +132,4 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<Header, ListingError> {
         header.lengths = ListingLengths::Within(least, largest);
     }
     Ok(header)
-}
-
-/// Reads the program's name between two rules, after any text before it.
-fn suite(lines: &mut Lines<'_>) -> Result<String, ListingError> {
-    while let Some(line) = lines.next() {
-        if line.kind != Kind::Rule {
-            continue;
-        }
-        let Some(name) = lines.comment().filter(|name| name.ends_with(PART)) else {
-            continue;
-        };
-        if lines.next().is_some_and(|line| line.kind == Kind::Rule) {
-            return Ok(name.into());
-        }
-    }
-    Err(ListingError {
-        line: 1,
-        why: format!(
-            "no listing: nowhere are there a rule '#-----', a line that ends in '{PART}' such as \
-             '# Intel(R) MPI Benchmarks 2021.11, MPI-1 part', and a rule"
-        ),
-    })
 }

@@ -1,7 +1,7 @@
 //! Reads listings of the Intel MPI Benchmarks, and of programs that print the same format.
 //!
 //! ```text
-//! lines    the text as numbered lines, each a rule, a comment, a blank, or text
+//! lines    the text as numbered lines, each a rule, a comment, a blank, or text of a table
 //! header   the lines above the first table: when, where and how
 //! heading  the lines between two rules above a table: benchmark, processes, groups
 //! table    columns and rows
@@ -27,7 +27,7 @@
 //!        #bytes #repetitions      t[usec]   Mbytes/sec
 //!            64         1000         0.11       584.93
 //! ";
-//! let listing = Listing::parse(text)?;
+//! let listing = &Listing::parse(text)?[0];
 //! let table = &listing.tables[0];
 //! assert_eq!((table.heading.benchmark.as_str(), table.heading.processes), ("PingPong", 2));
 //! assert_eq!(table.value(&table.rows[0], &Column::Time), Some(0.11));
@@ -46,7 +46,7 @@ pub use table::{Column, ListingRow, ListingTable};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use lines::{Kind, Lines};
+use lines::{Kind, Lines, PART};
 
 /// A listing of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,39 +57,47 @@ pub struct Listing {
     pub tables: Vec<ListingTable>,
     /// Whether the last line is there, which shows that the program ended normally.
     pub finished: bool,
+    /// The numbers, from 1, of the lines of other origin between its first and its last line, such as
+    /// warnings of a launcher. They are skipped.
+    pub foreign: Vec<usize>,
 }
 
 impl Listing {
-    /// Reads a listing. Text before its first line, such as a launcher's, and after its last line is
-    /// skipped.
+    /// Reads the listings in a text, at least one. A line that is neither a comment nor begins as a row does
+    /// is of other origin and skipped, as is text before, between and after listings.
     ///
     /// # Errors
     /// The first line that does not fit, with the expected text.
-    pub fn parse(text: &str) -> Result<Listing, ListingError> {
+    pub fn parse(text: &str) -> Result<Vec<Listing>, ListingError> {
         let mut lines = Lines::new(text);
-        let header = header::read(&mut lines)?;
-        let mut tables = Vec::new();
-        let mut finished = false;
-        while let Some(line) = lines.peek() {
-            match line.kind {
-                Kind::Rule => tables.push(table::read(&mut lines)?),
-                Kind::Comment(LAST) => {
-                    finished = true;
-                    break;
-                }
-                Kind::Blank | Kind::Comment(_) => _ = lines.next(),
-                Kind::Text(text) => {
-                    return Err(line.error(format!(
-                        "'{}' stands in no table; a line outside of tables begins with '#'",
-                        shown(text)
-                    )));
-                }
-            }
+        let mut listings = Vec::new();
+        while let Some(suite) = lines.next_listing() {
+            listings.push(Listing::read(suite, &mut lines)?);
         }
+        if listings.is_empty() {
+            let why = format!(
+                "no listing: nowhere are there a rule '#-----', a line that ends in '{PART}' such as \
+                 '# Intel(R) MPI Benchmarks 2021.11, MPI-1 part', and a rule"
+            );
+            return Err(ListingError { line: 1, why });
+        }
+        Ok(listings)
+    }
+
+    /// Reads the listing of the program `suite` from behind its name on.
+    fn read(suite: &str, lines: &mut Lines<'_>) -> Result<Listing, ListingError> {
+        let header = header::read(suite, lines)?;
+        let mut tables = Vec::new();
+        while lines.peek().is_some_and(|line| line.kind == Kind::Rule) && lines.suite().is_none() {
+            tables.push(table::read(lines)?);
+        }
+        // Header and tables end at a rule, at the last line, or at the end of the text.
+        let finished = lines.comment().is_some();
         Ok(Listing {
             header,
             tables,
             finished,
+            foreign: core::mem::take(&mut lines.foreign),
         })
     }
 }

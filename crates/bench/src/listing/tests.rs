@@ -24,13 +24,18 @@ fn table(heading: &str, below: &str) -> String {
 const PINGPONG: &str = "# Benchmarking PingPong \n# #processes = 2 \n";
 const COLUMNS: &str = "  #bytes #repetitions      t[usec]   Mbytes/sec\n";
 
+fn parsed(text: &str) -> Listing {
+    let listings = Listing::parse(text).unwrap();
+    <[Listing; 1]>::try_from(listings).expect("one listing")[0].clone()
+}
+
 fn wrong(text: &str) -> ListingError {
     Listing::parse(text).expect_err(text)
 }
 
 #[test]
 fn a_header_says_what_it_knows() {
-    let listing = Listing::parse(HEADER).unwrap();
+    let listing = parsed(HEADER);
     let header = &listing.header;
     assert_eq!(header.suite, "Intel(R) MPI Benchmarks 4.0, MPI-1 part");
     assert_eq!(header.date, "today at 07:03");
@@ -43,7 +48,7 @@ fn a_header_says_what_it_knows() {
 fn a_row_that_was_skipped_says_why() {
     let below =
         format!("{COLUMNS}  64  1000  0.11  584.93\n  128  out-of-mem.; needed X= 0.5 GB\n");
-    let listing = Listing::parse(&table(PINGPONG, &below)).unwrap();
+    let listing = parsed(&table(PINGPONG, &below));
     let rows = &listing.tables[0].rows;
     assert_eq!((rows[0].values.len(), &rows[0].skipped), (4, &None));
     assert_eq!(rows[1].values, [128.0]);
@@ -60,7 +65,7 @@ fn a_row_that_was_skipped_says_why() {
 fn columns_and_lines_of_other_programs_are_kept() {
     let below =
         "# timings not valid\n #bytes #repetitions t[usec] overlap[%] defects\n 0 1 2.5 99.5 inf\n";
-    let listing = Listing::parse(&table(PINGPONG, below)).unwrap();
+    let listing = parsed(&table(PINGPONG, below));
     let table = &listing.tables[0];
     assert_eq!(table.heading.notes, ["timings not valid"]);
     assert_eq!(table.columns[3], Column::Other("overlap[%]".into()));
@@ -71,7 +76,7 @@ fn columns_and_lines_of_other_programs_are_kept() {
 #[test]
 fn what_follows_the_last_line_is_another_program_s() {
     let below = format!("{COLUMNS} 0 1 2 3\n\n# All processes entering MPI_Finalize\n\ngood bye\n");
-    let listing = Listing::parse(&table(PINGPONG, &below)).unwrap();
+    let listing = parsed(&table(PINGPONG, &below));
     assert!(listing.finished && listing.tables[0].rows.len() == 1);
 }
 
@@ -81,7 +86,7 @@ fn a_long_group_goes_on_in_further_lines() {
                    # ( 2 groups of 3 processes each running simultaneous ) \n\
                    # Group  0:     0    3\n#     6\n# \n# Group  1:     1    4    7\n# \n\
                    # ( 2 additional processes waiting in MPI_Barrier)\n";
-    let listing = Listing::parse(&table(heading, "")).unwrap();
+    let listing = parsed(&table(heading, ""));
     let heading = &listing.tables[0].heading;
     assert_eq!(heading.groups, [vec![0, 3, 6], vec![1, 4, 7]]);
     assert_eq!(
@@ -91,16 +96,52 @@ fn a_long_group_goes_on_in_further_lines() {
 }
 
 #[test]
+fn lines_of_other_origin_are_skipped_and_numbered() {
+    let cut = table(
+        "# Benchmarking PingPong\nsrun: warning: slow\n# #processes = 2\n",
+        &format!(
+            "one 2 3 4\n{COLUMNS} 0 1 2 3\n7 more processes have sent help message\n\
+             12:00:01 node down\n[node01:9] 8 nan inf\n 1 1 2 3\n 2 5 time-out.; over\nend\n"
+        ),
+    );
+    let listing = parsed(&cut);
+    assert_eq!(listing.foreign, [10, 13, 16, 17, 18, 21]);
+    let values = listing.tables[0].rows.iter().map(|row| &row.values[..]);
+    let expected: [&[f64]; 3] = [&[0.0, 1.0, 2.0, 3.0], &[1.0, 1.0, 2.0, 3.0], &[2.0, 5.0]];
+    assert_eq!(values.collect::<vec::Vec<_>>(), expected);
+    let header = HEADER.replace("# Message", "note\n# Message");
+    assert_eq!(parsed(&header).foreign, [6]);
+}
+
+#[test]
+fn every_listing_of_a_text_is_read() {
+    let cut = table(PINGPONG, &format!("{COLUMNS} 0 1 2 3\n"));
+    let whole = format!("{cut}late\n# All processes entering MPI_Finalize\nbetween\n");
+    let listings = Listing::parse(&[whole.as_str(), &cut, HEADER, &whole].concat()).unwrap();
+    let shapes = listings.iter().map(|listing| {
+        let lines = listing.tables.iter().map(|table| table.line).collect();
+        (lines, listing.finished, listing.foreign.clone())
+    });
+    let expected = [
+        (vec![8], true, vec![14]),
+        (vec![24], false, vec![30]),
+        (vec![], false, vec![37]),
+        (vec![44], true, vec![50]),
+    ];
+    assert_eq!(shapes.collect::<vec::Vec<_>>(), expected);
+}
+
+#[test]
 fn errors_name_the_line_and_what_would_fit() {
     let below = |rows: &str| table(PINGPONG, &format!("{COLUMNS}{rows}"));
     let cases = [
         (String::from("hello"), 1, "no listing"),
-        (format!("{HEADER}hello\n"), 8, "'hello' where the header's"),
+        (format!("{HEADER} 1 2 3\n"), 8, "'1 2 3' where the header's"),
         (below(" 1 2 3\n"), 13, "3 numbers under 4 columns"),
         (below(" 1 2 3 4 5\n"), 13, "5 numbers under 4 columns"),
         (below(" 1.5 2 3 4\n"), 13, "'1.5' is no whole number"),
         (below(" 1 2 3 4 five\n"), 13, "'five' where a number stands"),
-        (below(" one 2 3 4\n"), 13, "'one' where a number stands"),
+        (below(&COLUMNS[1..]), 13, "'#bytes' where a number stands"),
         (
             table(PINGPONG, " 0 1 2\n"),
             12,
@@ -116,6 +157,7 @@ fn errors_name_the_line_and_what_would_fit() {
         (table("#  3 4\n", ""), 9, "without a group"),
         (table("# Group 1: 0\n", ""), 9, "group 1 where 0 comes next"),
         (table("\n", ""), 9, "a heading ends with a rule"),
+        (table(COLUMNS, ""), 9, "a heading ends with a rule"),
         (
             format!("{HEADER}#----------\n# Benchmarking X\n"),
             10,

@@ -29,7 +29,8 @@ fn text(name: &str) -> String {
 }
 
 fn listing(name: &str) -> Listing {
-    Listing::parse(&text(name)).unwrap_or_else(|why| panic!("{name}: {why}"))
+    let listings = Listing::parse(&text(name)).unwrap_or_else(|why| panic!("{name}: {why}"));
+    <[Listing; 1]>::try_from(listings).expect(name)[0].clone()
 }
 
 /// Name, processes of a group, waiting ranks, groups and rows.
@@ -118,6 +119,7 @@ fn headers_are_whole() {
             .collect();
         assert_eq!(ran, header.benchmarks.iter().collect(), "{name}");
         assert!(header.notes.is_empty() && listing.finished, "{name}");
+        assert!(listing.foreign.is_empty(), "{name}");
     }
     let command = "IMB-MPI1 PingPong Allreduce -time 0.3";
     assert_eq!(listing("sample1").header.command, command);
@@ -211,4 +213,24 @@ fn a_barrier_has_no_lengths() {
         barrier.value(&barrier.rows[1], &Column::TimeMax),
         Some(1.70)
     );
+}
+
+#[test]
+fn lines_of_launchers_are_skipped() {
+    for (name, pingpong, foreign) in [("noise-in-table", 5, 38), ("warning-between-tables", 3, 30)]
+    {
+        let listing = listing(name);
+        assert_eq!(
+            outlines(&listing),
+            [("PingPong", 2, 6, 0, pingpong), ("Alltoall", 8, 0, 0, 4)]
+        );
+        assert_eq!(
+            (&listing.foreign[..], listing.finished),
+            (&[foreign][..], true)
+        );
+        let rows = listing.tables.iter().flat_map(|table| &table.rows);
+        let reasons = rows.filter_map(|row| row.skipped.as_deref()?.split(' ').next());
+        let expected = ["time-out.;", "int-overflow.;", "out-of-mem.;"];
+        assert_eq!(reasons.collect::<Vec<_>>(), expected, "{name}");
+    }
 }

@@ -238,6 +238,7 @@ proptest! {
         let mut rest = &noise[..];
         while !rest.is_empty() {
             let len = server.input().len().min(rest.len());
+            prop_assert!(len > 0, "the server waits for no bytes and has not ended");
             server.input()[..len].copy_from_slice(&rest[..len]);
             rest = &rest[len..];
             match server.received(len) {
@@ -248,6 +249,7 @@ proptest! {
         let mut rest = &noise[..];
         while !rest.is_empty() {
             let len = client.input().len().min(rest.len());
+            prop_assert!(len > 0, "the client waits for no bytes and has not ended");
             client.input()[..len].copy_from_slice(&rest[..len]);
             rest = &rest[len..];
             match client.received(len) {

@@ -29,6 +29,7 @@ fn server(sent: &[u8], piece: usize) -> End {
     while !rest.is_empty() {
         let input = server.input();
         let count = piece.min(input.len()).min(rest.len());
+        assert!(count > 0, "the server waits for no bytes and has not ended");
         input[..count].copy_from_slice(&rest[..count]);
         rest = &rest[count..];
         let result = server.received(count);
@@ -49,6 +50,7 @@ fn client(sent: &[u8], piece: usize) -> End {
     while !rest.is_empty() {
         let input = client.input();
         let count = piece.min(input.len()).min(rest.len());
+        assert!(count > 0, "the client waits for no bytes and has not ended");
         input[..count].copy_from_slice(&rest[..count]);
         rest = &rest[count..];
         match client.received(count) {

@@ -11,8 +11,8 @@ use std::string::String;
 use std::vec::Vec;
 
 /// Reads the runs in a file named `name`: results of `oxmpi bench --json`, raw data of `cargo xtask
-/// compare`, or a listing in the format of the Intel MPI Benchmarks. A comparison has a run for each
-/// implementation, the others have one.
+/// compare`, or listings in the format of the Intel MPI Benchmarks. A comparison has a run for each
+/// implementation, and each listing is a run.
 ///
 /// # Errors
 /// When the file has none of these formats, an unknown version, or damage; the error says where.
@@ -21,8 +21,11 @@ pub fn read(name: &str, text: &str) -> Result<Vec<ComparedRun>, Error> {
         return Ok(compared::runs(compared::from_csv(text)?));
     }
     if !text.trim_start().starts_with('{') {
-        let listing = Listing::parse(text).map_err(Error::Listing)?;
-        return Ok([original::run(name, &listing)].into());
+        let listings = Listing::parse(text).map_err(Error::Listing)?;
+        return Ok(listings
+            .into_iter()
+            .map(|listing| original::run(name, listing))
+            .collect());
     }
     let Head { format, version } = serde_json::from_str(text).map_err(Error::Json)?;
     let known: &[u32] = match format.as_str() {

@@ -6,7 +6,7 @@ use std::format;
 
 /// Makes a run of the times of the slowest rank: means over repetitions, whose spread a listing does not
 /// have.
-pub(super) fn run(name: &str, listing: &Listing) -> ComparedRun {
+pub(super) fn run(name: &str, listing: Listing) -> ComparedRun {
     let header = &listing.header;
     let mut run = ComparedRun::new(name, Kind::Rival);
     run.fact("program", header.suite.as_str());
@@ -48,5 +48,6 @@ pub(super) fn run(name: &str, listing: &Listing) -> ComparedRun {
             run.add(subject.clone(), bytes, figure);
         }
     }
+    run.foreign = listing.foreign;
     run
 }

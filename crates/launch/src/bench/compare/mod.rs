@@ -33,7 +33,12 @@ fn run(options: &Options) -> Result<(), CommandError> {
         let text = content(path).map_err(CommandError::Io)?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let wrong = |why| CommandError::Io(format!("{}: {why}", path.display()));
-        runs.extend(read(&stem, &text).map_err(wrong)?);
+        let read = read(&stem, &text).map_err(wrong)?;
+        let skipped: Vec<usize> = read.iter().flat_map(|run| run.foreign.clone()).collect();
+        if !skipped.is_empty() {
+            diagnostics::error(format!("{}: {}", path.display(), skipped_lines(&skipped)));
+        }
+        runs.extend(read);
     }
     let report = Report::new(runs).map_err(|why| CommandError::Usage(why.to_string()))?;
     let text = if options.text {
@@ -43,6 +48,19 @@ fn run(options: &Options) -> Result<(), CommandError> {
     };
     let to = Destination::new(options.output.clone(), options.force);
     destination::write(&text, &to).map_err(CommandError::Io)
+}
+
+/// The warning of lines that were skipped, with the first of these numbers.
+fn skipped_lines(numbers: &[usize]) -> String {
+    const SHOWN: usize = 10;
+    let shown: Vec<String> = numbers.iter().take(SHOWN).map(usize::to_string).collect();
+    let (count, shown) = (numbers.len(), shown.join(", "));
+    let more = if count > SHOWN { ", ..." } else { "" };
+    let lines = if count == 1 { "line" } else { "lines" };
+    format!(
+        "warning: skips {count} {lines} of other origin in the listing: {shown}{more}; check that none is a \
+         damaged row"
+    )
 }
 
 /// The text of a file.

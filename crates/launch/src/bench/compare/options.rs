@@ -12,10 +12,10 @@ pub(super) const OPTIONS: OptionTable<Options> = OptionTable {
 Usage: oxmpi bench report [--text] [-o FILE [--force]] FILE...
 
 Compares results of benchmarks, as a page for browsers or as text. Each FILE is the output of `oxmpi bench
---json`, the raw data of `cargo xtask compare`, or a listing of the Intel MPI Benchmarks. The first run is
+--json`, the raw data of `cargo xtask compare`, or listings of the Intel MPI Benchmarks. The first run is
 compared with the best of the other runs: the ratio of the times, the spread, and the rows that the first run
 loses. The data of `cargo xtask compare` have one run for each implementation, and the floor: what the machine
-reaches without MPI.
+reaches without MPI. Lines of other programs inside a listing are skipped with a warning.
 
 The page has plots of time and bandwidth over sizes and of time over ranks. It needs no network and no script.
 ",
