@@ -67,10 +67,9 @@ fn findings(rows: &[Replaced<'_>], path: &str, text: &str) -> Vec<String> {
         })
     };
     let mut findings = Vec::new();
-    let name = path.rsplit('/').next().unwrap_or_default();
-    if let Some(row) = find(name, false) {
+    if let Some(row) = path.split('/').find_map(|name| find(name, false)) {
         findings.push(format!(
-            "{path}: its name says '{}'; say {}",
+            "{path}: its path says '{}'; say {}",
             row.word, row.instead
         ));
     }
@@ -131,6 +130,29 @@ mod tests {
         findings(&rows(SAMPLE), path, text)
     }
 
+    /// Each row of the list finds its word in a name, a folder and, if it says so, a text.
+    #[test]
+    fn words_of_the_list_are_found_in_their_folders() {
+        let rows = rows(LIST);
+        assert!(rows.len() > 20, "{}", rows.len());
+        for row in &rows {
+            let (word, folder) = (row.word, row.folder.replace('.', "crates"));
+            let name = findings(
+                &rows,
+                &format!("{folder}/a.rs"),
+                &format!("fn old_{word}() {{}}"),
+            );
+            let path = findings(&rows, &format!("{folder}/old_{word}/mod.rs"), "");
+            let text = findings(
+                &rows,
+                &format!("{folder}/a.rs"),
+                &format!("const A: &str = \"a {word}\";"),
+            );
+            let counts = (name.len(), path.len(), text.len());
+            assert_eq!(counts, (1, 1, usize::from(row.in_texts)), "{word}");
+        }
+    }
+
     #[test]
     fn a_word_is_found_in_names_texts_and_file_names_but_not_in_comments() {
         assert_eq!(
@@ -139,7 +161,7 @@ mod tests {
                 "// a zorb\nstruct OwnZorb;\nconst A: &str = \"no zorbs\";"
             ),
             [
-                "crates/a/zorb.rs: its name says 'zorb'; say endpoint",
+                "crates/a/zorb.rs: its path says 'zorb'; say endpoint",
                 "crates/a/zorb.rs:2: 'zorb'; say endpoint",
                 "crates/a/zorb.rs:3: 'zorb'; say endpoint",
             ]
