@@ -275,7 +275,7 @@ pub struct SimProgress {
 }
 
 /// The number of events between two looks at memory and calls of the watch function.
-const WATCH: u64 = 1 << 20;
+const WATCH: u64 = 1 << 14;
 
 impl<'a> Simulation<'a> {
     /// A simulation with elements of one byte and without arrays.
@@ -316,7 +316,7 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Sets a function that is called every million events.
+    /// Sets a function that is called every 16,384 events.
     pub const fn watch(mut self, watch: &'a mut dyn FnMut(SimProgress)) -> Self {
         self.watch = Some(watch);
         self

@@ -85,10 +85,7 @@ fn text(first: Observation, now: Observation, expected: Option<u64>) -> String {
                 rough((now.elapsed - first.elapsed).mul_f64(left.min(1e6)))
             )
         }
-        None => format!(
-            "{} million events in {seconds} s",
-            now.progress.events >> 20
-        ),
+        None => format!("{} events in {seconds} s", now.progress.events),
     }
 }
 
@@ -122,8 +119,8 @@ mod tests {
                 "1 % simulated in 20 s, about 25 minutes left",
             ),
             (1, Some(1000), "0 % simulated in 20 s, about 4 hours left"),
-            (1000, Some(1000), "3 million events in 20 s"),
-            (250, None, "3 million events in 20 s"),
+            (1000, Some(1000), "3145728 events in 20 s"),
+            (250, None, "3145728 events in 20 s"),
         ] {
             assert_eq!(text(at(5, 0), at(20, time), expected), right);
         }
