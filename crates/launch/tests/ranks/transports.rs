@@ -137,7 +137,7 @@ fn an_unknown_connection_is_logged() {
             exchange(comm)
         });
         assert_eq!(done.code, 0, "{done:?}");
-        let said = "oxmpi: rank 1: a connection from ";
+        let said = "oxmpi: rank 1: refused a connection from ";
         assert_eq!(done.err.matches(said).count(), lines, "{}", done.err);
     }
 }
