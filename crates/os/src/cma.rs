@@ -3,7 +3,7 @@
 //! The kernel copies page by page between the two address spaces. It may refuse (`EPERM`: ptrace scope,
 //! containers, other users; `ENOSYS`), so callers test it once and have another protocol. A pid does not
 //! identify a process: it may name another one in this PID namespace, a later process, or a later program of
-//! the same process. So each process publishes the address of a [`Badge`] of random bytes; each [`read`]
+//! the same process. So each process publishes the address of a [`AddressSpaceId`] of random bytes; each [`read`]
 //! reads the badge in the same system call, which accesses one address space.
 //!
 //! Source: process_vm_readv(2).
@@ -12,9 +12,9 @@ use std::io;
 
 /// Random bytes that identify this process's address space.
 #[derive(Debug)]
-pub struct Badge(Box<[u8; Self::LEN]>);
+pub struct AddressSpaceId(Box<[u8; Self::LEN]>);
 
-impl Badge {
+impl AddressSpaceId {
     /// Length in bytes.
     pub const LEN: usize = 16;
 
@@ -28,8 +28,8 @@ impl Badge {
 
     /// The badge's address and bytes, for peers.
     #[must_use]
-    pub fn proof(&self) -> ExpectedBadge {
-        ExpectedBadge {
+    pub fn proof(&self) -> ExpectedAddressSpace {
+        ExpectedAddressSpace {
             at: self.0.as_ptr().addr() as u64,
             bytes: *self.0,
         }
@@ -38,11 +38,11 @@ impl Badge {
 
 /// The badge that a [`read`] must find in the other process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExpectedBadge {
+pub struct ExpectedAddressSpace {
     /// Address in the other process.
     pub at: u64,
     /// The bytes there.
-    pub bytes: [u8; Badge::LEN],
+    pub bytes: [u8; AddressSpaceId::LEN],
 }
 
 /// Why a read or write failed.
@@ -76,11 +76,16 @@ impl CmaError {
 ///
 /// # Cost
 /// About a microsecond, and a page-table walk for each page of 4 KiB.
-pub fn read(pid: u32, proof: &ExpectedBadge, from: u64, to: &mut [u8]) -> Result<(), CmaError> {
+pub fn read(
+    pid: u32,
+    proof: &ExpectedAddressSpace,
+    from: u64,
+    to: &mut [u8],
+) -> Result<(), CmaError> {
     let pid = libc::pid_t::try_from(pid).map_err(|_| CmaError::Gone)?;
-    let mut badge = [0; Badge::LEN];
+    let mut badge = [0; AddressSpaceId::LEN];
     let local = [of(&mut badge), of(to)];
-    let remote = [at(proof.at, Badge::LEN), at(from, to.len())];
+    let remote = [at(proof.at, AddressSpaceId::LEN), at(from, to.len())];
     // SAFETY: the local ranges are exclusive borrows, and live; remote ones are looked up by the
     // kernel in the other process.
     let done = unsafe { libc::process_vm_readv(pid, local.as_ptr(), 2, remote.as_ptr(), 2, 0) };
@@ -91,10 +96,10 @@ pub fn read(pid: u32, proof: &ExpectedBadge, from: u64, to: &mut [u8]) -> Result
             denied => denied,
         });
     }
-    if (done as usize) < Badge::LEN || badge != proof.bytes {
+    if (done as usize) < AddressSpaceId::LEN || badge != proof.bytes {
         return Err(CmaError::Stranger);
     }
-    if done as usize == Badge::LEN + to.len() {
+    if done as usize == AddressSpaceId::LEN + to.len() {
         Ok(())
     } else {
         Err(CmaError::Partly)
@@ -163,7 +168,7 @@ mod tests {
     }
 
     /// Whether this sandbox allows the calls; the tests end where it does not.
-    fn allowed(badge: &Badge) -> bool {
+    fn allowed(badge: &AddressSpaceId) -> bool {
         let answer = read(std::process::id(), &badge.proof(), 0, &mut []);
         assert!(
             matches!(answer, Ok(()) | Err(CmaError::Forbidden)),
@@ -174,7 +179,7 @@ mod tests {
 
     #[test]
     fn reads_and_writes_bytes() {
-        let badge = Badge::new().unwrap();
+        let badge = AddressSpaceId::new().unwrap();
         if !allowed(&badge) {
             return;
         }
@@ -193,19 +198,19 @@ mod tests {
 
     #[test]
     fn each_failure_has_its_error() {
-        let badge = Badge::new().unwrap();
+        let badge = AddressSpaceId::new().unwrap();
         if !allowed(&badge) {
             return;
         }
         let (me, proof) = (std::process::id(), badge.proof());
         let mut bytes = [0; 64];
         assert_eq!(read(me, &proof, 8, &mut bytes), Err(CmaError::Partly));
-        let other = ExpectedBadge {
-            bytes: [1; Badge::LEN],
+        let other = ExpectedAddressSpace {
+            bytes: [1; AddressSpaceId::LEN],
             ..proof
         };
         assert_eq!(read(me, &other, 0, &mut []), Err(CmaError::Stranger));
-        let other = ExpectedBadge { at: 8, ..proof };
+        let other = ExpectedAddressSpace { at: 8, ..proof };
         assert_eq!(read(me, &other, 0, &mut []), Err(CmaError::Stranger));
         assert_eq!(read(0, &proof, 0, &mut []), Err(CmaError::Gone));
         assert_eq!(read(u32::MAX, &proof, 0, &mut []), Err(CmaError::Gone));

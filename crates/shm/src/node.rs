@@ -31,7 +31,7 @@ use crate::heap::{Heap, HeapLimits, HeapMemory, HeapPlan, HeapPreference, RankAr
 use crate::segment::{Doorbells, Segment, SegmentLayout};
 use crate::transport::{ShmRx, ShmTx};
 use error::system;
-use handshake::{Hello, Welcome};
+use handshake::{Hello, HelloReply};
 
 /// The secret of one job, known to its ranks only.
 pub type JobKey = [u8; 16];
@@ -137,12 +137,12 @@ impl Node {
             note,
         };
         channel.send(&hello.bytes(), None, deadline).map_err(gone)?;
-        let mut bytes = [0; Welcome::LEN];
+        let mut bytes = [0; HelloReply::LEN];
         let (len, memory) = channel.recv(&mut bytes, deadline).map_err(gone)?;
         if len == 0 {
             return Err(refused("refused this rank, or ended"));
         }
-        let welcome = Welcome::parse(&bytes[..len])
+        let welcome = HelloReply::parse(&bytes[..len])
             .ok_or_else(|| refused("uses another version of the protocol"))?;
         if welcome.key != key {
             return Err(refused("belongs to another job"));

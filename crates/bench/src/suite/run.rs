@@ -45,14 +45,14 @@ fn largest(plan: &Plan, table: &SampleTable) -> BufferSizes {
 }
 
 /// The communicators of one table on one of its ranks.
-struct Crew<C> {
+struct TableComms<C> {
     /// The rank's own group.
     group: C,
     /// All ranks that take part, where there are several groups, which begin every sample together.
     all: Option<C>,
 }
 
-impl<C: Comm> Crew<C> {
+impl<C: Comm> TableComms<C> {
     /// Forms the groups; `None` on a rank that takes no part. Collective over the world.
     fn gather(world: &mut C, table: &SampleTable) -> Result<Option<Self>, C::Error> {
         let rank = world.rank();
@@ -67,7 +67,7 @@ impl<C: Comm> Crew<C> {
         } else {
             None
         };
-        Ok(group.map(|group| Crew { group, all }))
+        Ok(group.map(|group| TableComms { group, all }))
     }
 }
 
@@ -78,7 +78,7 @@ fn fill<C: Comm>(
     table: &SampleTable,
     observer: &mut impl Observer,
 ) -> Result<f64, C::Error> {
-    let Some(mut crew) = Crew::gather(world, table)? else {
+    let Some(mut crew) = TableComms::gather(world, table)? else {
         return Ok(0.0);
     };
     let mut memory = Memory::new(largest(plan, table), plan.off_cache);
@@ -93,7 +93,7 @@ fn fill<C: Comm>(
             continue;
         }
         let mut buffers = memory.buffers(room);
-        let Crew { group, all } = &mut crew;
+        let TableComms { group, all } = &mut crew;
         let mut ready = prepare(table.kernel, group, &plan.method, bytes, &mut buffers)?;
         ready.repetitions = agree(all.as_mut().unwrap_or(group), ready.repetitions)?;
         if let Some(all) = all {

@@ -19,7 +19,7 @@ enum Part {
 
 /// Keeps `count` parts of a level in each parent, from the part `offset` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct SubsetItem {
     part: Part,
     count: usize,
     offset: usize,
@@ -56,9 +56,9 @@ const NAMES: Words = Words(&[
 ///
 /// # Errors
 /// A syntax error, a count of 0, or a level that is given twice.
-pub(crate) fn parse(text: &str) -> Result<Vec<Cut>, Error> {
+pub(crate) fn parse(text: &str) -> Result<Vec<SubsetItem>, Error> {
     let mut scanner = Scanner::new(text);
-    let mut cuts: Vec<Cut> = Vec::new();
+    let mut cuts: Vec<SubsetItem> = Vec::new();
     loop {
         scanner.skip_blanks();
         let start = scanner.clone();
@@ -79,7 +79,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Cut>, Error> {
 }
 
 /// Reads one item such as `4c@2`.
-fn cut(scanner: &mut Scanner<'_>) -> Result<Cut, Error> {
+fn cut(scanner: &mut Scanner<'_>) -> Result<SubsetItem, Error> {
     let is_digit = |c: char| c.is_ascii_digit();
     let count = match scanner.peek().is_some_and(is_digit) {
         true => number(scanner)?,
@@ -93,7 +93,7 @@ fn cut(scanner: &mut Scanner<'_>) -> Result<Cut, Error> {
         true => number(scanner)?,
         false => 0,
     };
-    Ok(Cut {
+    Ok(SubsetItem {
         part,
         count,
         offset,
@@ -135,8 +135,8 @@ fn number(scanner: &mut Scanner<'_>) -> Result<usize, Error> {
 ///
 /// # Errors
 /// A level that the machine does not have; cuts that leave no processor.
-pub(crate) fn left(machine: &Machine, map: &Map, cuts: &[Cut]) -> Result<CpuSet, Message> {
-    let mut left: Vec<(usize, &Cut)> = Vec::with_capacity(cuts.len());
+pub(crate) fn left(machine: &Machine, map: &Map, cuts: &[SubsetItem]) -> Result<CpuSet, Message> {
+    let mut left: Vec<(usize, &SubsetItem)> = Vec::with_capacity(cuts.len());
     for cut in cuts {
         left.push((place(machine, map, cut.part)?, cut));
     }

@@ -12,7 +12,7 @@ use oxmpi_os::memory::Memfd;
 use oxmpi_os::socket::{LocalChannel, LocalListener, readable};
 
 use super::error::system;
-use super::handshake::{Hello, Welcome};
+use super::handshake::{Hello, HelloReply};
 use super::{JobKey, JoinError, Node, leader_message, memory_for, pids};
 use crate::heap::{Heap, HeapPreference};
 use crate::segment::SegmentLayout;
@@ -253,7 +253,7 @@ impl PendingRank {
             return Err(misfit("joined twice".into()));
         }
         taken.push(rank);
-        let welcome = Welcome {
+        let welcome = HelloReply {
             key: *key,
             layout: *layout,
             heap: offer.heap.as_ref().map(|heap| (heap.area(), heap.pages())),

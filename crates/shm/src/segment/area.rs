@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
-use oxmpi_os::cma::{Badge, ExpectedBadge};
+use oxmpi_os::cma::{AddressSpaceId, ExpectedAddressSpace};
 use oxmpi_os::memory::Mapping;
 
 use super::backing::{Backing, PAGE};
@@ -77,15 +77,15 @@ pub(crate) struct BulkArea {
     mapping: Mapping,
     ranks: u32,
     /// The secret by which peers recognise this process, while the area is mapped.
-    _badge: Option<Badge>,
+    _badge: Option<AddressSpaceId>,
 }
 
 impl BulkArea {
     /// Maps the areas, which begin at byte `at` of `memory`, for rank `me`.
     pub(crate) fn map(memory: &Backing, at: usize, ranks: u32, me: u32) -> io::Result<Self> {
         // Without a badge peers do not use cross-memory attach with this process; nothing else changes.
-        let badge = Badge::new().ok();
-        let proof = badge.as_ref().map(Badge::proof);
+        let badge = AddressSpaceId::new().ok();
+        let proof = badge.as_ref().map(AddressSpaceId::proof);
         let area = Self {
             mapping: memory.map_part(at, len(ranks))?,
             ranks,
@@ -163,7 +163,7 @@ impl BulkArea {
     }
 
     /// The proof of the process of `rank`, once that has mapped its area.
-    pub(crate) fn proof(&self, rank: u32) -> Option<ExpectedBadge> {
+    pub(crate) fn proof(&self, rank: u32) -> Option<ExpectedAddressSpace> {
         let words = self.badge(rank);
         // SAFETY: the badge has three words; the address is written last.
         let at = unsafe { words.load(2, Ordering::Acquire) };
@@ -172,7 +172,7 @@ impl BulkArea {
         // SAFETY: as above.
         let high = unsafe { words.load(1, Ordering::Acquire) };
         let bytes = (u128::from(high) << 64 | u128::from(low)).to_ne_bytes();
-        (at != 0).then_some(ExpectedBadge { at, bytes })
+        (at != 0).then_some(ExpectedAddressSpace { at, bytes })
     }
 
     fn badge(&self, rank: u32) -> MappedWords<'_> {

@@ -42,7 +42,7 @@ pub(crate) fn places(
 ) -> Vec<CpuSet> {
     let mut places: Vec<CpuSet> = Vec::new();
     for interval in list {
-        let mut maker = Maker {
+        let mut maker = PlaceBuilder {
             map,
             parts,
             rules,
@@ -58,14 +58,14 @@ pub(crate) fn places(
 }
 
 /// The inputs for making places.
-struct Maker<'a> {
+struct PlaceBuilder<'a> {
     map: &'a Map,
     parts: &'a Parts,
     rules: Rules,
     messages: &'a mut Vec<Message>,
 }
 
-impl Maker<'_> {
+impl PlaceBuilder<'_> {
     fn interval(&mut self, interval: &Interval) -> Vec<CpuSet> {
         let mut places: Vec<CpuSet> = Vec::new();
         for step in 0..interval.count as i64 {

@@ -142,7 +142,7 @@ mod tests {
     use oxmpi_os::RawBytes;
     use oxmpi_os::memory::Memfd;
 
-    use super::super::awaited::{AwaitedSteps, NeverComes};
+    use super::super::awaited::{AwaitedSteps, StepLost};
     use super::*;
     use crate::segment::{Segment, SegmentLayout};
 
@@ -153,13 +153,13 @@ mod tests {
     struct Polling<'a>(&'a Segment);
 
     impl CollectiveDriver for Polling<'_> {
-        type Error = (u32, NeverComes);
+        type Error = (u32, StepLost);
 
         fn polls(&self) -> u32 {
             0
         }
 
-        fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, NeverComes)> {
+        fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, StepLost)> {
             let start = Instant::now();
             while awaited.missing() != 0 {
                 assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
@@ -171,7 +171,7 @@ mod tests {
 
         fn yield_to_colocated(&mut self) {}
 
-        fn unreadable(&mut self, rank: u32) -> (u32, NeverComes) {
+        fn unreadable(&mut self, rank: u32) -> (u32, StepLost) {
             unreachable!("no rank reads rank {rank}")
         }
 

@@ -17,10 +17,10 @@ use oxmpi_wire::{AsTx, Bytes, Fault, Limits, Peer, Sink, Token};
 use self::bulk::protocol::BulkPreference;
 use self::bulk::{BufferStream, Claims, OpenOperation, OwnedOffers};
 use super::control::Control;
-use super::link::{LinkState, SendLink, Shortage, control_head};
+use super::link::{BlockedOn, LinkState, SendLink, control_head};
 use super::offer_key::OfferedRegions;
 use super::windows::PingPongWindows;
-use super::{Expedited, OPERATIONS, limits};
+use super::{MembarrierFence, OPERATIONS, limits};
 use crate::ring::{Corrupt, MappedWords, SharedWords};
 use crate::segment::Segment;
 
@@ -84,7 +84,7 @@ impl<B: Bytes> ShmTx<B> {
     /// One plain load while the peer is awake.
     #[inline(always)]
     pub(crate) fn wake_if_asleep(&self, peer: u32) {
-        if self.out[peer as usize].sleep_flag.asleep(&Expedited) {
+        if self.out[peer as usize].sleep_flag.asleep(&MembarrierFence) {
             self.wake(peer);
         }
     }
@@ -176,7 +176,7 @@ impl<B: Bytes> ShmTx<B> {
         while let Some(&peer) = tx.as_tx().blocked.get(i) {
             if tx.as_tx().unblocked(peer) {
                 tx.as_tx().blocked.swap_remove(i);
-                tx.as_tx().out[peer as usize].shortage = Shortage::default();
+                tx.as_tx().out[peer as usize].shortage = BlockedOn::default();
                 sink.room(tx, Peer(peer));
                 moved += 1;
             } else {
@@ -237,7 +237,7 @@ impl<B: Bytes> ShmTx<B> {
         }
         out.state = LinkState::Lost;
         out.ring.slots().freeze();
-        out.shortage = Shortage::default();
+        out.shortage = BlockedOn::default();
         self.blocked.retain(|&p| p != peer);
         self.answers.retain(|(p, _)| *p != peer);
         self.drop_bulk(peer);

@@ -5,7 +5,7 @@ use oxmpi_wire::{Busy, Bytes, Fault, Peer, Resource};
 use super::ShmTx;
 use crate::ring::Corrupt;
 use crate::transport::OPERATIONS;
-use crate::transport::link::{LinkState, SendLink, Shortage};
+use crate::transport::link::{BlockedOn, LinkState, SendLink};
 
 impl<B: Bytes> ShmTx<B> {
     /// Whether there is room for one more slot, and for a buffer if `buffer`; else the peer counts as
@@ -17,7 +17,7 @@ impl<B: Bytes> ShmTx<B> {
             return Ok(());
         }
         if self.out[to.0 as usize].state == LinkState::Open {
-            let shortage = Shortage {
+            let shortage = BlockedOn {
                 slot: true,
                 buffer,
                 operation: false,
@@ -93,7 +93,7 @@ impl<B: Bytes> ShmTx<B> {
         Ok(out.ring.room()? && (!buffer || out.frame_room()?))
     }
 
-    pub(super) fn block(&mut self, to: u32, shortage: Shortage) {
+    pub(super) fn block(&mut self, to: u32, shortage: BlockedOn) {
         let had = &mut self.out[to as usize].shortage;
         if !had.any() {
             self.blocked.push(to);
