@@ -150,7 +150,7 @@ pub enum Failure<E> {
     #[error(transparent)]
     Driver(#[from] E),
     /// The plan waits for a length, and no message under way can bring it: the plan is broken.
-    #[error("step {step} of the plan waits for a length that no message under way brings")]
+    #[error("step {step} of the plan waits for a length that no message in flight brings")]
     Stuck {
         /// The step.
         step: u32,

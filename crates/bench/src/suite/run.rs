@@ -37,10 +37,10 @@ pub fn run<C: Comm>(
 
 /// The largest buffers that a sample of the table needs, skipped samples left out.
 fn largest(plan: &Plan, table: &SampleTable) -> BufferSizes {
-    let room = |bytes| (table.kernel.info().room)(bytes, table.processes());
-    let rooms = plan.lengths_of(table.kernel).map(room);
+    let buffer_sizes = |bytes| (table.kernel.info().buffer_sizes)(bytes, table.processes());
+    let rooms = plan.lengths_of(table.kernel).map(buffer_sizes);
     rooms
-        .filter(|room| Memory::bytes(*room, plan.off_cache) <= plan.memory)
+        .filter(|buffer_sizes| Memory::bytes(*buffer_sizes, plan.off_cache) <= plan.memory)
         .fold(BufferSizes::default(), BufferSizes::max)
 }
 
@@ -78,22 +78,22 @@ fn fill<C: Comm>(
     table: &SampleTable,
     observer: &mut impl Observer,
 ) -> Result<f64, C::Error> {
-    let Some(mut crew) = TableComms::gather(world, table)? else {
+    let Some(mut table_comms) = TableComms::gather(world, table)? else {
         return Ok(0.0);
     };
     let mut memory = Memory::new(largest(plan, table), plan.off_cache);
     let mut worst: f64 = 0.0;
     for bytes in plan.lengths_of(table.kernel) {
-        let room = (table.kernel.info().room)(bytes, table.processes());
-        let needed = Memory::bytes(room, plan.off_cache);
+        let buffer_sizes = (table.kernel.info().buffer_sizes)(bytes, table.processes());
+        let needed = Memory::bytes(buffer_sizes, plan.off_cache);
         if needed > plan.memory {
             if world.rank() == 0 {
                 observer.skip(table, &Skip { bytes, needed });
             }
             continue;
         }
-        let mut buffers = memory.buffers(room);
-        let TableComms { group, all } = &mut crew;
+        let mut buffers = memory.buffers(buffer_sizes);
+        let TableComms { group, all } = &mut table_comms;
         let mut ready = prepare(table.kernel, group, &plan.method, bytes, &mut buffers)?;
         ready.repetitions = agree(all.as_mut().unwrap_or(group), ready.repetitions)?;
         if let Some(all) = all {

@@ -40,7 +40,7 @@ pub(crate) struct Facts<'a> {
     /// The mask that the process inherited.
     pub(crate) mask: &'a CpuSet,
     pub(crate) respected: bool,
-    pub(crate) manner: BindingSource,
+    pub(crate) binding_source: BindingSource,
     /// How many of the innermost levels form one place.
     pub(crate) folded: usize,
     /// The processors of each thread; empty if the report does not list them.

@@ -32,7 +32,7 @@ impl CmaAccess {
         peer: u32,
     ) -> Option<PeerProcess> {
         if let Self::Unknown = self {
-            // A peer without a badge may have one later.
+            // A peer without an address-space id may have one later.
             let space = PeerProcess {
                 pid: segment.pid(peer),
                 proof: area.proof(peer)?,

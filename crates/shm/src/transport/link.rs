@@ -45,7 +45,7 @@ pub(super) struct SendLink {
     pub(super) below: u32,
     pub(super) buffers: SenderCredits,
     pub(super) state: LinkState,
-    pub(super) shortage: BlockedOn,
+    pub(super) blocked_on: BlockedOn,
     pub(super) shared: PingPongBuffers,
     ping_pong: [*mut u8; PING_PONG_BUFFERS],
     area: *mut u8,
@@ -79,7 +79,7 @@ impl SendLink {
             below: 0,
             buffers: SenderCredits::new(layout.buffers, credits(layout.slots)),
             state: LinkState::Closed,
-            shortage: BlockedOn::default(),
+            blocked_on: BlockedOn::default(),
             shared: if me == to {
                 PingPongBuffers::none()
             } else {

@@ -208,7 +208,7 @@ impl NodeBarriers {
 
     /// The time that co-located ranks, of the node's first 64, worked: the sum, which may exceed the time itself.
     fn co_located_work(&self, from: u64, now: u64) -> Duration {
-        let ranks_here = self.segment.cpu_board().colocated(self.me as usize);
+        let ranks_here = self.segment.cpu_board().co_located(self.me as usize);
         let worked =
             ranks_of(ranks_here).map(|rank| self.segment.runnable_hint(rank).within(from, now));
         Duration::from_nanos(worked.fold(0, u64::saturating_add))

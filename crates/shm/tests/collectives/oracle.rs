@@ -67,8 +67,8 @@ impl CollectiveDriver for Caller<'_> {
         }
     }
 
-    fn yield_to_colocated(&mut self) {
-        Waiter::new(self.policy).yield_to_colocated(&self.rank.barriers);
+    fn yield_to_co_located(&mut self) {
+        Waiter::new(self.policy).yield_to_co_located(&self.rank.barriers);
     }
 
     fn unreadable(&mut self, rank: u32) -> (u32, StepLost) {

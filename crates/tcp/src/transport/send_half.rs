@@ -69,7 +69,7 @@ pub(super) struct SendHalf {
     /// The peer is in the list of peers to flush.
     pub(super) scheduled: bool,
     /// A call has returned [`Busy`](oxmpi_wire::Busy), and the sink has got no room since.
-    pub(super) refused: bool,
+    pub(super) awaits_room: bool,
     pub(super) lost: Option<Fault>,
 }
 
@@ -89,7 +89,7 @@ impl SendHalf {
             writable: false,
             shut: false,
             scheduled: false,
-            refused: false,
+            awaits_room: false,
             lost: None,
         }
     }

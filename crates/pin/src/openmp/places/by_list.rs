@@ -42,13 +42,13 @@ pub(crate) fn places(
 ) -> Vec<CpuSet> {
     let mut places: Vec<CpuSet> = Vec::new();
     for interval in list {
-        let mut maker = PlaceBuilder {
+        let mut builder = PlaceBuilder {
             map,
             parts,
             rules,
             messages,
         };
-        let made = maker.interval(interval);
+        let made = builder.interval(interval);
         match interval.is_excluded {
             true => places.retain(|place| !made.contains(place)),
             false => places.extend(made.into_iter().filter(|place| !place.is_empty())),

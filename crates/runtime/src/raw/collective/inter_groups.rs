@@ -9,8 +9,8 @@ use oxmpi_coll::catalog::{Call, Collective, PROC_NULL};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
+use super::super::collective_state::{Area, Buffers, Stage, Stages};
 use super::super::group::Group;
-use super::super::state::{Area, Buffers, Stage, Stages};
 use crate::error::{Error, Result};
 
 /// The two groups of an intercommunicator, as one rank sees them.

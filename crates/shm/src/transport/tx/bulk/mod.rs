@@ -141,11 +141,11 @@ impl<B: Bytes> ShmTx<B> {
         if (self.operations.used() as usize) < OPERATIONS {
             return Ok(());
         }
-        let shortage = BlockedOn {
+        let blocked_on = BlockedOn {
             operation: true,
             ..BlockedOn::default()
         };
-        self.block(peer, shortage);
+        self.block(peer, blocked_on);
         Err(Busy)
     }
 }
