@@ -131,13 +131,16 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    /// Makes messages of the lengths in `room` walk through the memory, and start again at its beginning.
+    /// Makes messages of the lengths in `buffer_sizes` walk through the memory, and start again at its beginning.
     ///
     /// # Panics
-    /// When there is less memory than `room`.
+    /// When there is less memory than `buffer_sizes`.
     #[must_use]
-    pub fn off_cache(mut self, room: BufferSizes, off_cache: OffCache) -> Self {
-        for (walk, length) in [(&mut self.out, room.out), (&mut self.into, room.into)] {
+    pub fn off_cache(mut self, buffer_sizes: BufferSizes, off_cache: OffCache) -> Self {
+        for (walk, length) in [
+            (&mut self.out, buffer_sizes.out),
+            (&mut self.into, buffer_sizes.into),
+        ] {
             assert!(length <= walk.space.len(), "{length} bytes have no room");
             walk.length = length;
             walk.stride = if length == 0 {

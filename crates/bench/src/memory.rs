@@ -32,37 +32,40 @@ impl core::fmt::Debug for Memory {
 }
 
 impl Memory {
-    /// Allocates memory for messages of up to `room`.
-    pub fn new(room: BufferSizes, off_cache: Option<OffCache>) -> Self {
+    /// Allocates memory for messages of up to `buffer_sizes`.
+    pub fn new(buffer_sizes: BufferSizes, off_cache: Option<OffCache>) -> Self {
         let pages =
             |length| vec![Page([0; 4096]); space(length, off_cache).div_ceil(size_of::<Page>())];
         Memory {
-            out: pages(room.out),
-            into: pages(room.into),
-            counts: vec![0; room.counts],
+            out: pages(buffer_sizes.out),
+            into: pages(buffer_sizes.into),
+            counts: vec![0; buffer_sizes.counts],
             off_cache,
         }
     }
 
-    /// The bytes that messages of `room` need.
-    pub fn bytes(room: BufferSizes, off_cache: Option<OffCache>) -> usize {
+    /// The bytes that messages of `buffer_sizes` need.
+    pub fn bytes(buffer_sizes: BufferSizes, off_cache: Option<OffCache>) -> usize {
         let space = |length| space(length, off_cache);
-        space(room.out)
-            .saturating_add(space(room.into))
-            .saturating_add(room.counts * size_of::<usize>())
+        space(buffer_sizes.out)
+            .saturating_add(space(buffer_sizes.into))
+            .saturating_add(buffer_sizes.counts * size_of::<usize>())
     }
 
-    /// Buffers for messages of `room`.
+    /// Buffers for messages of `buffer_sizes`.
     ///
     /// # Panics
-    /// When `room` is larger than the allocated memory.
-    pub fn buffers(&mut self, room: BufferSizes) -> Buffers<'_> {
+    /// When `buffer_sizes` is larger than the allocated memory.
+    pub fn buffers(&mut self, buffer_sizes: BufferSizes) -> Buffers<'_> {
         let (out, into) = (self.out.as_mut_bytes(), self.into.as_mut_bytes());
         let space = |length| space(length, self.off_cache);
-        let (out, into) = (&mut out[..space(room.out)], &mut into[..space(room.into)]);
-        let buffers = Buffers::aligned(out, into, &mut self.counts[..room.counts]);
+        let (out, into) = (
+            &mut out[..space(buffer_sizes.out)],
+            &mut into[..space(buffer_sizes.into)],
+        );
+        let buffers = Buffers::aligned(out, into, &mut self.counts[..buffer_sizes.counts]);
         match self.off_cache {
-            Some(off_cache) => buffers.off_cache(room, off_cache),
+            Some(off_cache) => buffers.off_cache(buffer_sizes, off_cache),
             None => buffers,
         }
     }

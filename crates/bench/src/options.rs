@@ -38,7 +38,7 @@ const PARTS: &[&str] = &["MPI1"];
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
     /// Run this.
-    Run(Order),
+    Run(BenchRun),
     /// Print [`help`].
     Help,
     /// Print [`list`].
@@ -47,7 +47,7 @@ pub enum Request {
 
 /// A run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Order {
+pub struct BenchRun {
     /// What to run, and how.
     pub plan: Plan,
     /// The thread support to ask the library for; `None` leaves it to the caller.
@@ -130,7 +130,7 @@ pub fn parse<'a>(
             }
         }
     }
-    draft.order().map(Request::Run)
+    draft.bench_run().map(Request::Run)
 }
 
 #[cfg(test)]

@@ -150,7 +150,7 @@ pub enum Failure<E> {
     #[error(transparent)]
     Driver(#[from] E),
     /// The plan waits for a length, and no message under way can bring it: the plan is broken.
-    #[error("step {step} of the plan waits for a length that no message under way brings")]
+    #[error("step {step} of the plan waits for a length that no message in flight brings")]
     Stuck {
         /// The step.
         step: u32,
@@ -212,7 +212,7 @@ pub struct Execution<P, T> {
     open: heapless::Vec<Open<T>, IN_FLIGHT>,
     learned: LearnedLengths,
     /// Whether a length was learned since scratch was last sized.
-    news: bool,
+    has_new_length: bool,
     /// Whether an intra-node operation is pending; no act starts meanwhile.
     joined: bool,
 }
@@ -227,7 +227,7 @@ impl<P: Plan, T> Execution<P, T> {
             acts: Acts::new(),
             open: heapless::Vec::new(),
             learned: LearnedLengths::new(),
-            news: false,
+            has_new_length: false,
             joined: false,
         }
     }
@@ -281,7 +281,7 @@ impl<P: Plan, T> Execution<P, T> {
             if needs > self.done_below() || room < self.acts.len() {
                 return Ok(Progress::Pending);
             }
-            if self.news && needs == self.next {
+            if self.has_new_length && needs == self.next {
                 self.grow(given, driver)?;
             }
             self.start(needs, driver)?;
@@ -306,7 +306,7 @@ impl<P: Plan, T> Execution<P, T> {
         self.next = 0;
         self.needs = None;
         self.learned.clear();
-        self.news = false;
+        self.has_new_length = false;
         self.joined = false;
     }
 
@@ -370,7 +370,7 @@ impl<P: Plan, T> Execution<P, T> {
 
     /// Sets a slot.
     fn learn<E>(&mut self, step: u32, slot: u8, value: u64) -> Result<(), Failure<E>> {
-        self.news = true;
+        self.has_new_length = true;
         if self.learned.set(slot, value) {
             Ok(())
         } else {
@@ -385,7 +385,7 @@ impl<P: Plan, T> Execution<P, T> {
         given: CallArrays<'_>,
         driver: &mut D,
     ) -> Result<(), Failure<D::Error>> {
-        self.news = false;
+        self.has_new_length = false;
         let before = self
             .plan
             .scratch(&PlanInputs::new(given, &LearnedLengths::new()));

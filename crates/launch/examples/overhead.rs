@@ -24,9 +24,9 @@ fn main() -> Result<()> {
     let bare = world.comm().dup()?;
     let mut bound = TimedComm::new(world.comm().dup()?);
     let kernel = Kernel::PingPong;
-    let room = (kernel.info().room)(0, 2);
-    let mut memory = Memory::new(room, None);
-    let mut buffers = memory.buffers(room);
+    let buffer_sizes = (kernel.info().buffer_sizes)(0, 2);
+    let mut memory = Memory::new(buffer_sizes, None);
+    let mut buffers = memory.buffers(buffer_sizes);
     let sample = Sample {
         rank: bare.rank(),
         ranks: 2,

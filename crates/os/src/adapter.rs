@@ -14,8 +14,8 @@ pub struct AdapterPort {
     pub port: u8,
     /// Whether the port is active.
     pub up: bool,
-    /// Speed in megabits per second, if the kernel reports it.
-    pub speed: Option<u32>,
+    /// Its speed, if the kernel reports it.
+    pub megabits_per_second: Option<u32>,
     /// The network interfaces of this port, such as `ib0`.
     pub interfaces: Vec<String>,
 }
@@ -23,10 +23,10 @@ pub struct AdapterPort {
 /// Lists all ports of all adapters, sorted by name and number. Empty if the kernel lists none.
 #[must_use]
 pub fn list() -> Vec<AdapterPort> {
-    within(Path::new("/sys/class/infiniband"))
+    list_under(Path::new("/sys/class/infiniband"))
 }
 
-fn within(root: &Path) -> Vec<AdapterPort> {
+fn list_under(root: &Path) -> Vec<AdapterPort> {
     let mut ports = Vec::new();
     for device in names(root) {
         let all = root.join(&device).join("ports");
@@ -47,7 +47,8 @@ fn within(root: &Path) -> Vec<AdapterPort> {
                 device: device.clone(),
                 port,
                 up: read("state").contains("ACTIVE"),
-                speed: gigabits(&read("rate")).map(|gigabits| (gigabits * 1000.0) as u32),
+                megabits_per_second: gigabits(&read("rate"))
+                    .map(|gigabits| (gigabits * 1000.0) as u32),
                 interfaces,
             });
         }
@@ -83,12 +84,12 @@ mod tests {
         write("mlx5_0/ports/1/rate", "100 Gb/sec (4X EDR)\n");
         write("mlx5_0/ports/1/gid_attrs/ndevs/0", "ib0\n");
         write("mlx5_0/ports/1/gid_attrs/ndevs/1", "ib0\n");
-        let found = within(root.path());
-        let port = |device: &str, port, up, speed, interfaces: &[&str]| AdapterPort {
+        let found = list_under(root.path());
+        let port = |device: &str, port, up, megabits_per_second, interfaces: &[&str]| AdapterPort {
             device: device.into(),
             port,
             up,
-            speed,
+            megabits_per_second,
             interfaces: interfaces.iter().map(|name| (*name).into()).collect(),
         };
         let expected = [
@@ -96,6 +97,6 @@ mod tests {
             port("mlx5_1", 2, false, None, &[]),
         ];
         assert_eq!(found, expected);
-        assert!(within(Path::new("/nowhere")).is_empty());
+        assert!(list_under(Path::new("/nowhere")).is_empty());
     }
 }

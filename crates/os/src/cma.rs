@@ -3,8 +3,8 @@
 //! The kernel copies page by page between the two address spaces. It may refuse (`EPERM`: ptrace scope,
 //! containers, other users; `ENOSYS`), so callers test it once and have another protocol. A pid does not
 //! identify a process: it may name another one in this PID namespace, a later process, or a later program of
-//! the same process. So each process publishes the address of a [`Badge`] of random bytes; each [`read`]
-//! reads the badge in the same system call, which accesses one address space.
+//! the same process. So each process publishes the address of a [`AddressSpaceId`] of random bytes; each [`read`]
+//! reads the address-space id in the same system call, which accesses one address space.
 //!
 //! Source: process_vm_readv(2).
 
@@ -12,13 +12,13 @@ use std::io;
 
 /// Random bytes that identify this process's address space.
 #[derive(Debug)]
-pub struct Badge(Box<[u8; Self::LEN]>);
+pub struct AddressSpaceId(Box<[u8; Self::LEN]>);
 
-impl Badge {
+impl AddressSpaceId {
     /// Length in bytes.
     pub const LEN: usize = 16;
 
-    /// A new badge of this process. It must live as long as peers read this process's memory.
+    /// A new address-space id of this process. It must live as long as peers read this process's memory.
     ///
     /// # Errors
     /// The error of getrandom(2).
@@ -26,23 +26,23 @@ impl Badge {
         Ok(Self(Box::new(crate::host::random()?)))
     }
 
-    /// The badge's address and bytes, for peers.
+    /// The address-space id's address and bytes, for peers.
     #[must_use]
-    pub fn proof(&self) -> ExpectedBadge {
-        ExpectedBadge {
+    pub fn proof(&self) -> ExpectedAddressSpace {
+        ExpectedAddressSpace {
             at: self.0.as_ptr().addr() as u64,
             bytes: *self.0,
         }
     }
 }
 
-/// The badge that a [`read`] must find in the other process.
+/// The address-space id that a [`read`] must find in the other process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExpectedBadge {
+pub struct ExpectedAddressSpace {
     /// Address in the other process.
     pub at: u64,
     /// The bytes there.
-    pub bytes: [u8; Badge::LEN],
+    pub bytes: [u8; AddressSpaceId::LEN],
 }
 
 /// Why a read or write failed.
@@ -50,7 +50,7 @@ pub struct ExpectedBadge {
 pub enum CmaError {
     /// There is no such process.
     Gone,
-    /// The process with this pid does not have the badge.
+    /// The process with this pid does not have the address-space id.
     Stranger,
     /// The system lacks the call or refuses it permanently.
     Forbidden,
@@ -68,7 +68,7 @@ impl CmaError {
     }
 }
 
-/// Reads `to.len()` bytes from address `from` of process `pid`, if that process has the badge `proof`. With
+/// Reads `to.len()` bytes from address `from` of process `pid`, if that process has the address-space id `proof`. With
 /// an empty `to` it checks whether the process may be read at all.
 ///
 /// # Errors
@@ -76,25 +76,30 @@ impl CmaError {
 ///
 /// # Cost
 /// About a microsecond, and a page-table walk for each page of 4 KiB.
-pub fn read(pid: u32, proof: &ExpectedBadge, from: u64, to: &mut [u8]) -> Result<(), CmaError> {
+pub fn read(
+    pid: u32,
+    proof: &ExpectedAddressSpace,
+    from: u64,
+    to: &mut [u8],
+) -> Result<(), CmaError> {
     let pid = libc::pid_t::try_from(pid).map_err(|_| CmaError::Gone)?;
-    let mut badge = [0; Badge::LEN];
-    let local = [of(&mut badge), of(to)];
-    let remote = [at(proof.at, Badge::LEN), at(from, to.len())];
+    let mut address_space_id = [0; AddressSpaceId::LEN];
+    let local = [of(&mut address_space_id), of(to)];
+    let remote = [at(proof.at, AddressSpaceId::LEN), at(from, to.len())];
     // SAFETY: the local ranges are exclusive borrows, and live; remote ones are looked up by the
     // kernel in the other process.
     let done = unsafe { libc::process_vm_readv(pid, local.as_ptr(), 2, remote.as_ptr(), 2, 0) };
     if done < 0 {
-        // The kernel read nothing, so the badge's address is not mapped.
+        // The kernel read nothing, so the address-space id's address is not mapped.
         return Err(match CmaError::of(&io::Error::last_os_error()) {
             CmaError::Partly => CmaError::Stranger,
             denied => denied,
         });
     }
-    if (done as usize) < Badge::LEN || badge != proof.bytes {
+    if (done as usize) < AddressSpaceId::LEN || address_space_id != proof.bytes {
         return Err(CmaError::Stranger);
     }
-    if done as usize == Badge::LEN + to.len() {
+    if done as usize == AddressSpaceId::LEN + to.len() {
         Ok(())
     } else {
         Err(CmaError::Partly)
@@ -117,7 +122,7 @@ pub fn may_write() -> bool {
 /// A [`read`] with no bytes has just found the right process, and that process lets this one write the
 /// bytes: it does not use them meanwhile.
 ///
-/// No system call both checks the badge and writes. If another process of this user gets the pid between the
+/// No system call both checks the address-space id and writes. If another process of this user gets the pid between the
 /// two calls, this call writes that process's memory. A `read` afterwards shows that this may have happened.
 ///
 /// # Errors
@@ -163,8 +168,8 @@ mod tests {
     }
 
     /// Whether this sandbox allows the calls; the tests end where it does not.
-    fn allowed(badge: &Badge) -> bool {
-        let answer = read(std::process::id(), &badge.proof(), 0, &mut []);
+    fn allowed(address_space_id: &AddressSpaceId) -> bool {
+        let answer = read(std::process::id(), &address_space_id.proof(), 0, &mut []);
         assert!(
             matches!(answer, Ok(()) | Err(CmaError::Forbidden)),
             "{answer:?}"
@@ -174,15 +179,15 @@ mod tests {
 
     #[test]
     fn reads_and_writes_bytes() {
-        let badge = Badge::new().unwrap();
-        if !allowed(&badge) {
+        let address_space_id = AddressSpaceId::new().unwrap();
+        if !allowed(&address_space_id) {
             return;
         }
         assert!(may_write());
         let me = std::process::id();
         let mut source: Vec<u8> = (0..100_000).map(|i| (i * 7) as u8).collect();
         let mut copy = vec![0; 100_000];
-        read(me, &badge.proof(), address(&source), &mut copy).unwrap();
+        read(me, &address_space_id.proof(), address(&source), &mut copy).unwrap();
         assert_eq!(copy, source);
         copy.reverse();
         let to = source.as_mut_ptr().expose_provenance() as u64;
@@ -193,19 +198,19 @@ mod tests {
 
     #[test]
     fn each_failure_has_its_error() {
-        let badge = Badge::new().unwrap();
-        if !allowed(&badge) {
+        let address_space_id = AddressSpaceId::new().unwrap();
+        if !allowed(&address_space_id) {
             return;
         }
-        let (me, proof) = (std::process::id(), badge.proof());
+        let (me, proof) = (std::process::id(), address_space_id.proof());
         let mut bytes = [0; 64];
         assert_eq!(read(me, &proof, 8, &mut bytes), Err(CmaError::Partly));
-        let other = ExpectedBadge {
-            bytes: [1; Badge::LEN],
+        let other = ExpectedAddressSpace {
+            bytes: [1; AddressSpaceId::LEN],
             ..proof
         };
         assert_eq!(read(me, &other, 0, &mut []), Err(CmaError::Stranger));
-        let other = ExpectedBadge { at: 8, ..proof };
+        let other = ExpectedAddressSpace { at: 8, ..proof };
         assert_eq!(read(me, &other, 0, &mut []), Err(CmaError::Stranger));
         assert_eq!(read(0, &proof, 0, &mut []), Err(CmaError::Gone));
         assert_eq!(read(u32::MAX, &proof, 0, &mut []), Err(CmaError::Gone));

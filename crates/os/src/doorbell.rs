@@ -14,7 +14,7 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, recv, sendto,
 };
 
-/// Most rings that one call of [`Doorbell::hear`] reads.
+/// Most rings that one call of [`Doorbell::drain`] reads.
 const RINGS: u32 = 256;
 
 /// A doorbell of this process; its descriptor is readable after a ring.
@@ -64,7 +64,7 @@ impl Doorbell {
     ///
     /// # Cost
     /// A system call for each ring, and one more.
-    pub fn hear(&self) {
+    pub fn drain(&self) {
         let mut ring = [0];
         for _ in 0..RINGS {
             if let Err(Errno::AGAIN) = recv(&self.fd, &mut ring, RecvFlags::empty()) {
@@ -103,7 +103,7 @@ mod tests {
         one.ring(&addresses[2]);
         assert!(rung(Duration::from_secs(120)));
         while rung(Duration::ZERO) {
-            two.hear();
+            two.drain();
         }
         assert!(DoorbellAddress::new(&"x".repeat(108)).is_err());
     }

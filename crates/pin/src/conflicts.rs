@@ -30,7 +30,10 @@ pub fn conflicts(machine: &Machine, placement: &Placement, threads: Option<u32>)
     let ranks = &placement.ranks;
     let few_processors = threads.and_then(|threads| too_many_threads(placement, threads));
     if !placement.is_pinned() {
-        let warnings = [few_processors, crowded(placement, threads.unwrap_or(1))];
+        let warnings = [
+            few_processors,
+            oversubscribed(placement, threads.unwrap_or(1)),
+        ];
         return warnings.into_iter().flatten().collect();
     }
     let warnings = [
@@ -65,7 +68,7 @@ fn too_many_threads(placement: &Placement, threads: u32) -> Option<Warning> {
 }
 
 /// Ranks that may use all processors and are more than these, each counted with its threads.
-fn crowded(placement: &Placement, threads: u32) -> Option<Warning> {
+fn oversubscribed(placement: &Placement, threads: u32) -> Option<Warning> {
     let Placement { ranks, allowed, .. } = placement;
     let [first, second, ..] = &ranks[..] else {
         return None;

@@ -18,7 +18,7 @@ use crate::processors::Processors;
 use crate::rdma;
 use crate::settings::Settings;
 use crate::warnings::{all_excluded, clipped, mask_elsewhere, not_allowed};
-use deal::{Candidates, How, deal};
+use deal::{Candidates, DealMethod, deal};
 use explain::explain;
 
 /// The domains that ranks take in turn (rank `i` takes domain `i` modulo their number), and the reason in
@@ -149,9 +149,9 @@ fn domains(
     (dealt.domains, why + &beside_note(near, &dealt.how))
 }
 
-fn beside_note(near: &CpuSet, how: &How) -> String {
+fn beside_note(near: &CpuSet, how: &DealMethod) -> String {
     match (near.is_empty(), how) {
-        (false, How::Shared(..) | How::Shrunk(..)) => {
+        (false, DealMethod::Shared(..) | DealMethod::Shrunk(..)) => {
             format!(" The sockets near the RDMA device ({near}) come first.")
         }
         _ => String::new(),

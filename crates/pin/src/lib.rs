@@ -51,7 +51,7 @@ pub use oxmpi_topo as topo;
 pub use per_host::{PER_HOST, PerHost};
 pub use place::place;
 pub use placement::{Placement, RankPlace, Warning, WarningCode};
-pub use settings::{Compat, Given, SETTINGS, Settings, Unreadable, VARIABLES, omp_threads};
+pub use settings::{Compat, SETTINGS, SettingText, Settings, Unreadable, VARIABLES, omp_threads};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

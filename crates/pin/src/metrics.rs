@@ -27,7 +27,7 @@ pub struct Metrics {
     /// Allowed processors that no rank has.
     pub idle: CpuSet,
     /// Ranks that share a processor with another rank while some processor is idle.
-    pub crowded: Vec<u32>,
+    pub oversubscribed: Vec<u32>,
 }
 
 impl Metrics {
@@ -56,9 +56,9 @@ impl Metrics {
             .iter()
             .fold(CpuSet::new(), |used, rank| &used | &rank.cpus);
         let idle = &placement.allowed - &used;
-        let crowded = match idle.is_empty() {
+        let oversubscribed = match idle.is_empty() {
             true => Vec::new(),
-            false => crowded(ranks),
+            false => oversubscribed(ranks),
         };
         Self {
             pairs,
@@ -66,7 +66,7 @@ impl Metrics {
             across_numa: across_numa(&domains, ranks),
             shared,
             idle,
-            crowded,
+            oversubscribed,
         }
     }
 }
@@ -88,13 +88,13 @@ fn across_numa(domains: &[NumaDomain], ranks: &[RankPlace]) -> Vec<u32> {
 }
 
 /// The ranks with a processor that another rank has, too.
-fn crowded(ranks: &[RankPlace]) -> Vec<u32> {
+fn oversubscribed(ranks: &[RankPlace]) -> Vec<u32> {
     let last = ranks.iter().filter_map(|rank| rank.cpus.last()).max();
     let mut users = vec![0_u32; last.map_or(0, |last| last + 1)];
     for cpu in ranks.iter().flat_map(|rank| &rank.cpus) {
         users[cpu] += 1;
     }
-    let is_crowded = |rank: &&RankPlace| rank.cpus.iter().any(|cpu| users[cpu] > 1);
-    let crowded = ranks.iter().filter(is_crowded);
-    crowded.map(|rank| rank.rank).collect()
+    let is_oversubscribed = |rank: &&RankPlace| rank.cpus.iter().any(|cpu| users[cpu] > 1);
+    let oversubscribed = ranks.iter().filter(is_oversubscribed);
+    oversubscribed.map(|rank| rank.rank).collect()
 }

@@ -11,7 +11,7 @@ mod report;
 pub use bind_to::BindTo;
 pub use cpu_list::CpuList;
 pub use level::Level;
-pub use map_by::{By, MapBy};
+pub use map_by::{MapBy, MapTarget};
 pub use mapping::{Mapping, MappingError};
 pub use report::Report;
 

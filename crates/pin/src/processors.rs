@@ -16,7 +16,7 @@ const DIGITS: usize = LEVELS.len() + 1;
 
 /// The position of one processor in the machine.
 #[derive(Clone, Debug)]
-struct Place {
+struct ProcessorPosition {
     cpu: usize,
     /// The logical numbers of the objects that contain it, on each level; `None` where the machine has none.
     inside: [Option<u32>; LEVELS.len()],
@@ -29,7 +29,7 @@ struct Place {
 /// The processors that a job may use, in several orders.
 #[derive(Clone, Debug)]
 pub(crate) struct Processors {
-    places: Vec<Place>,
+    places: Vec<ProcessorPosition>,
     /// In the order of the machine: neighbours side by side.
     pub(crate) compact: Vec<usize>,
     /// In the order of the operating system's numbers.
@@ -49,7 +49,7 @@ impl Processors {
         let has_nodes = machine.objects(Kind::Numa).len() > 0;
         let places = pus
             .filter(|(_, cpu)| allowed.contains(*cpu))
-            .map(|(pu, cpu)| Place::new(pu, cpu, has_nodes));
+            .map(|(pu, cpu)| ProcessorPosition::new(pu, cpu, has_nodes));
         Self::of(places.collect())
     }
 
@@ -60,12 +60,16 @@ impl Processors {
         let mut places = everything.places;
         places.sort_by_key(|place| place.cpu);
         let taken = places.into_iter().zip(allowed);
-        Self::of(taken.map(|(place, cpu)| Place { cpu, ..place }).collect())
+        Self::of(
+            taken
+                .map(|(place, cpu)| ProcessorPosition { cpu, ..place })
+                .collect(),
+        )
     }
 
     /// Only the first hardware thread of each core.
     pub(crate) fn first_of_cores(&self) -> Self {
-        let first = |place: &&Place| place.digits[DIGITS - 1] == 0;
+        let first = |place: &&ProcessorPosition| place.digits[DIGITS - 1] == 0;
         Self::of(self.places.iter().filter(first).cloned().collect())
     }
 
@@ -76,23 +80,23 @@ impl Processors {
             .iter()
             .map(|socket| socket[0])
             .collect();
-        let kept = |place: &&Place| first.contains(&place.cpu);
+        let kept = |place: &&ProcessorPosition| first.contains(&place.cpu);
         Self::of(self.places.iter().filter(kept).cloned().collect())
     }
 
     /// These processors without `cpus`.
     pub(crate) fn without(&self, cpus: &CpuSet) -> Self {
-        let kept = |place: &&Place| !cpus.contains(place.cpu);
+        let kept = |place: &&ProcessorPosition| !cpus.contains(place.cpu);
         Self::of(self.places.iter().filter(kept).cloned().collect())
     }
 
-    fn of(mut places: Vec<Place>) -> Self {
+    fn of(mut places: Vec<ProcessorPosition>) -> Self {
         places.sort_by_key(|place| place.cpu);
         number_in_parents(&mut places);
         let platform = places.iter().map(|place| place.cpu).collect();
         places.sort_by_key(|place| place.digits);
         let compact: Vec<usize> = places.iter().map(|place| place.cpu).collect();
-        let mut scattered: Vec<&Place> = places.iter().collect();
+        let mut scattered: Vec<&ProcessorPosition> = places.iter().collect();
         scattered.sort_by_key(|place| {
             let mut digits = place.digits;
             digits.reverse();
@@ -118,7 +122,7 @@ impl Processors {
     }
 
     /// Groups of processors with equal keys, in compact order, sorted by their first processor.
-    fn grouped<K: PartialEq>(&self, key: impl Fn(&Place) -> K) -> Vec<Vec<usize>> {
+    fn grouped<K: PartialEq>(&self, key: impl Fn(&ProcessorPosition) -> K) -> Vec<Vec<usize>> {
         let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
         for place in &self.places {
             let key = key(place);
@@ -196,7 +200,7 @@ impl Processors {
 }
 
 /// Sets the digits of each processor: its index among its siblings on each level.
-fn number_in_parents(places: &mut [Place]) {
+fn number_in_parents(places: &mut [ProcessorPosition]) {
     // Objects met before: (number of the parent, logical number) to (own number, digit).
     let mut met: BTreeMap<(usize, Option<u32>), (usize, usize)> = BTreeMap::new();
     // For each object, by number, how many children were met; the first object is the machine.
@@ -227,7 +231,7 @@ pub(crate) enum Lead {
     First,
 }
 
-impl Place {
+impl ProcessorPosition {
     fn new(pu: Object<'_>, cpu: usize, has_nodes: bool) -> Self {
         let around = |kind| match kind {
             Kind::Numa => match pu.nearest_numa() {

@@ -376,7 +376,7 @@ fn excluded(text: &str) -> Result<CpuSet, Error> {
 
 /// The value of a row, and whether the user set it.
 #[derive(Clone, Copy, Debug)]
-pub struct Given<'a> {
+pub struct SettingText<'a> {
     /// The text of the value, in our spelling.
     pub text: &'a str,
     /// Whether the value is not the default.
@@ -388,7 +388,7 @@ impl Settings {
     ///
     /// # Errors
     /// The first row whose value has a syntax error.
-    pub fn of_rows<'a>(value: impl Fn(&str) -> Given<'a>) -> Result<Self, Error> {
+    pub fn of_rows<'a>(value: impl Fn(&str) -> SettingText<'a>) -> Result<Self, Error> {
         let text = |name| value(name).text;
         let domain = value("pin_domain");
         let cell = value("pin_cell");

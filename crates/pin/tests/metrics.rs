@@ -42,10 +42,10 @@ fn neighbours_share_what_both_may_run_on() {
 }
 
 #[test]
-fn idle_processors_and_ranks_that_crowd_are_named() {
+fn idle_processors_and_oversubscribed_ranks_are_named() {
     let few = metrics(&settings("on", "core", "compact"), 3);
     assert_eq!(few.idle.to_string(), "6-15");
-    assert!(few.crowded.is_empty());
+    assert!(few.oversubscribed.is_empty());
 
     // Two processors for three ranks: the first and the third share one.
     let list = Settings {
@@ -53,12 +53,12 @@ fn idle_processors_and_ranks_that_crowd_are_named() {
         ..Settings::default()
     };
     let list = metrics(&list, 3);
-    assert_eq!(list.crowded, [0, 2]);
+    assert_eq!(list.oversubscribed, [0, 2]);
     assert_eq!(list.idle.to_string(), "1,3-15");
 
     // All ranks share all processors: none is idle.
     let unpinned = metrics(&settings("off", "core", "bunch"), 3);
-    assert!(unpinned.crowded.is_empty());
+    assert!(unpinned.oversubscribed.is_empty());
     assert_eq!(unpinned.across_numa, [0, 1, 2]);
 }
 

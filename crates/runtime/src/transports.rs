@@ -81,7 +81,7 @@ fn all_devices(values: &Values) -> Vec<Device> {
             interfaces: port.interfaces,
         },
         up: port.up,
-        speed: port.speed,
+        speed: port.megabits_per_second,
         left_out: None,
     }));
     devices

@@ -31,7 +31,7 @@ use crate::heap::{Heap, HeapLimits, HeapMemory, HeapPlan, HeapPreference, RankAr
 use crate::segment::{Doorbells, Segment, SegmentLayout};
 use crate::transport::{ShmRx, ShmTx};
 use error::system;
-use handshake::{Hello, Welcome};
+use handshake::{Hello, HelloReply};
 
 /// The secret of one job, known to its ranks only.
 pub type JobKey = [u8; 16];
@@ -137,25 +137,25 @@ impl Node {
             note,
         };
         channel.send(&hello.bytes(), None, deadline).map_err(gone)?;
-        let mut bytes = [0; Welcome::LEN];
+        let mut bytes = [0; HelloReply::LEN];
         let (len, memory) = channel.recv(&mut bytes, deadline).map_err(gone)?;
         if len == 0 {
             return Err(refused("refused this rank, or ended"));
         }
-        let welcome = Welcome::parse(&bytes[..len])
+        let reply = HelloReply::parse(&bytes[..len])
             .ok_or_else(|| refused("uses another version of the protocol"))?;
-        if welcome.key != key {
+        if reply.key != key {
             return Err(refused("belongs to another job"));
         }
-        welcome.layout.check().map_err(JoinError::Layout)?;
-        if welcome.layout.ranks != ranks {
+        reply.layout.check().map_err(JoinError::Layout)?;
+        if reply.layout.ranks != ranks {
             return Err(refused("has another number of ranks on this node"));
         }
         let memory = memory.ok_or_else(|| refused("sent no segment"))?;
         let memory = Memfd::adopt(memory).map_err(system("the leader's segment"))?;
-        let mut node = Self::new(&memory, welcome.layout, rank)?;
+        let mut node = Self::new(&memory, reply.layout, rank)?;
         node.socket_name = name.to_string();
-        if let Some((area, pages)) = welcome.heap {
+        if let Some((area, pages)) = reply.heap {
             let (_, memory) = channel.recv(&mut [0; 1], deadline).map_err(gone)?;
             let memory = memory.ok_or_else(|| refused("sent no heap"))?;
             let memory = Memfd::adopt(memory).map_err(system("the leader's heap"))?;

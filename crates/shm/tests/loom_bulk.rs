@@ -101,7 +101,7 @@ fn an_offer_is_claimed_or_withdrawn() {
 /// A ping-pong window goes over with the end of a claim: the claimer writes it next, for the owner, which claims
 /// what is in it and owns it again.
 #[test]
-fn a_window_goes_over_and_back() {
+fn a_window_changes_owner_twice() {
     const WINDOW: usize = 2 * OFFER_WORDS;
     loom::model(|| {
         let words = Model::new(WINDOW + 1, |at| {

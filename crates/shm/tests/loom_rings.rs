@@ -1,4 +1,4 @@
-//! Models of the message rings and of what the two ranks of a pair write alternately.
+//! Models of message rings, ping-pong buffers and the ping-pong slot.
 //!
 //! Every interleaving of two or three threads with at most two preemptions. Nothing spins: a thread that finds nothing
 //! goes on, and the rest is checked after the join. Words that the protocol orders are cells here, and the model checker
@@ -46,7 +46,7 @@ fn a_ring_delivers_in_order() {
 
 /// A buffer that both ranks of a pair write alternately: the order of the rings alone carries it over and back.
 #[test]
-fn a_ping_pong_buffer_goes_over_and_back() {
+fn a_ping_pong_buffer_changes_owner_twice() {
     loom::model(|| {
         let (there, back) = (Model::ring(2), Model::ring(2));
         let buffers = Model::new(PING_PONG_BUFFERS, |_| true);
@@ -66,10 +66,10 @@ fn a_ping_pong_buffer_goes_over_and_back() {
         let answering = spawn_with(buffers.clone(), move |buffers| {
             let mut owned = PingPongBuffers::new();
             if let Some((slot, head)) = other.1.next() {
-                let came = PingPongBuffers::peer_index(head as usize);
-                owned.check(came).unwrap();
-                assert_eq!(buffers.read(place(true, came)), 7);
-                owned.gain(came);
+                let received = PingPongBuffers::peer_index(head as usize);
+                owned.check(received).unwrap();
+                assert_eq!(buffers.read(place(true, received)), 7);
+                owned.gain(received);
                 other.1.advance(&slot);
             }
             let out = owned.next().unwrap();
@@ -83,13 +83,13 @@ fn a_ping_pong_buffer_goes_over_and_back() {
         owned.give(out);
         side.0.try_send(out as u32, &[]).unwrap();
         if let Some((slot, head)) = side.1.next() {
-            let came = PingPongBuffers::peer_index(head as usize);
-            owned.check(came).unwrap();
-            assert_eq!(buffers.read(place(false, came)), 8);
-            owned.gain(came);
+            let received = PingPongBuffers::peer_index(head as usize);
+            owned.check(received).unwrap();
+            assert_eq!(buffers.read(place(false, received)), 8);
+            owned.gain(received);
             side.1.advance(&slot);
             let out = owned.next().unwrap();
-            assert_eq!(out, came, "the buffer read last is written next");
+            assert_eq!(out, received, "the buffer read last is written next");
             buffers.write(place(false, out), 9);
         }
         answering.join().unwrap();
@@ -144,7 +144,7 @@ impl Side {
 
 /// The ping-pong slot goes over and back, and messages through the rings meanwhile keep their order.
 #[test]
-fn the_ping_pong_slot_goes_over_and_back() {
+fn the_ping_pong_slot_changes_owner_twice() {
     loom::model(|| {
         let [mut a, mut b] = Side::pair();
         let answering = thread::spawn(move || {

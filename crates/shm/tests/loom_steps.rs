@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use loom::thread;
 use model::{Fences, Model, sleep_flag, spawn_with};
-use oxmpi_shm::ring::{STRIDE, SharedWords, StepMiss, StepSlots};
+use oxmpi_shm::ring::{STRIDE, SharedWords, StepAbsent, StepSlots};
 
 /// Slots of a rank in the models: the fewest.
 const SLOTS: usize = 2;
@@ -40,7 +40,7 @@ fn publish(slots: &Slots, step: u64) {
 }
 
 /// Polls for a step.
-fn poll(slots: &Slots, step: u64) -> Result<(), StepMiss> {
+fn poll(slots: &Slots, step: u64) -> Result<(), StepAbsent> {
     slots.poll(Slots::slot(step), step, MARK)
 }
 
@@ -56,7 +56,7 @@ fn read_in(slots: &Slots, slot: usize, step: u64) -> bool {
         let payload = slots.words().read(Slots::payload(slot));
         assert_eq!(payload, step + 10);
     }
-    assert!(matches!(come, Ok(()) | Err(StepMiss::Early)), "{come:?}");
+    assert!(matches!(come, Ok(()) | Err(StepAbsent::Early)), "{come:?}");
     come.is_ok()
 }
 
@@ -155,7 +155,7 @@ fn an_alternating_writer_is_in_the_same_call() {
             });
             let [first, second] = &both;
             let come = Slots::poll_ping_pong([first, second], (1, 1), 1, mark);
-            assert!(matches!(come, Ok(()) | Err(StepMiss::Early)), "{come:?}");
+            assert!(matches!(come, Ok(()) | Err(StepAbsent::Early)), "{come:?}");
             writing.join().unwrap();
         });
     };

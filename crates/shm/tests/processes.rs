@@ -32,7 +32,7 @@ fn start(part: &str, name: &str) -> Child {
 }
 
 /// Joins rank 1, which plays `part`.
-fn meet(part: &str) -> (Rank, Child) {
+fn start_peer(part: &str) -> (Rank, Child) {
     let host = NodeLeader::bind().unwrap();
     let child = start(part, host.name());
     let node = host.serve(SegmentLayout::new(2), KEY, WATCHDOG).unwrap();
@@ -106,7 +106,7 @@ fn stay(rank: &mut Rank, most: u32) {
 
 #[test]
 fn two_processes_exchange_messages() {
-    let (mut rank, mut child) = meet("echo");
+    let (mut rank, mut child) = start_peer("echo");
     for round in 0..2_000 {
         let body = pattern(1 + round * 13 % 8192, round);
         rank.send(1, round as u32, &body);
@@ -133,7 +133,7 @@ fn kill_after_sending(child: &mut Child) {
 
 #[test]
 fn messages_of_a_killed_peer_come_before_its_loss() {
-    let (mut rank, mut child) = meet("die");
+    let (mut rank, mut child) = start_peer("die");
     kill_after_sending(&mut child);
     rank.until("loss", |log| log.contains(&Event::Lost(1, Fault::PeerDead)));
     assert_eq!(rank.log.0.len() as u32, SENT + 1);
@@ -146,7 +146,7 @@ fn messages_of_a_killed_peer_come_before_its_loss() {
 
 #[test]
 fn a_sleeper_notices_that_its_peer_was_killed() {
-    let (mut rank, mut child) = meet("die");
+    let (mut rank, mut child) = start_peer("die");
     kill_after_sending(&mut child);
     let start = std::time::Instant::now();
     while !rank.log.0.contains(&Event::Lost(1, Fault::PeerDead)) {
@@ -163,7 +163,7 @@ fn a_get_from_a_killed_peer_ends() {
         .into_iter()
         .chain([BulkProtocol::Buffers])
     {
-        let (mut rank, mut child) = meet("half-way");
+        let (mut rank, mut child) = start_peer("half-way");
         let mut copy = vec![0; HALF_WAY];
         let region = start_half_way(&mut rank, &mut copy, protocol);
         child.kill().unwrap();
@@ -176,7 +176,7 @@ fn a_get_from_a_killed_peer_ends() {
 #[test]
 fn a_get_from_a_peer_that_became_another_program_ends() {
     for protocol in [BulkProtocol::Cma, BulkProtocol::CmaBoth] {
-        let (mut rank, mut child) = meet("another-program");
+        let (mut rank, mut child) = start_peer("another-program");
         let mut copy = vec![0; HALF_WAY];
         let region = start_half_way(&mut rank, &mut copy, protocol);
         // Only now, so that the get is half-way.
@@ -227,7 +227,7 @@ fn start_half_way(rank: &mut Rank, copy: &mut [u8], protocol: BulkProtocol) -> R
 
 #[test]
 fn a_sleeper_is_woken() {
-    let (mut rank, mut child) = meet("echo");
+    let (mut rank, mut child) = start_peer("echo");
     for round in 0..200 {
         rank.send(1, round, &[1; 8]);
         let start = std::time::Instant::now();

@@ -11,7 +11,7 @@ use crate::machine::Machine;
 use crate::object::Object;
 use core::fmt;
 
-pub use crate::facts::devices::{Behind, DeviceId, DeviceKind, Pci, PciAddress};
+pub use crate::facts::devices::{BridgeBuses, DeviceId, DeviceKind, Pci, PciAddress};
 
 /// A view of one device of a [`Machine`]; cheap to copy.
 #[derive(Clone, Copy)]
@@ -58,7 +58,7 @@ impl<'m> Device<'m> {
     }
 
     /// The domain and buses behind a bridge.
-    pub fn behind(self) -> Option<&'m Behind> {
+    pub fn behind(self) -> Option<&'m BridgeBuses> {
         self.entry().facts.behind.as_ref()
     }
 

@@ -2,7 +2,7 @@
 
 mod transport;
 
-use oxmpi_bench::options::{Order, Request, System, help, list, parse};
+use oxmpi_bench::options::{BenchRun, Request, System, help, list, parse};
 use oxmpi_bench::report::{Environment, text};
 use oxmpi_bench::suite::{Observer, SampleRow, SampleTable, Skip, run};
 use oxmpi_bench::{Megabyte, OffCache};
@@ -46,8 +46,8 @@ impl Observer for Print {
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let Order { plan, megabyte, .. } = match parse(words.iter().map(String::as_str), &Here) {
-        Ok(Request::Run(order)) => order,
+    let BenchRun { plan, megabyte, .. } = match parse(words.iter().map(String::as_str), &Here) {
+        Ok(Request::Run(bench_run)) => bench_run,
         Ok(Request::Help) => {
             print!("{}", help());
             return ExitCode::SUCCESS;

@@ -22,7 +22,7 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     buffers.counts.fill(buffers.out.len());
 }
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _root: usize) -> Done<C> {
     comm.allgather(buffers.out, buffers.into)
 }
 

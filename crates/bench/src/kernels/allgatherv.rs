@@ -10,13 +10,13 @@ pub(super) use super::allgather::{check, fill};
 pub(super) const INFO: Info = Info {
     name: "Allgatherv",
     about: "Allgather with a length for each rank",
-    room: |bytes, ranks| BufferSizes {
+    buffer_sizes: |bytes, ranks| BufferSizes {
         counts: ranks,
-        ..(allgather::INFO.room)(bytes, ranks)
+        ..(allgather::INFO.buffer_sizes)(bytes, ranks)
     },
     ..allgather::INFO
 };
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _root: usize) -> Done<C> {
     comm.allgatherv(buffers.out, Blocks::new(buffers.into, buffers.counts))
 }

@@ -16,7 +16,7 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     pattern::fill_numbers(sample, out, into);
 }
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _root: usize) -> Done<C> {
     let (out, into) = buffers.floats();
     comm.allreduce_sum(out, into)
 }

@@ -27,7 +27,7 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     buffers.counts.fill(all / sample.ranks);
 }
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _root: usize) -> Done<C> {
     comm.alltoall(buffers.out, buffers.into)
 }
 

@@ -12,7 +12,7 @@ use crate::{Buffers, Comm, Source};
 pub(super) const INFO: Info = Info {
     class: Class::ParallelTransfer,
     active: Active::All,
-    room: |bytes, _| BufferSizes::both(2 * bytes),
+    buffer_sizes: |bytes, _| BufferSizes::both(2 * bytes),
     ..Info::transfer(
         "Exchange",
         "each rank exchanges with both neighbours of a ring",

@@ -10,7 +10,7 @@ pub(super) use super::gather::{check, fill};
 pub(super) const INFO: Info = Info {
     name: "Gatherv",
     about: "Gather with a length for each rank",
-    room: allgatherv::INFO.room,
+    buffer_sizes: allgatherv::INFO.buffer_sizes,
     ..gather::INFO
 };
 

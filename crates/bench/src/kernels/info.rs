@@ -46,7 +46,7 @@ pub struct Info {
     /// Messages that leave or enter one rank, counted in the throughput; 0 without throughput.
     pub messages: u32,
     /// The buffers that a rank needs, by message length and number of ranks.
-    pub room: fn(bytes: usize, ranks: usize) -> BufferSizes,
+    pub buffer_sizes: fn(bytes: usize, ranks: usize) -> BufferSizes,
 }
 
 impl Info {
@@ -73,7 +73,7 @@ impl Info {
     pub(super) const fn collective(
         name: &'static str,
         about: &'static str,
-        room: fn(usize, usize) -> BufferSizes,
+        buffer_sizes: fn(usize, usize) -> BufferSizes,
     ) -> Self {
         Info {
             name,
@@ -85,7 +85,7 @@ impl Info {
             item: 1,
             trips: 1,
             messages: 0,
-            room,
+            buffer_sizes,
         }
     }
 
@@ -93,11 +93,11 @@ impl Info {
     pub(super) const fn reduction(
         name: &'static str,
         about: &'static str,
-        room: fn(usize, usize) -> BufferSizes,
+        buffer_sizes: fn(usize, usize) -> BufferSizes,
     ) -> Self {
         Info {
             item: size_of::<f32>(),
-            ..Self::collective(name, about, room)
+            ..Self::collective(name, about, buffer_sizes)
         }
     }
 }

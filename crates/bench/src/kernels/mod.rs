@@ -1,7 +1,8 @@
 //! The benchmark kernels: one file each, one line each in the list below.
 //!
 //! A kernel is a module with four items: `INFO` describes it, `fill` prepares the buffers of a repetition,
-//! `repeat` is the timed loop (of a collective `call` is its body), and `check` proves afterwards that the data
+//! `repeat` is the timed loop (of a collective `call` is its body, whose last argument is the root of the repetition; kernels
+//! without a root ignore it), and `check` proves afterwards that the data
 //! arrived. Neither `fill` nor `check` is timed. A kernel without data has no `fill`, and its `check` calls the
 //! operation once more to observe it.
 //!

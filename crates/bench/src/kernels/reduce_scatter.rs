@@ -30,7 +30,7 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     pattern::fill_numbers(sample, out, into);
 }
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _root: usize) -> Done<C> {
     let (out, into, counts) = buffers.counted_floats();
     let own = counts[comm.rank()];
     comm.reduce_scatter_sum(out, counts, &mut into[..own])

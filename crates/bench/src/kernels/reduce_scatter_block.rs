@@ -24,7 +24,7 @@ pub(super) const INFO: Info = Info::reduction(
     },
 );
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _: usize) -> Done<C> {
+pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _root: usize) -> Done<C> {
     let (out, into) = buffers.floats();
     comm.reduce_scatter_block_sum(out, into)
 }

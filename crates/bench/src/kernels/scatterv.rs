@@ -10,9 +10,9 @@ pub(super) use super::scatter::{check, fill};
 pub(super) const INFO: Info = Info {
     name: "Scatterv",
     about: "Scatter with a length for each rank",
-    room: |bytes, ranks| BufferSizes {
+    buffer_sizes: |bytes, ranks| BufferSizes {
         counts: ranks,
-        ..(scatter::INFO.room)(bytes, ranks)
+        ..(scatter::INFO.buffer_sizes)(bytes, ranks)
     },
     ..scatter::INFO
 };

@@ -120,10 +120,13 @@ fn names_are_found_in_any_case_and_two_run_only_when_named() {
 #[test]
 fn the_rest_of_a_reduction_goes_to_the_first_ranks() {
     let kernel = Kernel::ReduceScatter;
-    let room = (kernel.info().room)(47, 4);
-    assert_eq!((room.out, room.into, room.counts), (47, 12, 4));
-    let mut memory = Memory::new(room, None);
-    let mut buffers = memory.buffers(room);
+    let buffer_sizes = (kernel.info().buffer_sizes)(47, 4);
+    assert_eq!(
+        (buffer_sizes.out, buffer_sizes.into, buffer_sizes.counts),
+        (47, 12, 4)
+    );
+    let mut memory = Memory::new(buffer_sizes, None);
+    let mut buffers = memory.buffers(buffer_sizes);
     kernel.fill(SAMPLE, &mut buffers);
     assert_eq!(buffers.advance().counts, [3, 3, 3, 2]);
 }
@@ -131,8 +134,12 @@ fn the_rest_of_a_reduction_goes_to_the_first_ranks() {
 #[test]
 fn the_parts_of_a_reduction_hold_whole_numbers() {
     for (bytes, part) in [(0, 0), (3, 0), (4, 4), (6, 4), (8, 8)] {
-        let room = (Kernel::ReduceScatterBlock.info().room)(bytes, 3);
-        assert_eq!((room.out, room.into), (3 * part, part), "{bytes} bytes");
+        let buffer_sizes = (Kernel::ReduceScatterBlock.info().buffer_sizes)(bytes, 3);
+        assert_eq!(
+            (buffer_sizes.out, buffer_sizes.into),
+            (3 * part, part),
+            "{bytes} bytes"
+        );
     }
 }
 

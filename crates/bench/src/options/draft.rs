@@ -1,6 +1,6 @@
 //! What the words have set so far.
 
-use super::{OptionError, Order, PARTS, ThreadLevel, names};
+use super::{BenchRun, OptionError, PARTS, ThreadLevel, names};
 use crate::Megabyte;
 use crate::kernels::Kernel;
 use crate::method::Policy;
@@ -36,7 +36,7 @@ impl Draft {
     }
 
     /// The run that all words together ask for.
-    pub(super) fn order(mut self) -> Result<Order, OptionError> {
+    pub(super) fn bench_run(mut self) -> Result<BenchRun, OptionError> {
         for benchmark in self.chosen() {
             if !self.plan.benchmarks.contains(&benchmark) {
                 self.plan.benchmarks.push(benchmark);
@@ -49,7 +49,7 @@ impl Draft {
         if self.plan.method.policy == Policy::Off && !self.is_timed {
             self.plan.method.seconds = f64::INFINITY;
         }
-        Ok(Order {
+        Ok(BenchRun {
             plan: self.plan,
             thread_level: self.thread_level,
             megabyte: self.megabyte,

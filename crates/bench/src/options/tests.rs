@@ -1,4 +1,4 @@
-use super::{Order, Request, System, ThreadLevel, help, list, parse};
+use super::{BenchRun, Request, System, ThreadLevel, help, list, parse};
 use crate::kernels::Kernel;
 use crate::lengths::Lengths;
 use crate::method::Policy;
@@ -33,9 +33,9 @@ impl System for Here {
     }
 }
 
-fn order(line: &str) -> Order {
+fn bench_run(line: &str) -> BenchRun {
     match parse(line.split_whitespace(), &Here) {
-        Ok(Request::Run(order)) => order,
+        Ok(Request::Run(bench_run)) => bench_run,
         other => panic!("{line}: {other:?}"),
     }
 }
@@ -49,7 +49,7 @@ fn error(line: &str) -> String {
 
 /// The names of the benchmarks in their order, with what is reported of several groups.
 fn names(line: &str) -> Vec<(&'static str, Option<Multiple>)> {
-    let benchmarks = order(line).plan.benchmarks;
+    let benchmarks = bench_run(line).plan.benchmarks;
     let name = |benchmark: &Benchmark| (benchmark.kernel.info().name, benchmark.multiple);
     benchmarks.iter().map(name).collect()
 }
@@ -63,7 +63,7 @@ fn plain(line: &str) -> Vec<&'static str> {
 
 #[test]
 fn nothing_means_everything_by_default() {
-    let default = order("");
+    let default = bench_run("");
     let kernels = Kernel::by_default().map(Benchmark::from);
     let plan = Plan {
         benchmarks: kernels.collect(),
@@ -71,7 +71,7 @@ fn nothing_means_everything_by_default() {
     };
     assert_eq!(
         default,
-        Order {
+        BenchRun {
             plan,
             thread_level: None,
             megabyte: Megabyte::Binary
@@ -203,7 +203,7 @@ fn every_option_sets_what_it_says() {
         ),
     ];
     for (line, change) in changes {
-        let (mut got, mut wanted) = (order(line).plan, Plan::default());
+        let (mut got, mut wanted) = (bench_run(line).plan, Plan::default());
         got.benchmarks.clear();
         change(&mut wanted);
         assert_eq!(got, wanted, "{line}");
@@ -216,8 +216,8 @@ fn every_option_sets_what_it_says() {
         plain("Bcast -input names -exclude Multi-PingPong"),
         ["Bcast", "Barrier"]
     );
-    assert_eq!(order("--mb si").megabyte, Megabyte::Decimal);
-    assert_eq!(order("--mb binary").megabyte, Megabyte::Binary);
+    assert_eq!(bench_run("--mb si").megabyte, Megabyte::Decimal);
+    assert_eq!(bench_run("--mb binary").megabyte, Megabyte::Binary);
     for (word, level) in [
         ("single", ThreadLevel::Single),
         ("funneled", ThreadLevel::Funneled),
@@ -225,7 +225,7 @@ fn every_option_sets_what_it_says() {
         ("multiple", ThreadLevel::Multiple),
     ] {
         let line = alloc::format!("-thread_level {word}");
-        assert_eq!(order(&line).thread_level, Some(level));
+        assert_eq!(bench_run(&line).thread_level, Some(level));
     }
 }
 
@@ -261,7 +261,7 @@ fn messages_have_whole_items_of_the_type_and_reductions_their_own() {
             &[96, 0, 1000],
         ),
     ] {
-        let plan = order(line).plan;
+        let plan = bench_run(line).plan;
         let lengths: Vec<usize> = plan.lengths_of(kernel).collect();
         assert_eq!(lengths, wanted, "{line} {kernel:?}");
     }
@@ -269,7 +269,7 @@ fn messages_have_whole_items_of_the_type_and_reductions_their_own() {
 
 #[test]
 fn options_stand_anywhere() {
-    let plan = order("-time 0.3 PingPong -iter 2000,100 Bcast -msglog 3:7").plan;
+    let plan = bench_run("-time 0.3 PingPong -iter 2000,100 Bcast -msglog 3:7").plan;
     assert_eq!(plan.benchmarks.len(), 2);
     assert_eq!((plan.method.samples, plan.method.seconds), (2000, 0.3));
     assert_eq!(plan.lengths.largest(), 128);

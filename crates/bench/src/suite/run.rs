@@ -37,22 +37,22 @@ pub fn run<C: Comm>(
 
 /// The largest buffers that a sample of the table needs, skipped samples left out.
 fn largest(plan: &Plan, table: &SampleTable) -> BufferSizes {
-    let room = |bytes| (table.kernel.info().room)(bytes, table.processes());
-    let rooms = plan.lengths_of(table.kernel).map(room);
+    let buffer_sizes = |bytes| (table.kernel.info().buffer_sizes)(bytes, table.processes());
+    let rooms = plan.lengths_of(table.kernel).map(buffer_sizes);
     rooms
-        .filter(|room| Memory::bytes(*room, plan.off_cache) <= plan.memory)
+        .filter(|buffer_sizes| Memory::bytes(*buffer_sizes, plan.off_cache) <= plan.memory)
         .fold(BufferSizes::default(), BufferSizes::max)
 }
 
 /// The communicators of one table on one of its ranks.
-struct Crew<C> {
+struct TableComms<C> {
     /// The rank's own group.
     group: C,
     /// All ranks that take part, where there are several groups, which begin every sample together.
     all: Option<C>,
 }
 
-impl<C: Comm> Crew<C> {
+impl<C: Comm> TableComms<C> {
     /// Forms the groups; `None` on a rank that takes no part. Collective over the world.
     fn gather(world: &mut C, table: &SampleTable) -> Result<Option<Self>, C::Error> {
         let rank = world.rank();
@@ -67,7 +67,7 @@ impl<C: Comm> Crew<C> {
         } else {
             None
         };
-        Ok(group.map(|group| Crew { group, all }))
+        Ok(group.map(|group| TableComms { group, all }))
     }
 }
 
@@ -78,22 +78,22 @@ fn fill<C: Comm>(
     table: &SampleTable,
     observer: &mut impl Observer,
 ) -> Result<f64, C::Error> {
-    let Some(mut crew) = Crew::gather(world, table)? else {
+    let Some(mut table_comms) = TableComms::gather(world, table)? else {
         return Ok(0.0);
     };
     let mut memory = Memory::new(largest(plan, table), plan.off_cache);
     let mut worst: f64 = 0.0;
     for bytes in plan.lengths_of(table.kernel) {
-        let room = (table.kernel.info().room)(bytes, table.processes());
-        let needed = Memory::bytes(room, plan.off_cache);
+        let buffer_sizes = (table.kernel.info().buffer_sizes)(bytes, table.processes());
+        let needed = Memory::bytes(buffer_sizes, plan.off_cache);
         if needed > plan.memory {
             if world.rank() == 0 {
                 observer.skip(table, &Skip { bytes, needed });
             }
             continue;
         }
-        let mut buffers = memory.buffers(room);
-        let Crew { group, all } = &mut crew;
+        let mut buffers = memory.buffers(buffer_sizes);
+        let TableComms { group, all } = &mut table_comms;
         let mut ready = prepare(table.kernel, group, &plan.method, bytes, &mut buffers)?;
         ready.repetitions = agree(all.as_mut().unwrap_or(group), ready.repetitions)?;
         if let Some(all) = all {

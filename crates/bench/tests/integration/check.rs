@@ -18,9 +18,9 @@ fn checked(kernel: Kernel, world: &mut Faulty) -> f64 {
         check: true,
         ..Method::default()
     };
-    let room = (kernel.info().room)(BYTES, world.size());
-    let mut memory = Memory::new(room, None);
-    let mut buffers = memory.buffers(room);
+    let buffer_sizes = (kernel.info().buffer_sizes)(BYTES, world.size());
+    let mut memory = Memory::new(buffer_sizes, None);
+    let mut buffers = memory.buffers(buffer_sizes);
     let ready = method::prepare(kernel, world, &method, BYTES, &mut buffers);
     // Faults in the warm-up and the trial are not the subject here.
     let ready = method::Ready {

@@ -19,9 +19,9 @@ fn proof<C: Comm<Error: std::fmt::Debug>>(
     times: u32,
     off_cache: Option<OffCache>,
 ) -> f64 {
-    let room = (kernel.info().room)(bytes, comm.size());
-    let mut memory = Memory::new(room, off_cache);
-    let mut buffers = memory.buffers(room);
+    let buffer_sizes = (kernel.info().buffer_sizes)(bytes, comm.size());
+    let mut memory = Memory::new(buffer_sizes, off_cache);
+    let mut buffers = memory.buffers(buffer_sizes);
     let sample = Sample {
         rank: comm.rank(),
         ranks: comm.size(),

@@ -2,7 +2,7 @@
 //! blanked.
 
 use oxmpi_bench::OffCache;
-use oxmpi_bench::options::{Order, Request, System, parse};
+use oxmpi_bench::options::{BenchRun, Request, System, parse};
 use oxmpi_bench::report::{Environment, text};
 use oxmpi_bench::suite::{Multiple, SampleRow, Spread, tables};
 
@@ -34,7 +34,7 @@ fn said(listing: &str, name: &str) -> String {
 fn ours(original: &str, ranks: usize) -> String {
     let (_, command) = original.split_once("\n# IMB-MPI1 ").expect("a command");
     let (arguments, _) = command.split_once(" \n").expect("a command");
-    let Ok(Request::Run(Order { plan, megabyte, .. })) = parse(arguments.split(' '), &Lengths)
+    let Ok(Request::Run(BenchRun { plan, megabyte, .. })) = parse(arguments.split(' '), &Lengths)
     else {
         panic!("{arguments} is refused");
     };

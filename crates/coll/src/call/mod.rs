@@ -267,7 +267,7 @@ impl Call {
 
     /// Makes it a call between two groups, with `remote` ranks in the other group. A collective with a root
     /// goes from or to one group only: see [`Call::root`].
-    pub const fn across(self, remote: u32) -> Self {
+    pub const fn with_remote_group(self, remote: u32) -> Self {
         Call { remote, ..self }
     }
 

@@ -64,8 +64,8 @@ pub enum FaultKind {
     /// No rank can continue.
     #[error("deadlocks: {waiting} ranks wait for messages that are never sent or received")]
     Deadlock { waiting: u32 },
-    /// The plan waits for a length that no message under way brings.
-    #[error("waits for a length that no act under way provides")]
+    /// The plan waits for a length that no message in flight brings.
+    #[error("waits for a length that no act in progress provides")]
     UnknownLength,
     /// The plan learns more lengths than there are slots.
     #[error("learns more lengths than there are slots")]

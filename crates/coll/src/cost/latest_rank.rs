@@ -62,7 +62,7 @@ impl LatestRank {
     }
 
     /// Makes all ranks wait for the latest.
-    pub(super) fn meet(&mut self) {
+    pub(super) fn wait_for_latest(&mut self) {
         self.steady = self.steady.max(self.queued);
     }
 

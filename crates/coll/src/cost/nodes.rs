@@ -58,7 +58,7 @@ fn phases(call: &Call, parameters: &Parameters, model: &Model) -> [Phase; 3] {
 
 /// The times at which the leaders of two nodes have each other's message; the last node may be ready
 /// first. A long message starts when both are ready.
-fn meet(far: &Model, bytes: u64, ready: [u64; 2]) -> [u64; 2] {
+fn exchange_end(far: &Model, bytes: u64, ready: [u64; 2]) -> [u64; 2] {
     if bytes > far.machine.eager {
         let both = ready[0].max(ready[1]);
         return [both.saturating_add(far.hop(Reach::Network, bytes)); 2];
@@ -105,7 +105,7 @@ pub(crate) fn barrier_node_aware(call: &Call, parameters: &Parameters, model: &M
     let [(leaders, far), node, last] = phases(call, parameters, model);
     let reach = [node, last].map(|(call, near)| barrier_knomial(&call, parameters, &near) / 2);
     match leaders.size {
-        2 => later(meet(&far, 0, reach), reach),
+        2 => later(exchange_end(&far, 0, reach), reach),
         _ => 2 * reach[0] + dissemination(&leaders, parameters, &far),
     }
 }
@@ -202,7 +202,7 @@ pub(super) fn by_leaders(
     match between.0.size {
         1 => up[0].saturating_add(down[0]),
         2 => {
-            let met = meet(&between.1, call.bytes(), up);
+            let met = exchange_end(&between.1, call.bytes(), up);
             later(met, down).saturating_add(model.reduce(call.bytes()))
         }
         _ => {

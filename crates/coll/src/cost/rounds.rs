@@ -129,7 +129,7 @@ impl<'a> Rounds<'a> {
         self.mixes_nodes |= distance > model.place.per_node() && !self.keeps_places(distance);
         let all_wait = is_long && !is_paced;
         if all_wait {
-            self.latest.meet();
+            self.latest.wait_for_latest();
         }
         self.latest.add(&RoundCost {
             alone: if all_wait { added } else { alone },

@@ -99,7 +99,7 @@ impl<T: Subtrees> GathervTree<T> {
     }
 
     /// A step of a rank other than the root.
-    fn hand_up(
+    fn send_to_parent(
         &self,
         i: u32,
         parent: u32,
@@ -173,7 +173,7 @@ impl<T: Subtrees> Plan for GathervTree<T> {
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         match self.place.up() {
             None => self.collect(i, inputs, acts),
-            Some(TreeEdge { peer: parent, .. }) => self.hand_up(i, parent, inputs, acts),
+            Some(TreeEdge { peer: parent, .. }) => self.send_to_parent(i, parent, inputs, acts),
         }
     }
 }

@@ -7,8 +7,9 @@
 //! Where fewer nodes are left in the last phase, several ports share the blocks of one. Reversed, it is a
 //! reduce-scatter.
 //!
-//! A rank of a full node serves one port. On a last node with fewer ranks, the ports in use are divided among
-//! the ranks as evenly as possible.
+//! Ports are those of the k-port model: a node of `m` ports exchanges `m` messages at a time. A rank of a
+//! full node serves one. On a last node with fewer ranks, the ports in use are divided among the ranks as evenly
+//! as possible.
 
 use super::one_after_another;
 use crate::allgather::BruckExchange;

@@ -158,7 +158,13 @@ impl<T: Subtrees> ScattervTree<T> {
     }
 
     /// Step `first + i`, which serves the children and then this rank itself.
-    fn pass_on(&self, i: u32, first: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+    fn send_to_children(
+        &self,
+        i: u32,
+        first: u32,
+        inputs: &PlanInputs<'_>,
+        acts: &mut Acts,
+    ) -> Option<u32> {
         if i < 2 * self.place.places() {
             let n = self.place.places() - 1 - i / 2;
             let after = self.serve(n, !i.is_multiple_of(2), inputs, acts)?;
@@ -205,7 +211,7 @@ impl<T: Subtrees> ScattervTree<T> {
             _ if i < self.before() => self.learn((i - 2) * ACTS as u32, acts),
             _ => match i - self.before() {
                 i if i <= 2 * self.place.places() => {
-                    return self.pass_on(i, self.before(), inputs, acts);
+                    return self.send_to_children(i, self.before(), inputs, acts);
                 }
                 _ => self.direct.take(self.output(), acts),
             },
@@ -240,7 +246,7 @@ impl<T: Subtrees> Plan for ScattervTree<T> {
 
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
         match self.place.up() {
-            None if i <= 2 * self.place.places() => self.pass_on(i, 0, inputs, acts),
+            None if i <= 2 * self.place.places() => self.send_to_children(i, 0, inputs, acts),
             None => {
                 let first = 2 * self.place.places() + 1;
                 self.direct.hand_out(i, first, inputs, acts)

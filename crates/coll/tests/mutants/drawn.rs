@@ -4,8 +4,8 @@ use oxmpi_coll::catalog::{Algorithm, AnyPlan, Collective};
 use oxmpi_coll::check::{Case, Contract, cases, check_plans, draw};
 use oxmpi_coll::plan::{Act, Acts};
 
+use super::mutation::{ALL, Mutant, Mutation, is_same, scripts};
 use super::script::{Script, Step};
-use super::spoil::{ALL, Mutant, Mutation, is_same, scripts};
 
 /// The mutants drawn per algorithm.
 pub(crate) const MUTANTS: usize = 20;
@@ -114,13 +114,13 @@ impl RandomMutant {
         }
     }
 
-    /// The plans of all ranks, mutated on the ranks that `spoilt` accepts.
-    pub(crate) fn plans(&self, spoilt: impl Fn(usize) -> bool) -> Vec<Mutant> {
+    /// The plans of all ranks, mutated on the ranks that `is_mutated` accepts.
+    pub(crate) fn plans(&self, is_mutated: impl Fn(usize) -> bool) -> Vec<Mutant> {
         let plans = self.plans.iter().enumerate();
         let plan = |(number, &plan)| Mutant {
             plan,
             size: self.case.size,
-            at: spoilt(number).then_some(self.at),
+            at: is_mutated(number).then_some(self.at),
         };
         plans.map(plan).collect()
     }
@@ -133,10 +133,10 @@ impl RandomMutant {
 
 impl std::fmt::Display for RandomMutant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (rank, (spoil, step, act)) = (self.rank, self.at);
+        let (rank, (mutation, step, act)) = (self.rank, self.at);
         write!(
             f,
-            "rank {rank}, {spoil:?}, step {step}, act {act}, {:?}",
+            "rank {rank}, {mutation:?}, step {step}, act {act}, {:?}",
             self.case
         )
     }

@@ -7,10 +7,10 @@
 //! oxmpi-coll --test mutants` writes it when it differs: look at it before it is committed.
 
 mod drawn;
+mod mutation;
 mod reason;
 #[path = "../common/script.rs"]
 mod script;
-mod spoil;
 mod waits;
 
 use std::collections::BTreeMap;
@@ -18,11 +18,11 @@ use std::fmt::Write;
 use std::{env, fs};
 
 use drawn::{MUTANTS, RandomMutant, is_straight, small, straight};
+use mutation::Mutant;
 use oxmpi_coll::catalog::{Algorithm, Collective};
 use oxmpi_coll::check::{Case, Contract, Ranks, check_plans};
 use oxmpi_coll::plan::Acts;
 use reason::reason;
-use spoil::Mutant;
 
 /// The text of `equivalent.md`, and the counts that it states.
 #[derive(Default)]
@@ -45,14 +45,14 @@ impl Page {
                 (Some(why), false) => why,
                 (why, noticed) => panic!("{name}, noticed: {noticed}, as right: {why:?}: {mutant}"),
             };
-            let spoilt = format!("{:?}", mutant.at.0);
-            *counts.entry((spoilt, why)).or_default() += 1;
+            let mutation = format!("{:?}", mutant.at.0);
+            *counts.entry((mutation, why)).or_default() += 1;
         }
         assert_eq!(drawn, MUTANTS, "{name}");
         self.mutants += drawn;
         self.equivalent += counts.values().sum::<usize>();
-        for ((spoilt, why), count) in counts {
-            writeln!(self.lines, "| {name} | {spoilt} | {count} | {why} |").expect("a string");
+        for ((mutation, why), count) in counts {
+            writeln!(self.lines, "| {name} | {mutation} | {count} | {why} |").expect("a string");
         }
     }
 

@@ -7,8 +7,8 @@ use oxmpi_coll::check::{Blocks, Task};
 use oxmpi_coll::plan::{Act, Buf, Part, Plan, TAGS};
 
 use super::drawn::RandomMutant;
+use super::mutation::{Mutant, Mutation, step};
 use super::script::Script;
-use super::spoil::{Mutant, Mutation, step};
 use super::waits::HappensBefore;
 
 /// The reason why a mutant is equivalent to the plan, or `None` if it is not.
@@ -46,7 +46,7 @@ fn keeps_order(mutant: &Mutant<Script<'_>>, drawn: &RandomMutant) -> bool {
     let steps = 0..mutant.steps();
     let mut pairs = steps.flat_map(|later| (0..later).map(move |earlier| (earlier, later)));
     pairs.all(|(earlier, later)| {
-        let [first, second] = [earlier, later].map(|i| mutant.asked(i));
+        let [first, second] = [earlier, later].map(|i| mutant.source_step(i));
         let [one, other] = [earlier, later].map(acts);
         let in_order = first < second || !have_differing_messages(&one, &other, collective);
         in_order && (first < waits[second as usize] || are_independent(&one, &other, task))
@@ -63,8 +63,8 @@ fn keeps_room(mutant: &Mutant<Script<'_>>) -> bool {
     };
     let mut steps = (0..plan.steps()).filter(in_scratch);
     steps.all(|i| {
-        let there: BTreeSet<_> = room(mutant, mutant.asked(i))
-            .map(|i| mutant.asked(i))
+        let there: BTreeSet<_> = room(mutant, mutant.source_step(i))
+            .map(|i| mutant.source_step(i))
             .collect();
         room(plan, i).all(|learned| there.contains(&learned))
     })

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use oxmpi_bench::options::{self, Order, Request, System};
+use oxmpi_bench::options::{self, BenchRun, Request, System};
 use oxmpi_bench::suite::{Map, tables};
 
 use super::progress::ProgressStream;
@@ -39,7 +39,7 @@ pub(crate) struct BenchCommand {
     /// Stream for the progress line.
     pub(crate) progress: Option<ProgressStream>,
     /// The kernels, message lengths, method and units.
-    pub(crate) order: Order,
+    pub(crate) bench_run: BenchRun,
     /// The simulated job, with `--sim`.
     pub(crate) simulated: Option<SimulatedJob>,
     /// The command as typed, for the report.
@@ -115,16 +115,16 @@ impl BenchCommand {
         match request.map_err(|why| format!("{why} (see `{called} -help`)"))? {
             Request::Help => Ok(BenchRequest::Help),
             Request::List => Ok(BenchRequest::List),
-            Request::Run(order) => {
+            Request::Run(bench_run) => {
                 if let Some(simulated) = &simulated {
-                    simulated.check(ranks, &order.plan)?;
+                    simulated.check(ranks, &bench_run.plan)?;
                 }
                 Ok(BenchRequest::Run(Box::new(BenchCommand {
                     ranks,
                     json,
                     csv,
                     progress,
-                    order,
+                    bench_run,
                     simulated,
                     typed,
                 })))
@@ -147,7 +147,7 @@ impl BenchCommand {
                 "-n {ranks} conflicts with the job in which this process was started: it has {size} ranks; leave -n out"
             ));
         }
-        let plan = &self.order.plan;
+        let plan = &self.bench_run.plan;
         match plan.layout.map {
             Some(Map { rows, columns }) if !(Map { rows, columns }).fits(size) => Err(format!(
                 "-map {rows}x{columns} has more places than the job has ranks: {size}"
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(command.json.as_deref(), Some(Path::new("out.json")));
         assert_eq!(command.csv.as_deref(), Some(Path::new("out.csv")));
         assert_eq!(command.progress, Some(ProgressStream::Off));
-        assert_eq!(command.order.plan.benchmarks, [Kernel::PingPong.into()]);
+        assert_eq!(command.bench_run.plan.benchmarks, [Kernel::PingPong.into()]);
         assert_eq!(command.typed, format!("oxmpi bench {line}"));
         assert_eq!(run("").ranks(), 2);
         assert_eq!(parse("--help -n 3"), Ok(BenchRequest::Help));

@@ -109,7 +109,7 @@ fn is_silent() -> bool {
 /// A sentence that says what failed.
 fn simulate(command: &BenchCommand, simulated: &SimulatedJob) -> Result<(), String> {
     let mut report = BenchReport::begin(command, Vec::new())?;
-    simulated.run(&command.order.plan, &mut report)?;
+    simulated.run(&command.bench_run.plan, &mut report)?;
     report.finish()
 }
 

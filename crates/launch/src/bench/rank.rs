@@ -33,7 +33,7 @@ pub(crate) fn run(command: &BenchCommand) -> Result<ExitCode, String> {
     }
     let ranks = rank_bindings(&world).map_err(failed)?;
     let mut report = BenchReport::begin(command, ranks)?;
-    let plan = &command.order.plan;
+    let plan = &command.bench_run.plan;
     let comm = world.comm().dup().map_err(failed)?;
     let defect = suite::run(&mut TimedComm::new(comm), plan, &mut report).map_err(failed)?;
     if rank == 0 {

@@ -36,7 +36,7 @@ impl BenchReport {
     /// # Errors
     /// If a file cannot be written; this is checked before the run.
     pub(crate) fn begin(command: &BenchCommand, ranks: Vec<Rank>) -> Result<Self, String> {
-        let plan = &command.order.plan;
+        let plan = &command.bench_run.plan;
         let environment = environment::of(command);
         let is_simulated = command.simulated.is_some();
         let speaks = is_simulated || !ranks.is_empty();
@@ -53,7 +53,7 @@ impl BenchReport {
             run: RunRecord::new(environment.clone(), ranks.clone(), plan),
             json,
             csv,
-            megabyte: command.order.megabyte,
+            megabyte: command.bench_run.megabyte,
             progress: ProgressLine::new(show, plan, size),
             is_simulated,
             samples: (0, 0),

@@ -89,7 +89,7 @@ impl SimulatedJob {
             observer.table(&table);
             let (kernel, ranks) = (table.kernel, table.processes());
             for bytes in plan.lengths_of(kernel) {
-                let needed = Memory::bytes((kernel.info().room)(bytes, ranks), None);
+                let needed = Memory::bytes((kernel.info().buffer_sizes)(bytes, ranks), None);
                 if needed > plan.memory {
                     observer.skip(&table, &Skip { bytes, needed });
                     continue;

@@ -25,7 +25,7 @@ struct CollectiveExplained {
     per_node: u32,
     call: Call,
     /// Whether a blocking barrier uses the node barrier in shared memory instead of the chosen algorithm.
-    has_gate: bool,
+    has_node_barrier: bool,
     /// The choice for a blocking call, and its expected picoseconds.
     chosen: (Choice, u64),
     /// The choice for a started or persistent call, if it differs.
@@ -79,7 +79,8 @@ fn explain(options: Options, values: &Values) -> Result<CollectiveExplained, Str
     };
     let call = options.call()?;
     let is_of_jobs = options.is_of_jobs();
-    let has_gate = is_of_jobs && call.size <= per_node && values.has_node_barrier(&call, &tuning);
+    let has_node_barrier =
+        is_of_jobs && call.size <= per_node && values.has_node_barrier(&call, &tuning);
     let call = call.with_shared_memory(match is_of_jobs {
         true => {
             let place = Placement::new(options.order, call.size, per_node);
@@ -125,7 +126,7 @@ fn explain(options: Options, values: &Values) -> Result<CollectiveExplained, Str
         machine,
         per_node,
         call,
-        has_gate,
+        has_node_barrier,
         chosen,
         started,
         why,

@@ -92,7 +92,7 @@ pub(super) fn metrics(machine: &Machine, answer: &PinAnswer) -> Vec<(String, Str
     say("idle processors", idle);
     say(
         "ranks that share a processor while another is idle",
-        numbers(&metrics.crowded),
+        numbers(&metrics.oversubscribed),
     );
     if let Some(teams) = &answer.teams {
         say(

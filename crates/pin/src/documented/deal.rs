@@ -11,7 +11,7 @@ use crate::processors::{Lead, Processors};
 
 /// By which method the domains were dealt to ranks.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum DealMethod {
     /// Over the whole node, in the order asked.
     Everywhere,
     /// In proportion to the sockets: the number of ranks on each.
@@ -37,11 +37,11 @@ pub(super) enum Candidates {
 }
 
 /// The domains of a job in the order of its ranks; rank `i` gets domain `i` modulo their number.
-pub(super) struct Dealt {
+pub(super) struct DealtDomains {
     /// At least one domain, none empty.
     pub(super) domains: Vec<CpuSet>,
     /// The method that made them.
-    pub(super) how: How,
+    pub(super) how: DealMethod,
 }
 
 /// Deals domains to `ranks` ranks. Sockets that overlap `near` come first.
@@ -51,18 +51,18 @@ pub(super) fn deal(
     order: Order,
     ranks: usize,
     near: &CpuSet,
-) -> Dealt {
+) -> DealtDomains {
     let shared = match order {
         Order::Bunch | Order::Spread => share(processors, candidates, order, ranks, near),
         _ => None,
     };
     shared.unwrap_or_else(|| {
         let how = match order {
-            Order::Bunch | Order::Spread => How::NoRoom,
-            _ => How::Everywhere,
+            Order::Bunch | Order::Spread => DealMethod::NoRoom,
+            _ => DealMethod::Everywhere,
         };
         let domains = everywhere(processors, candidates, order);
-        Dealt { domains, how }
+        DealtDomains { domains, how }
     })
 }
 
@@ -139,7 +139,7 @@ fn share(
     order: Order,
     ranks: usize,
     near: &CpuSet,
-) -> Option<Dealt> {
+) -> Option<DealtDomains> {
     let mut sockets = processors.groups(Kind::Package);
     let is_far = |socket: &Vec<usize>| !socket.iter().any(|cpu| near.contains(*cpu));
     sockets.sort_by_key(|socket| !near.is_empty() && is_far(socket));
@@ -165,9 +165,9 @@ fn share(
             let list = chunks(processors.listed(*layout), *size, true);
             domains.sort_by_cached_key(|domain| list.iter().position(|other| other == domain));
         }
-        return Some(Dealt {
+        return Some(DealtDomains {
             domains,
-            how: How::Shared(shares),
+            how: DealMethod::Shared(shares),
         });
     }
     // Domains larger than any socket must span sockets: then only the machine's order makes sense.
@@ -193,9 +193,9 @@ fn share(
         .iter()
         .zip(&shares)
         .flat_map(|(socket, share)| chunks(socket, size, false).into_iter().take(*share));
-    Some(Dealt {
+    Some(DealtDomains {
         domains: domains.collect(),
-        how: How::Shrunk(shares, size),
+        how: DealMethod::Shrunk(shares, size),
     })
 }
 

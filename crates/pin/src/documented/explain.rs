@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use oxmpi_topo::{CpuSet, Kind};
 
-use super::deal::{Candidates, Dealt, How};
+use super::deal::{Candidates, DealMethod, DealtDomains};
 use crate::intel::{Domain, Order, Size};
 use crate::placement::count;
 use crate::processors::Processors;
@@ -17,7 +17,7 @@ pub(super) fn explain(
     order: Order,
     processors: &Processors,
     candidates: &Candidates,
-    dealt: &Dealt,
+    dealt: &DealtDomains,
     ranks: usize,
 ) -> String {
     let all = processors.compact.len();
@@ -47,24 +47,24 @@ pub(super) fn explain(
         )
     };
     why += &match &dealt.how {
-        How::Everywhere => format!("; order {order}: {}", meaning(order)),
-        How::Shared(_) if sockets == 1 && order == Order::Bunch => {
+        DealMethod::Everywhere => format!("; order {order}: {}", meaning(order)),
+        DealMethod::Shared(_) if sockets == 1 && order == Order::Bunch => {
             "; order bunch: side by side on the one socket".to_string()
         }
-        How::Shared(_) if sockets == 1 => {
+        DealMethod::Shared(_) if sockets == 1 => {
             "; order spread: far from each other on the one socket".to_string()
         }
-        How::Shared(each) => shares(each),
-        How::Shrunk(each, size) => format!(
+        DealMethod::Shared(each) => shares(each),
+        DealMethod::Shrunk(each, size) => format!(
             "{}, so that domains shrink to {size} to fit into them",
             shares(each)
         ),
-        How::NoRoom => {
+        DealMethod::NoRoom => {
             format!("; order {order} becomes compact: the sockets have too few whole domains")
         }
     };
     why.push('.');
-    if let (Candidates::Sizes { size, .. }, How::Everywhere | How::NoRoom) =
+    if let (Candidates::Sizes { size, .. }, DealMethod::Everywhere | DealMethod::NoRoom) =
         (candidates, &dealt.how)
         && let Some(rest) = dealt.domains.iter().find(|domain| domain.len() < *size)
     {

@@ -23,10 +23,10 @@ pub(crate) fn domains(
         Cells::Cores => cores.clone(),
         Cells::Sockets => processors.first_of_sockets(),
     };
-    let crowded = ranks > cells.compact.len();
+    let oversubscribed = ranks > cells.compact.len();
     match members.map {
         Some(Map::Scatter) => single_cpus(&cells.scatter),
-        Some(_) if crowded => single_cpus(&cells.compact),
+        Some(_) if oversubscribed => single_cpus(&cells.compact),
         Some(Map::Spread) => {
             spread(&cells, 1, ranks).unwrap_or_else(|| single_cpus(&cells.compact))
         }
@@ -34,7 +34,7 @@ pub(crate) fn domains(
         // A list of cores without options follows the operating system's numbers, unless `I_MPI_PIN_ORDER`
         // says otherwise.
         None if members.is_plain() && members.cells == Cells::Cores => single_cpus(match order {
-            _ if crowded => &cells.compact,
+            _ if oversubscribed => &cells.compact,
             Order::Scatter => &cells.scatter,
             Order::Compact => &cells.compact,
             _ => &cells.platform,

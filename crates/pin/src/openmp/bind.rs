@@ -11,7 +11,7 @@ use crate::openmp::map::Map;
 use crate::openmp::message::Message;
 use crate::openmp::method::Method;
 use crate::openmp::placing::Placing;
-use crate::openmp::report::{self, Manner};
+use crate::openmp::report::{self, BindingSource};
 use crate::openmp::team::{Request, Team};
 use crate::openmp::variables::{KMP_AFFINITY, KMP_HW_SUBSET, KMP_PLACE_THREADS, OMP_NUM_THREADS};
 use crate::openmp::{Dialect, Levels, subset};
@@ -25,7 +25,7 @@ use crate::openmp::{Dialect, Levels, subset};
 pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team {
     let mut diagnostics = Diagnostics::default();
     let affinity = read(request, dialect, &mut diagnostics);
-    let cuts = cuts(request, &mut diagnostics);
+    let items = items(request, &mut diagnostics);
     let method = Method::choose(request, &affinity, &mut diagnostics);
     let asked = team_size(request, &mut diagnostics);
 
@@ -34,7 +34,7 @@ pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team 
     let is_masked = affinity.respect && !mask.is_empty();
     let usable = if is_masked { &mask } else { all };
     let whole = Map::new(machine, usable, dialect.levels);
-    let left = cuts.map(|cuts| subset::left(machine, &whole, &cuts));
+    let left = items.map(|items| subset::left(machine, &whole, &items));
     let (part, refused) = match left.transpose() {
         Ok(left) => (
             left.map(|left| Map::new(machine, &left, dialect.levels)),
@@ -59,9 +59,9 @@ pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team 
             diagnostics.say(name, message);
         }
     }
-    let manner = manner(&method, bound.is_some(), request);
-    let unbound = || match manner {
-        Manner::Disabled if !mask.is_empty() => mask.clone(),
+    let binding_source = binding_source(&method, bound.is_some(), request);
+    let unbound = || match binding_source {
+        BindingSource::Disabled if !mask.is_empty() => mask.clone(),
         _ => map.cpus(),
     };
     let threads = bound.unwrap_or_else(|| vec![unbound(); placing.threads(map.rows.len())]);
@@ -75,10 +75,10 @@ pub fn bind(machine: &Machine, request: &Request<'_>, dialect: Dialect) -> Team 
         taken: taken.as_ref(),
         mask: if affinity.respect { usable } else { &mask },
         respected: affinity.respect,
-        manner,
+        binding_source,
         folded: placing.folded,
-        bound: match (manner, dialect.levels) {
-            (Manner::Disabled, _) | (Manner::None, Levels::Documented) => &[],
+        bound: match (binding_source, dialect.levels) {
+            (BindingSource::Disabled, _) | (BindingSource::None, Levels::Documented) => &[],
             _ => &threads,
         },
     };
@@ -105,7 +105,7 @@ fn read(request: &Request<'_>, dialect: Dialect, diagnostics: &mut Diagnostics) 
 }
 
 /// The part of the machine that `KMP_HW_SUBSET` asks for; `None` if it is not set or has a syntax error.
-fn cuts(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<Vec<subset::Cut>> {
+fn items(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Option<Vec<subset::SubsetItem>> {
     let new = request.kmp_hw_subset.map(|text| (KMP_HW_SUBSET, text));
     let old = request
         .kmp_place_threads
@@ -127,14 +127,14 @@ fn team_size(request: &Request<'_>, diagnostics: &mut Diagnostics) -> usize {
 }
 
 /// What binds the threads in the end, for the report.
-fn manner(method: &Method, is_bound: bool, request: &Request<'_>) -> Manner {
+fn binding_source(method: &Method, is_bound: bool, request: &Request<'_>) -> BindingSource {
     match method {
-        Method::Untouched => Manner::Disabled,
-        _ if !is_bound => Manner::None,
-        Method::Nothing => Manner::None,
-        Method::Places(..) if request.omp_places.is_some() => Manner::Places,
-        Method::Places(..) => Manner::Policy,
-        Method::Affinity(_, affinity) if affinity.kind == Type::Balanced => Manner::Balanced,
-        Method::Affinity(..) => Manner::Affinity,
+        Method::Untouched => BindingSource::Disabled,
+        _ if !is_bound => BindingSource::None,
+        Method::Nothing => BindingSource::None,
+        Method::Places(..) if request.omp_places.is_some() => BindingSource::Places,
+        Method::Places(..) => BindingSource::Policy,
+        Method::Affinity(_, affinity) if affinity.kind == Type::Balanced => BindingSource::Balanced,
+        Method::Affinity(..) => BindingSource::Affinity,
     }
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::openmp::affinity::{Affinity, Granularity, Type};
 use crate::openmp::diagnostics::Diagnostics;
 use crate::openmp::message::Message;
-use crate::openmp::places::{Part, Places, Wrong};
+use crate::openmp::places::{Part, Places, PlacesError};
 use crate::openmp::policy::Policy;
 use crate::openmp::proclist::{self, Item};
 use crate::openmp::team::Request;
@@ -75,7 +75,7 @@ impl Method {
     fn of_places(request: &Request<'_>, diagnostics: &mut Diagnostics) -> Self {
         let places = request.omp_places.map(|text| {
             let read = Places::parse(text);
-            read.unwrap_or_else(|Wrong(message, error)| {
+            read.unwrap_or_else(|PlacesError(message, error)| {
                 diagnostics.wrong(OMP_PLACES, text, &message, error);
                 Places::Parts(Part::Cores, usize::MAX)
             })

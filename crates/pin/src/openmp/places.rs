@@ -43,9 +43,9 @@ const NAMES: Words = Words(&[
 const MOST: u64 = 1 << 16;
 
 /// Why parsing failed: the runtime's message, and where in the text.
-pub(crate) struct Wrong(pub(crate) Message, pub(crate) Error);
+pub(crate) struct PlacesError(pub(crate) Message, pub(crate) Error);
 
-impl From<Error> for Wrong {
+impl From<Error> for PlacesError {
     fn from(error: Error) -> Self {
         Self(Message::PlacesSyntax, error)
     }
@@ -56,7 +56,7 @@ impl Places {
     ///
     /// # Errors
     /// If the text is neither a name nor a list of places.
-    pub(crate) fn parse(text: &str) -> Result<Self, Wrong> {
+    pub(crate) fn parse(text: &str) -> Result<Self, PlacesError> {
         let mut scanner = Scanner::new(text);
         scanner.skip_blanks();
         if matches!(scanner.peek(), Some('{' | '!')) {
@@ -86,7 +86,7 @@ impl Places {
 }
 
 /// Reads places with commas between them, each perhaps repeated or excluded: `{0,1}:4:2,!{2,3}`.
-fn list(mut scanner: Scanner<'_>) -> Result<Vec<Interval>, Wrong> {
+fn list(mut scanner: Scanner<'_>) -> Result<Vec<Interval>, PlacesError> {
     let mut places = Vec::new();
     let mut total = 0;
     loop {
@@ -116,7 +116,7 @@ fn list(mut scanner: Scanner<'_>) -> Result<Vec<Interval>, Wrong> {
 }
 
 /// Reads one place: `{0,1}`, `{0:4}`, `{0:4:2,!2}`.
-fn place(scanner: &mut Scanner<'_>) -> Result<Vec<Range>, Wrong> {
+fn place(scanner: &mut Scanner<'_>) -> Result<Vec<Range>, PlacesError> {
     expect(scanner, '{', "`{` and the processors of a place")?;
     let mut place = Vec::new();
     loop {
@@ -146,7 +146,7 @@ fn processor(scanner: &mut Scanner<'_>) -> Result<i64, Error> {
 }
 
 /// Reads `:count[:stride]`: how many repetitions, and their distance; each 1 if left out.
-fn interval(scanner: &mut Scanner<'_>) -> Result<(u64, i64), Wrong> {
+fn interval(scanner: &mut Scanner<'_>) -> Result<(u64, i64), PlacesError> {
     let (mut count, mut stride) = (1, 1);
     scanner.skip_blanks();
     if scanner.eat(':') {
@@ -167,12 +167,12 @@ fn interval(scanner: &mut Scanner<'_>) -> Result<(u64, i64), Wrong> {
 }
 
 /// The error for the text from `start` to here, which names too many processors.
-fn too_long(start: usize, scanner: &Scanner<'_>, expected: &'static str) -> Wrong {
+fn too_long(start: usize, scanner: &Scanner<'_>, expected: &'static str) -> PlacesError {
     let span = Span {
         start,
         end: scanner.at(),
     };
-    Wrong(Message::PlacesTooLong(MOST), Error::new(span, expected))
+    PlacesError(Message::PlacesTooLong(MOST), Error::new(span, expected))
 }
 
 fn expect(scanner: &mut Scanner<'_>, wanted: char, expected: &'static str) -> Result<(), Error> {

@@ -53,7 +53,7 @@ impl Policy {
     pub(crate) fn deal(self, threads: usize, places: usize, levels: Levels) -> Vec<usize> {
         match self {
             Self::False | Self::Primary => vec![0; threads],
-            _ if threads > places => crowded(threads, places),
+            _ if threads > places => oversubscribed(threads, places),
             Self::Close => (0..threads).collect(),
             Self::True | Self::Spread => match levels {
                 // Observed in runtimes since 2021.
@@ -81,7 +81,7 @@ fn policy(scanner: &mut Scanner<'_>) -> Result<Policy, Error> {
 
 /// For more threads than places: some places get one more thread, at equal distances. The standard leaves
 /// open which places; LLVM's runtimes take these. libgomp 12 gives the remaining threads to the first places.
-fn crowded(threads: usize, places: usize) -> Vec<usize> {
+fn oversubscribed(threads: usize, places: usize) -> Vec<usize> {
     let counts = shares(threads, places);
     let repeated = |(place, count)| core::iter::repeat_n(place, count);
     (0..places).zip(counts).flat_map(repeated).collect()

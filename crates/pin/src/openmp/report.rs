@@ -14,7 +14,7 @@ use crate::openmp::map::Map;
 
 /// What binds the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum BindingSource {
     /// Nothing.
     None,
     /// Nothing: affinity is disabled.
@@ -40,7 +40,7 @@ pub(crate) struct Facts<'a> {
     /// The mask that the process inherited.
     pub(crate) mask: &'a CpuSet,
     pub(crate) respected: bool,
-    pub(crate) manner: Manner,
+    pub(crate) binding_source: BindingSource,
     /// How many of the innermost levels form one place.
     pub(crate) folded: usize,
     /// The processors of each thread; empty if the report does not list them.

@@ -10,7 +10,7 @@ use crate::openmp::layers::{self, Layer};
 use crate::openmp::map::{Level, Map};
 use crate::openmp::message::Message;
 
-/// What a cut counts: a level of the map, or a layer that may coincide with a level.
+/// What an item counts: a level of the map, or a layer that may coincide with a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Level(Level),
@@ -19,7 +19,7 @@ enum Part {
 
 /// Keeps `count` parts of a level in each parent, from the part `offset` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct SubsetItem {
     part: Part,
     count: usize,
     offset: usize,
@@ -56,21 +56,21 @@ const NAMES: Words = Words(&[
 ///
 /// # Errors
 /// A syntax error, a count of 0, or a level that is given twice.
-pub(crate) fn parse(text: &str) -> Result<Vec<Cut>, Error> {
+pub(crate) fn parse(text: &str) -> Result<Vec<SubsetItem>, Error> {
     let mut scanner = Scanner::new(text);
-    let mut cuts: Vec<Cut> = Vec::new();
+    let mut items: Vec<SubsetItem> = Vec::new();
     loop {
         scanner.skip_blanks();
         let start = scanner.clone();
-        let cut = cut(&mut scanner)?;
-        if cut.count == 0 || cuts.iter().any(|other| other.part == cut.part) {
+        let item = item(&mut scanner)?;
+        if item.count == 0 || items.iter().any(|other| other.part == item.part) {
             let expected = "each level once, with a count of at least 1";
             return Err(start.wrong(Expected::Text(expected)));
         }
-        cuts.push(cut);
+        items.push(item);
         scanner.skip_blanks();
         if scanner.is_done() {
-            return Ok(cuts);
+            return Ok(items);
         }
         if !scanner.eat(',') && !scanner.eat('x') && !scanner.eat('X') {
             return Err(scanner.wrong(Expected::Text("a comma or x between levels, such as 2c,1t")));
@@ -79,7 +79,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Cut>, Error> {
 }
 
 /// Reads one item such as `4c@2`.
-fn cut(scanner: &mut Scanner<'_>) -> Result<Cut, Error> {
+fn item(scanner: &mut Scanner<'_>) -> Result<SubsetItem, Error> {
     let is_digit = |c: char| c.is_ascii_digit();
     let count = match scanner.peek().is_some_and(is_digit) {
         true => number(scanner)?,
@@ -93,7 +93,7 @@ fn cut(scanner: &mut Scanner<'_>) -> Result<Cut, Error> {
         true => number(scanner)?,
         false => 0,
     };
-    Ok(Cut {
+    Ok(SubsetItem {
         part,
         count,
         offset,
@@ -131,19 +131,19 @@ fn number(scanner: &mut Scanner<'_>) -> Result<usize, Error> {
     Ok(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
-/// The processors of `map` that the cuts keep; levels without a cut keep all.
+/// The processors of `map` that the items keep; levels without an item keep all.
 ///
 /// # Errors
-/// A level that the machine does not have; cuts that leave no processor.
-pub(crate) fn left(machine: &Machine, map: &Map, cuts: &[Cut]) -> Result<CpuSet, Message> {
-    let mut left: Vec<(usize, &Cut)> = Vec::with_capacity(cuts.len());
-    for cut in cuts {
-        left.push((place(machine, map, cut.part)?, cut));
+/// A level that the machine does not have; items that leave no processor.
+pub(crate) fn left(machine: &Machine, map: &Map, items: &[SubsetItem]) -> Result<CpuSet, Message> {
+    let mut left: Vec<(usize, &SubsetItem)> = Vec::with_capacity(items.len());
+    for item in items {
+        left.push((place(machine, map, item.part)?, item));
     }
     let is_in = |ordinals: &[usize]| {
-        left.iter().all(|(place, cut)| {
+        left.iter().all(|(place, item)| {
             let ordinal = ordinals[*place];
-            ordinal >= cut.offset && ordinal - cut.offset < cut.count
+            ordinal >= item.offset && ordinal - item.offset < item.count
         })
     };
     let rows = map.rows.iter().filter(|row| is_in(&row.everywhere));

@@ -30,7 +30,7 @@ use super::Level;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MapBy {
     /// The parts of the machine that ranks take in turn; `None` if only modifiers are given.
-    pub by: Option<By>,
+    pub by: Option<MapTarget>,
     /// `PE=n`: how many processing elements each rank is bound to, at least 1.
     pub elements: Option<u32>,
     /// Whether hardware threads, not cores, are the processing elements.
@@ -41,7 +41,7 @@ pub struct MapBy {
 
 /// The parts of the machine that ranks take in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum MapTarget {
     /// `slot`: one after the other through the machine.
     Slot,
     /// `node`: the nodes of the job in turn. Within one node this is the same as `slot`.
@@ -80,8 +80,8 @@ impl FromStr for MapBy {
         if scanner.peek() != Some(':') {
             let word = scanner.word();
             map_by.by = Some(match WORDS.0[WORDS.find(word.text)?] {
-                "slot" => By::Slot,
-                other => Level::of(other).map_or(By::Node, By::Level),
+                "slot" => MapTarget::Slot,
+                other => Level::of(other).map_or(MapTarget::Node, MapTarget::Level),
             });
         }
         while scanner.eat(':') || scanner.eat(',') {
@@ -117,7 +117,7 @@ fn modifier(map_by: &mut MapBy, scanner: &mut Scanner<'_>) -> Result<(), Error> 
     Ok(())
 }
 
-impl fmt::Display for By {
+impl fmt::Display for MapTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Slot => f.write_str("slot"),

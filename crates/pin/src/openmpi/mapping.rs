@@ -4,7 +4,7 @@ use core::fmt;
 
 use oxmpi_topo::{CpuSet, Kind, Machine};
 
-use super::{BindTo, By, CpuList, Level, MapBy};
+use super::{BindTo, CpuList, Level, MapBy, MapTarget};
 use crate::placement::count;
 
 /// The options of one job. Defaults of options that are not given:
@@ -48,7 +48,7 @@ pub enum MappingError {
     /// `--bind-to cpu-list` without `--cpu-set`.
     NoCpuSet(BindTo),
     /// `--bind-to cpu-list` with parts of the machine to map by.
-    OtherOrder(BindTo, By),
+    OtherOrder(BindTo, MapTarget),
 }
 
 impl fmt::Display for MappingError {
@@ -128,7 +128,7 @@ impl Mapping {
         match (bind_to, &self.cpu_set, self.by()) {
             (BindTo::None | BindTo::Level(_), ..) => Ok(()),
             (_, None, _) => Err(MappingError::NoCpuSet(bind_to)),
-            (_, _, Some(by @ By::Level(_))) => Err(MappingError::OtherOrder(bind_to, by)),
+            (_, _, Some(by @ MapTarget::Level(_))) => Err(MappingError::OtherOrder(bind_to, by)),
             _ => Ok(()),
         }
     }
@@ -158,14 +158,14 @@ impl Mapping {
     /// Whether the placement depends on the caches of the machine.
     pub(crate) fn needs_caches(&self) -> bool {
         let by = self.by().and_then(|by| match by {
-            By::Level(level) => Some(level),
-            By::Slot | By::Node => None,
+            MapTarget::Level(level) => Some(level),
+            MapTarget::Slot | MapTarget::Node => None,
         });
         let levels = [by, self.level()];
         levels.into_iter().flatten().any(Level::is_cache)
     }
 
-    pub(super) fn by(&self) -> Option<By> {
+    pub(super) fn by(&self) -> Option<MapTarget> {
         self.map_by.and_then(|map_by| map_by.by)
     }
 
@@ -189,7 +189,7 @@ impl Mapping {
         }
         match (self.bind_to, self.by()) {
             (Some(BindTo::None | BindTo::CpuList | BindTo::OrderedCpuList), _) => None,
-            (Some(BindTo::Level(level)), _) | (None, Some(By::Level(level))) => Some(level),
+            (Some(BindTo::Level(level)), _) | (None, Some(MapTarget::Level(level))) => Some(level),
             (None, None) if self.cpu_set.is_some() => Some(Level::HwThread),
             (None, _) => Some(self.element()),
         }

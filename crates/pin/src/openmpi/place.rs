@@ -7,7 +7,7 @@ use core::fmt;
 
 use oxmpi_topo::{CpuSet, Kind, Machine};
 
-use super::{BindTo, By, Level, Mapping, MappingError};
+use super::{BindTo, Level, MapTarget, Mapping, MappingError};
 use crate::placement::{Warning, WarningCode, count};
 use crate::processors::Processors;
 
@@ -55,15 +55,15 @@ pub(crate) fn place(
     let processors = Processors::new(machine, &usable);
     let level = there(level, machine, warnings);
     let parts = level.parts(&processors);
-    let by = mapping.by().unwrap_or(By::Slot);
+    let by = mapping.by().unwrap_or(MapTarget::Slot);
     let each = mapping.elements().unwrap_or(1) as usize;
     if each > parts.len() {
         warnings.push(too_many_parts(each, level, parts.len()));
     }
     let each = each.min(parts.len());
     let objects = match by {
-        By::Slot | By::Node => Vec::from([usable.clone()]),
-        By::Level(by) => there(by, machine, warnings).parts(&processors),
+        MapTarget::Slot | MapTarget::Node => Vec::from([usable.clone()]),
+        MapTarget::Level(by) => there(by, machine, warnings).parts(&processors),
     };
     let parts_of = |object: &CpuSet| {
         let here = parts.iter().filter(|part| part.intersects(object));

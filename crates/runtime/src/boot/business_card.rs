@@ -51,9 +51,9 @@ const STEP: &str = "listening for the ranks of other nodes";
 pub(crate) struct NetworkListener {
     pub(super) acceptor: Acceptor,
     pub(super) address: EndpointAddress,
-    pub(super) site: PassiveEndpoint,
+    pub(super) endpoint: PassiveEndpoint,
     pub(super) lengths: WireLengths,
-    /// The addresses of the site, in a text that process managers take.
+    /// The addresses of the endpoint, in a text that process managers take.
     pub(super) card: BusinessCard,
 }
 
@@ -75,13 +75,13 @@ impl NetworkListener {
             return Err(preference.refusal());
         }
         let key = JobKey::new(&first.key);
-        let site =
+        let endpoint =
             PassiveEndpoint::open(key, &preference.filter, preference.options).map_err(|why| {
                 let host = oxmpi_os::host::name();
                 let why = format!("{host} has no network to the ranks of other nodes: {why}");
                 Error::start(STEP, why)
             })?;
-        let mut card = site.card().clone();
+        let mut card = endpoint.card().clone();
         let lengths = WireLengths::of(&preference.options);
         let room = Self::ROOM - format!("{address}/4194304/{lengths}/").len();
         while card.to_string().len() > room && card.addresses.len() > 1 {
@@ -90,7 +90,7 @@ impl NetworkListener {
         Ok(Self {
             acceptor,
             address,
-            site,
+            endpoint,
             lengths,
             card,
         })
@@ -134,7 +134,7 @@ impl NetworkListener {
         let (ranks_on_machine, visible_pids) =
             co_located(&self.address.node, nodes.clone().zip(pids.iter().copied()));
         let speaks_for_host = is_first_alone(&self.address.node, nodes.clone());
-        let (tx, rx) = self.site.join(rank, cards).map_err(cannot_watch)?;
+        let (tx, rx) = self.endpoint.join(rank, cards).map_err(cannot_watch)?;
         let remote = RemoteRanks {
             speaks_for_host,
             tx,

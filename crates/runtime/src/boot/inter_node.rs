@@ -46,7 +46,7 @@ pub(super) fn wire_up(
     let NetworkListener {
         acceptor,
         address: own,
-        site,
+        endpoint,
         lengths,
         card,
     } = listening;
@@ -55,7 +55,9 @@ pub(super) fn wire_up(
         manager.put(&format!("{CARD}-{}", node_rank.node), &own)?;
     }
     manager.barrier()?;
-    let mut ends = site.join_without_cards(rank, size).map_err(cannot_watch)?;
+    let mut ends = endpoint
+        .join_without_cards(rank, size)
+        .map_err(cannot_watch)?;
     let mut traffic = ExchangeTraffic::default();
     let note = u64::from(rank) << 16 | u64::from(card.port);
     let (node, tables) = if node_rank.local_rank == 0 {
@@ -64,16 +66,15 @@ pub(super) fn wire_up(
         let common = format!("{}/{lengths}/{card}", own.node);
         let table = node_address_table(common, &gathered);
         let mut exchange = AddressExchange::new(node_rank.node, nodes, &table);
-        let patience = options.network.options.connect_timeout;
-        (ends, traffic) =
-            leader_exchange::run(&mut exchange, ends, patience, |node, with_card| {
-                let leader = published.leader(manager, node)?;
-                let card = with_card.then(|| card_of(manager, leader, node, lengths));
-                Ok(LeaderAddress {
-                    rank: leader,
-                    card: card.transpose()?.flatten(),
-                })
-            })?;
+        let timeout = options.network.options.connect_timeout;
+        (ends, traffic) = leader_exchange::run(&mut exchange, ends, timeout, |node, with_card| {
+            let leader = published.leader(manager, node)?;
+            let card = with_card.then(|| card_of(manager, leader, node, lengths));
+            Ok(LeaderAddress {
+                rank: leader,
+                card: card.transpose()?.flatten(),
+            })
+        })?;
         let tables = exchange.encode_all();
         (release(gathered, &tables)?, tables)
     } else {
@@ -175,7 +176,7 @@ fn card_of(
 /// When one of them is malformed, or the lengths of two nodes differ.
 fn cards(all: &AddressDirectory) -> Result<Vec<BusinessCard>> {
     let (mut lengths, mut cards) = (Vec::new(), Vec::<BusinessCard>::new());
-    for common in all.commons() {
+    for common in all.node_texts() {
         let mut parts = common.splitn(3, '/').skip(1);
         let mut next = || parts.next().unwrap_or_default();
         lengths.push(next().parse().map_err(|why| malformed(&why))?);

@@ -34,7 +34,7 @@ const LONGEST: usize = 1 << 30;
 /// What is being done here, for error messages.
 const STEP: &str = "exchanging the addresses of ranks with other nodes";
 
-/// Runs the `exchange` of this leader to its end, for `patience` at most. `leader_address` finds the leader
+/// Runs the `exchange` of this leader to its end, for `timeout` at most. `leader_address` finds the leader
 /// of a node, and with `true` its addresses.
 ///
 /// # Errors
@@ -42,10 +42,10 @@ const STEP: &str = "exchanging the addresses of ranks with other nodes";
 pub(super) fn run(
     exchange: &mut AddressExchange,
     ends: NetworkEnds,
-    patience: Duration,
+    timeout: Duration,
     mut leader_address: impl FnMut(u32, bool) -> Result<LeaderAddress>,
 ) -> Result<(NetworkEnds, ExchangeTraffic)> {
-    let mut mail = LeaderMessages::new(ends, patience);
+    let mut mail = LeaderMessages::new(ends, timeout);
     loop {
         match exchange.next_step() {
             ExchangeStep::GetCard { node } => {
@@ -76,19 +76,19 @@ struct LeaderMessages {
     rx: TcpRx<RawBytes>,
     arrived: ArrivedMessages,
     traffic: ExchangeTraffic,
-    patience: Duration,
+    timeout: Duration,
     until: Instant,
 }
 
 impl LeaderMessages {
-    fn new((tx, rx): NetworkEnds, patience: Duration) -> Self {
+    fn new((tx, rx): NetworkEnds, timeout: Duration) -> Self {
         Self {
             tx,
             rx,
             arrived: ArrivedMessages::default(),
             traffic: ExchangeTraffic::default(),
-            patience,
-            until: Instant::now() + patience,
+            timeout,
+            until: Instant::now() + timeout,
         }
     }
 
@@ -143,7 +143,7 @@ impl LeaderMessages {
         self.check()?;
         let left = self.until.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            let waited = self.patience.as_secs_f32();
+            let waited = self.timeout.as_secs_f32();
             let routes = self.rx.routes(Peer(awaited));
             let why = format!(
                 "rank {awaited}, which leads its node, has sent nothing in {waited} s; {routes}"
@@ -175,7 +175,7 @@ impl LeaderMessages {
         let gone = self.rx.drain(&mut self.tx, left, &mut self.arrived);
         self.check()?;
         if !gone {
-            let waited = self.patience.as_secs_f32();
+            let waited = self.timeout.as_secs_f32();
             let why = format!(
                 "the leader of another node has not received this node's addresses in {waited} s"
             );

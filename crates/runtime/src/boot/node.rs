@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 
 /// How long ranks wait for each other to connect. The death of a rank is noticed at once; this bounds the
 /// wait for a rank that never starts.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The first rank of a node, before the others have connected.
 pub(crate) struct Acceptor {
@@ -48,8 +48,8 @@ pub(crate) fn accept_ranks(
     let node = match (layout.ranks, heap) {
         (1, None) => Node::alone(layout),
         (1, Some(preference)) => Node::alone(layout).map(|node| node.with_heap(preference)),
-        (_, None) => host.serve(layout, key, PATIENCE),
-        (_, Some(preference)) => host.with_heap(preference).serve(layout, key, PATIENCE),
+        (_, None) => host.serve(layout, key, TIMEOUT),
+        (_, Some(preference)) => host.with_heap(preference).serve(layout, key, TIMEOUT),
     };
     node.map_err(failed)
 }
@@ -63,13 +63,13 @@ pub(super) fn gather(
     note: u64,
 ) -> Result<GatheredNode> {
     let Acceptor { host, key } = acceptor;
-    let gathered = host.with_heap(heap).gather(layout, key, note, PATIENCE);
+    let gathered = host.with_heap(heap).gather(layout, key, note, TIMEOUT);
     gathered.map_err(failed)
 }
 
 /// Lets the ranks of a node go on, and sends them `word`.
 pub(super) fn release(gathered: GatheredNode, word: &[u8]) -> Result<Node> {
-    gathered.release(word, PATIENCE).map_err(failed)
+    gathered.release(word, TIMEOUT).map_err(failed)
 }
 
 /// As [`join_node`], where the first rank gathers: sends `note`, and gets its word.
@@ -80,12 +80,12 @@ pub(super) fn gather_at_node(
     note: u64,
 ) -> Result<(Node, Vec<u8>)> {
     let EndpointAddress { socket, key, .. } = address;
-    Node::join_with(socket, rank, size, *key, note, PATIENCE).map_err(failed)
+    Node::join_with(socket, rank, size, *key, note, TIMEOUT).map_err(failed)
 }
 
 /// Connects to the first rank of the node, as rank `rank` of `size` there.
 pub(crate) fn join_node(address: &EndpointAddress, rank: u32, size: u32) -> Result<Node> {
-    Node::join(&address.socket, rank, size, address.key, PATIENCE).map_err(failed)
+    Node::join(&address.socket, rank, size, address.key, TIMEOUT).map_err(failed)
 }
 
 /// The name of what ranks that share memory have in common: the boot of the machine, and the namespaces of

@@ -13,7 +13,7 @@ use oxmpi_wire::pmi::{Client, ClientError, JobRank, PmiRequest, PortHandshake, R
 use crate::error::{Error, Result};
 
 /// How long the process manager may take to answer anything but a barrier.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 const STEP: &str = "talking to the process manager";
 
@@ -30,7 +30,7 @@ pub(super) struct PmiClient {
 #[derive(Debug)]
 struct ManagerStream {
     file: File,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl PmiClient {
@@ -44,7 +44,7 @@ impl PmiClient {
             );
             Error::start(STEP, why)
         })?;
-        Self::open(ManagerStream::new(stream, PATIENCE))
+        Self::open(ManagerStream::new(stream, TIMEOUT))
     }
 
     /// Connects to `address`, `host:port` (`PMI_PORT`), as the process that the manager calls `id`,
@@ -52,7 +52,7 @@ impl PmiClient {
     pub(super) fn at_port(address: &str, id: u32) -> Result<(Self, JobRank)> {
         let stream = connect(address)
             .map_err(|why| Error::start(STEP, format_args!("PMI_PORT={address}: {why}")))?;
-        Self::connected(ManagerStream::new(stream.into(), PATIENCE), id)
+        Self::connected(ManagerStream::new(stream.into(), TIMEOUT), id)
     }
 
     fn connected(mut stream: ManagerStream, id: u32) -> Result<(Self, JobRank)> {
@@ -117,7 +117,7 @@ impl PmiClient {
     ) -> Result<R> {
         let word = request.command().request_word();
         // A barrier waits for other ranks; everything else the manager answers at once.
-        let patience = (request != PmiRequest::Barrier).then_some(self.stream.patience);
+        let timeout = (request != PmiRequest::Barrier).then_some(self.stream.timeout);
         let line = self.client.request(request).map_err(failed)?;
         self.stream
             .file
@@ -125,7 +125,7 @@ impl PmiClient {
             .map_err(failed)?;
         let mut bytes = [0; 1024];
         loop {
-            let received = self.stream.read(&mut bytes, word, patience)?;
+            let received = self.stream.read(&mut bytes, word, timeout)?;
             if received.is_empty() {
                 let why = self.client.closed();
                 return Err(failed(why.unwrap_or(ClientError::Closed(word))));
@@ -139,10 +139,10 @@ impl PmiClient {
 }
 
 impl ManagerStream {
-    fn new(stream: OwnedFd, patience: Duration) -> Self {
+    fn new(stream: OwnedFd, timeout: Duration) -> Self {
         Self {
             file: stream.into(),
-            patience,
+            timeout,
         }
     }
 
@@ -153,7 +153,7 @@ impl ManagerStream {
         let mut opening = PortHandshake::default();
         let mut bytes = [0; 1024];
         loop {
-            let received = self.read(&mut bytes, "initack", Some(self.patience))?;
+            let received = self.read(&mut bytes, "initack", Some(self.timeout))?;
             if received.is_empty() {
                 return Err(failed(opening.closed()));
             }
@@ -163,17 +163,17 @@ impl ManagerStream {
         }
     }
 
-    /// Waits for bytes, for `patience` at most (`None`: for ever). Empty: the manager has closed the stream.
+    /// Waits for bytes, for `timeout` at most (`None`: for ever). Empty: the manager has closed the stream.
     /// `request` is what it should answer.
     fn read<'b>(
         &mut self,
         bytes: &'b mut [u8],
         request: &str,
-        patience: Option<Duration>,
+        timeout: Option<Duration>,
     ) -> Result<&'b [u8]> {
-        let ready = pipe::poll(&mut [PollFd::new(&self.file, PollFlags::IN)], patience);
+        let ready = pipe::poll(&mut [PollFd::new(&self.file, PollFlags::IN)], timeout);
         if ready.map_err(failed)? == 0 {
-            let waited = patience.unwrap_or_default().as_secs_f32();
+            let waited = timeout.unwrap_or_default().as_secs_f32();
             return Err(failed(format_args!(
                 "the process manager has not answered `{request}` within {waited} s"
             )));
@@ -191,7 +191,7 @@ impl ManagerStream {
 fn connect(address: &str) -> io::Result<TcpStream> {
     let mut last = io::Error::from(ErrorKind::NotFound);
     for address in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, PATIENCE) {
+        match TcpStream::connect_timeout(&address, TIMEOUT) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
                 return Ok(stream);

@@ -3,10 +3,10 @@
 use oxmpi_coll::catalog::Call;
 use oxmpi_wire::Failure;
 
+use super::collective_members::received_notice;
+use super::collective_state::Buffers;
 use super::communicator::Communicator;
 use super::failure::FailureCause;
-use super::members::received_notice;
-use super::state::Buffers;
 use super::threading::Threading;
 use crate::error::{Error, Result};
 

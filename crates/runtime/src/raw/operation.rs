@@ -6,7 +6,7 @@ use oxmpi_coll::plan::Side;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::scratch::Scratch;
+use super::collective_scratch::Scratch;
 use crate::data::Data;
 
 /// A reduction's operation: combines the elements of its first range into those of the second. Both ranges have

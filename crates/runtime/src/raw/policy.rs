@@ -43,22 +43,24 @@ pub(crate) struct EndpointPolicy {
 impl EndpointPolicy {
     /// How to wait among the processes `pids` of this node, this one included; `remote` are the ranks of other
     /// nodes, of which some may run on this machine.
-    pub(super) fn patience(&self, pids: &[u32], remote: Option<&RemoteRanks>) -> WaitPolicy {
+    pub(super) fn wait_policy(&self, pids: &[u32], remote: Option<&RemoteRanks>) -> WaitPolicy {
         let node = (pids.len(), pids);
         let (machine, visible) = remote.map_or(node, |remote| {
             (remote.ranks_on_machine as usize, &remote.visible_pids[..])
         });
         let others = machine > pids.len();
         // A rank that is pinned to one processor has it for itself if the others are elsewhere.
-        let is_crowded = || match visible.len() == machine {
-            true => crowded(visible),
+        let machine_is_oversubscribed = || match visible.len() == machine {
+            true => is_oversubscribed(visible),
             false => machine > oxmpi_os::cpu::granted(),
         };
         match self.wait {
-            WaitMode::Auto if others && is_crowded() => WaitPolicy::oversubscribed_unseen(),
+            WaitMode::Auto if others && machine_is_oversubscribed() => {
+                WaitPolicy::oversubscribed_unseen()
+            }
             WaitMode::Active => WaitPolicy::busy(),
-            WaitMode::Passive => WaitPolicy::passive(self.spin, crowded(pids)),
-            WaitMode::Auto if crowded(pids) => WaitPolicy::oversubscribed(),
+            WaitMode::Passive => WaitPolicy::passive(self.spin, is_oversubscribed(pids)),
+            WaitMode::Auto if is_oversubscribed(pids) => WaitPolicy::oversubscribed(),
             WaitMode::Auto => WaitPolicy::active(),
         }
     }
@@ -66,7 +68,7 @@ impl EndpointPolicy {
 
 /// Whether more of the processes `pids` run than there are processors for them, by their affinity masks and
 /// the control group's quota.
-fn crowded(pids: &[u32]) -> bool {
+fn is_oversubscribed(pids: &[u32]) -> bool {
     let Ok(own) = oxmpi_os::affinity::current() else {
         return pids.len() > oxmpi_os::cpu::granted();
     };
@@ -75,12 +77,12 @@ fn crowded(pids: &[u32]) -> bool {
         .filter_map(|&pid| oxmpi_os::affinity::of_thread(pid.cast_signed()).ok());
     // The mask of a pinned rank says nothing about the other ranks, so beside it only a quota counts.
     let quota_is_short = oxmpi_os::cpu::quota().is_some_and(|quota| pids.len() > quota);
-    quota_is_short || masks_are_crowded(&own, masks)
+    quota_is_short || masks_oversubscribe(&own, masks)
 }
 
 /// Whether the processes whose `masks` overlap with `own` (which is one of them) outnumber the processors of
 /// their masks.
-fn masks_are_crowded(own: &[u64], masks: impl IntoIterator<Item = Vec<u64>>) -> bool {
+fn masks_oversubscribe(own: &[u64], masks: impl IntoIterator<Item = Vec<u64>>) -> bool {
     let mut rivals = 0;
     let mut processors = own.to_vec();
     for mask in masks {
@@ -101,25 +103,25 @@ fn masks_are_crowded(own: &[u64], masks: impl IntoIterator<Item = Vec<u64>>) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::masks_are_crowded;
+    use super::masks_oversubscribe;
 
     #[test]
     fn ranks_are_counted_against_the_processors_they_share() {
-        let crowded = |own: u64, others: &[u64]| {
+        let oversubscribed = |own: u64, others: &[u64]| {
             let masks = std::iter::once(&own).chain(others);
-            masks_are_crowded(&[0, own], masks.map(|&mask| vec![0, mask]))
+            masks_oversubscribe(&[0, own], masks.map(|&mask| vec![0, mask]))
         };
-        assert!(!crowded(0b1, &[]));
+        assert!(!oversubscribed(0b1, &[]));
         // Pinned to different processors, then two to one.
-        assert!(!crowded(0b01, &[0b10]));
-        assert!(crowded(0b01, &[0b01]));
+        assert!(!oversubscribed(0b01, &[0b10]));
+        assert!(oversubscribed(0b01, &[0b01]));
         // Others share a processor that is not this process's.
-        assert!(!crowded(0b01, &[0b10, 0b10, 0b10]));
+        assert!(!oversubscribed(0b01, &[0b10, 0b10, 0b10]));
         // Not pinned, on two processors.
-        assert!(!crowded(0b11, &[0b11]));
-        assert!(crowded(0b11, &[0b11, 0b11]));
+        assert!(!oversubscribed(0b11, &[0b11]));
+        assert!(oversubscribed(0b11, &[0b11, 0b11]));
         // A process may run where another one is pinned, and has other processors too.
-        assert!(!crowded(0b01, &[0b111]));
-        assert!(crowded(0b01, &[0b11, 0b11]));
+        assert!(!oversubscribed(0b01, &[0b111]));
+        assert!(oversubscribed(0b01, &[0b11, 0b11]));
     }
 }

@@ -5,11 +5,11 @@ use std::fmt::Display;
 use oxmpi_coll::catalog::Call;
 use oxmpi_shm::Node;
 
+use super::collective_state::{Area, Buffers};
 use super::communicator::Communicator;
 use super::endpoint::Endpoint;
 use super::group::Group;
 use super::ownership::Multi;
-use super::state::{Area, Buffers};
 use super::thread_endpoints;
 use super::threading::Threading;
 use crate::boot::{self, EndpointAddress, NetworkListener, WiredRanks};

@@ -6,7 +6,7 @@ use oxmpi_coll::machine::Machine;
 use oxmpi_coll::placement::Placement;
 use oxmpi_coll::settings::{self as coll, algorithm, plain, textbook};
 use oxmpi_os::file::{HANDWRITTEN_MAX, read_text};
-use oxmpi_pin::{Compat, Given, SETTINGS, Settings, VARIABLES};
+use oxmpi_pin::{Compat, SETTINGS, SettingText, Settings, VARIABLES};
 use oxmpi_text::{Alias, size, switch};
 use oxmpi_wire::paths::{PathOverrides, network, settings as paths};
 
@@ -20,7 +20,7 @@ impl Values {
     pub fn pinning(&self) -> oxmpi_pin::Settings {
         let given = |name: &str| {
             let value = self.get(name);
-            Given {
+            SettingText {
                 text: &value.text,
                 is_set: value.origin != Origin::Default,
             }

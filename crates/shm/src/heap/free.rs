@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 /// First fit keeps the low pages in use, so that what was once touched is touched again.
 #[derive(Debug)]
 pub(super) struct FreePages {
-    /// Stretches of free pages: first page and number. No two are adjacent.
-    stretches: BTreeMap<u64, u64>,
+    /// Extents of free pages: first page and number. No two are adjacent.
+    extents: BTreeMap<u64, u64>,
     left: u64,
 }
 
@@ -16,7 +16,7 @@ impl FreePages {
     /// An area of `pages` free pages.
     pub(super) fn new(pages: u64) -> Self {
         Self {
-            stretches: (pages > 0).then_some((0, pages)).into_iter().collect(),
+            extents: (pages > 0).then_some((0, pages)).into_iter().collect(),
             left: pages,
         }
     }
@@ -26,20 +26,20 @@ impl FreePages {
         self.left
     }
 
-    /// Number of pages of the longest free stretch.
+    /// Number of pages of the longest free extent.
     pub(super) fn longest(&self) -> u64 {
-        self.stretches.values().copied().max().unwrap_or(0)
+        self.extents.values().copied().max().unwrap_or(0)
     }
 
     /// Takes `pages` adjacent pages, at least one, and returns the first.
     ///
     /// # Cost
-    /// A look at each free stretch before the one that fits.
+    /// A look at each free extent before the one that fits.
     pub(super) fn take(&mut self, pages: u64) -> Option<u64> {
-        let (&first, &len) = self.stretches.iter().find(|(_, len)| **len >= pages)?;
-        self.stretches.remove(&first);
+        let (&first, &len) = self.extents.iter().find(|(_, len)| **len >= pages)?;
+        self.extents.remove(&first);
         if len > pages {
-            self.stretches.insert(first + pages, len - pages);
+            self.extents.insert(first + pages, len - pages);
         }
         self.left -= pages;
         Some(first)
@@ -48,17 +48,17 @@ impl FreePages {
     /// Gives back the `pages` pages from `first` on, which [`FreePages::take`] returned.
     pub(super) fn give(&mut self, first: u64, pages: u64) {
         let (mut start, mut len) = (first, pages);
-        if let Some((&before, &run)) = self.stretches.range(..first).next_back() {
+        if let Some((&before, &run)) = self.extents.range(..first).next_back() {
             debug_assert!(before + run <= first, "pages given back twice");
             if before + run == first {
-                self.stretches.remove(&before);
+                self.extents.remove(&before);
                 (start, len) = (before, run + len);
             }
         }
-        if let Some(after) = self.stretches.remove(&(first + pages)) {
+        if let Some(after) = self.extents.remove(&(first + pages)) {
             len += after;
         }
-        self.stretches.insert(start, len);
+        self.extents.insert(start, len);
         self.left += pages;
     }
 }
@@ -74,7 +74,7 @@ mod tests {
 
     const PAGES: u64 = 64;
 
-    /// The longest stretch of free pages.
+    /// The longest extent of free pages.
     fn longest(used: &[bool]) -> u64 {
         let runs = used.split(|used| *used);
         runs.map(|run| run.len() as u64).max().unwrap_or(0)
@@ -82,7 +82,7 @@ mod tests {
 
     proptest! {
         /// Compared with a map of single pages: taken pages were free and the first that fit, a refusal means
-        /// that no stretch is long enough, and all of it comes back as one stretch.
+        /// that no extent is long enough, and all of it comes back as one extent.
         #[test]
         fn as_a_map_of_pages(steps in vec((any::<bool>(), 1..=24u64, any::<usize>()), 0..200)) {
             let mut free = FreePages::new(PAGES);

@@ -1,4 +1,4 @@
-//! The two messages of a rank and the leader of its node before they share memory: [`Hello`], [`Welcome`].
+//! The two messages of a rank and the leader of its node before they share memory: [`Hello`], [`HelloReply`].
 
 use super::JobKey;
 use crate::heap::{PageKind, UNIT};
@@ -39,14 +39,14 @@ impl Hello {
 }
 
 /// The answer of the leader; the segment's descriptor travels with it.
-pub(super) struct Welcome {
+pub(super) struct HelloReply {
     pub(super) key: JobKey,
     pub(super) layout: SegmentLayout,
     /// Bytes of a rank's area of the heap, and the kind of its pages. The heap's descriptor follows.
     pub(super) heap: Option<(u64, PageKind)>,
 }
 
-impl Welcome {
+impl HelloReply {
     pub(super) const LEN: usize = 44;
 
     pub(super) fn bytes(&self) -> [u8; Self::LEN] {

@@ -12,7 +12,7 @@ use oxmpi_os::memory::Memfd;
 use oxmpi_os::socket::{LocalChannel, LocalListener, readable};
 
 use super::error::system;
-use super::handshake::{Hello, Welcome};
+use super::handshake::{Hello, HelloReply};
 use super::{JobKey, JoinError, Node, leader_message, memory_for, pids};
 use crate::heap::{Heap, HeapPreference};
 use crate::segment::SegmentLayout;
@@ -253,14 +253,14 @@ impl PendingRank {
             return Err(misfit("joined twice".into()));
         }
         taken.push(rank);
-        let welcome = Welcome {
+        let reply = HelloReply {
             key: *key,
             layout: *layout,
             heap: offer.heap.as_ref().map(|heap| (heap.area(), heap.pages())),
         };
         let gone = |_| JoinError::Gone(rank);
         self.channel
-            .send(&welcome.bytes(), Some(offer.memory.as_fd()), deadline)
+            .send(&reply.bytes(), Some(offer.memory.as_fd()), deadline)
             .map_err(gone)?;
         if let Some(heap) = &offer.heap {
             self.channel

@@ -60,7 +60,7 @@ impl<W: SharedWords> CpuBoard<W> {
 
     /// The ranks other than `me` that last ran where `me` did, awake or asleep: a bit each, of the first 64.
     #[must_use]
-    pub fn colocated(&self, me: usize) -> u64 {
+    pub fn co_located(&self, me: usize) -> u64 {
         let place = self.word(me) >> 32;
         self.others(me, |word| word >> 32 == place)
     }

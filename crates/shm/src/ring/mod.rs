@@ -50,7 +50,7 @@ pub use queue::{Message, Receiver, SendError, Sender};
 pub use runnable_hint::RunnableHint;
 pub use sleep_flag::{AsymmetricFence, SleepFlag};
 pub use slot::{BODY, CREDITS, RingSlot, STRIDE, WIDE, ping_pong_slot_at, words_for};
-pub use steps::{StepMiss, StepSlots};
+pub use steps::{StepAbsent, StepSlots};
 pub use storage::Storage;
 pub use words::{MappedWords, SharedWords};
 

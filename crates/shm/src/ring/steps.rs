@@ -26,7 +26,7 @@ pub struct StepSlots<W, const SLOTS: usize> {
 
 /// Why a slot does not hold the step that was polled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepMiss {
+pub enum StepAbsent {
     /// It is not published yet.
     Early,
     /// It is published by a rank in another call.
@@ -129,9 +129,9 @@ impl<W: SharedWords, const SLOTS: usize> StepSlots<W, SLOTS> {
     /// Polls whether `step` is published in this slot. What was written before is visible then.
     ///
     /// # Errors
-    /// [`StepMiss`] if it is not.
+    /// [`StepAbsent`] if it is not.
     #[inline(always)]
-    pub fn poll(&self, slot: usize, step: u64, mark: u16) -> Result<(), StepMiss> {
+    pub fn poll(&self, slot: usize, step: u64, mark: u16) -> Result<(), StepAbsent> {
         // SAFETY: as above.
         let number = unsafe { self.words.load(Self::number(slot), Ordering::Acquire) };
         if number == step << MARK | u64::from(mark) {
@@ -155,26 +155,26 @@ impl<W: SharedWords, const SLOTS: usize> StepSlots<W, SLOTS> {
         (owner, slot): (usize, usize),
         step: u64,
         mark: u16,
-    ) -> Result<(), StepMiss> {
+    ) -> Result<(), StepAbsent> {
         let poll = || both[owner].poll(slot, step, mark);
         let found = match poll() {
-            Err(StepMiss::Early) => 0,
-            Err(StepMiss::Corrupt(_)) => both[owner].step_in(slot),
+            Err(StepAbsent::Early) => 0,
+            Err(StepAbsent::Corrupt(_)) => both[owner].step_in(slot),
             come => return come,
         };
         let published = both.map(|slots| slots.last_of(mark));
         let published = published.into_iter().fold(found, u64::max);
         if published > step + 2 * SLOTS as u64 {
             // In any call the peer waits until this rank has finished what it writes over.
-            return Err(StepMiss::Corrupt(NO_STEP));
+            return Err(StepAbsent::Corrupt(NO_STEP));
         }
         if published < step {
-            return Err(StepMiss::Early);
+            return Err(StepAbsent::Early);
         }
         // What the peer published before that is visible now; and it is written again only once it was read.
         match poll() {
-            Err(StepMiss::Early) if both[owner].is_withdrawn(slot) => Err(StepMiss::Early),
-            Err(_) => Err(StepMiss::Differs),
+            Err(StepAbsent::Early) if both[owner].is_withdrawn(slot) => Err(StepAbsent::Early),
+            Err(_) => Err(StepAbsent::Differs),
             Ok(()) => Ok(()),
         }
     }
@@ -232,14 +232,14 @@ impl<W: SharedWords, const SLOTS: usize> StepSlots<W, SLOTS> {
     }
 
     #[inline]
-    const fn miss(number: u64, step: u64) -> StepMiss {
+    const fn miss(number: u64, step: u64) -> StepAbsent {
         let there = number >> MARK;
         if there < step {
-            StepMiss::Early
+            StepAbsent::Early
         } else if there == step {
-            StepMiss::Differs
+            StepAbsent::Differs
         } else {
-            StepMiss::Corrupt(NO_STEP)
+            StepAbsent::Corrupt(NO_STEP)
         }
     }
 
@@ -328,7 +328,7 @@ mod tests {
         slots.withdraw(1, 1, MARK);
         assert_eq!(slots.poll(1, 2, MARK), Ok(()));
         slots.withdraw(1, 2, MARK);
-        assert_eq!(slots.poll(1, 2, MARK), Err(StepMiss::Early));
+        assert_eq!(slots.poll(1, 2, MARK), Err(StepAbsent::Early));
     }
 
     #[test]
@@ -341,21 +341,25 @@ mod tests {
         second.publish(0, 2, peer_mark);
         assert_eq!(
             poll(3),
-            Err(StepMiss::Early),
+            Err(StepAbsent::Early),
             "own steps and earlier ones do not count"
         );
         second.publish(1, 4, peer_mark);
-        assert_eq!(poll(3), Err(StepMiss::Differs), "the peer is further");
+        assert_eq!(poll(3), Err(StepAbsent::Differs), "the peer is further");
         first.publish(1, 3, peer_mark);
         assert_eq!(poll(3), Ok(()));
         first.withdraw(1, 3, peer_mark);
-        assert_eq!(poll(3), Err(StepMiss::Early), "it has failed in this call");
+        assert_eq!(
+            poll(3),
+            Err(StepAbsent::Early),
+            "it has failed in this call"
+        );
         first.publish(1, 5, peer_mark);
-        assert_eq!(poll(3), Err(StepMiss::Differs), "it has not waited");
+        assert_eq!(poll(3), Err(StepAbsent::Differs), "it has not waited");
         for (slots, slot) in [(&first, 1), (&second, 0)] {
             slots.publish(slot, 1000, peer_mark);
             assert!(
-                matches!(poll(3), Err(StepMiss::Corrupt(_))),
+                matches!(poll(3), Err(StepAbsent::Corrupt(_))),
                 "no rank is so far"
             );
             slots.publish(slot, 1, peer_mark);

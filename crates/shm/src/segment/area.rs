@@ -7,7 +7,7 @@
 //! ```text
 //! offers of 0 | offers of 1 | .. | FIFOs of 0 | FIFOs of 1 | .. | windows 0>0 | windows 0>1 | ..
 //!
-//! offers: a page with the rank's badge | a page of offers to 0 | .. | a page of offers to n-1
+//! offers: a page with the rank's address-space id | a page of offers to 0 | .. | a page of offers to n-1
 //! ```
 
 use std::io;
@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
-use oxmpi_os::cma::{Badge, ExpectedBadge};
+use oxmpi_os::cma::{AddressSpaceId, ExpectedAddressSpace};
 use oxmpi_os::memory::Mapping;
 
 use super::backing::{Backing, PAGE};
@@ -66,7 +66,7 @@ pub(crate) const fn words_len(ranks: u32) -> usize {
     ranks as usize * offers_len(ranks)
 }
 
-/// Bytes of one rank's badge and offers.
+/// Bytes of one rank's address-space id and offers.
 const fn offers_len(ranks: u32) -> usize {
     PAGE + ranks as usize * PAGE
 }
@@ -77,28 +77,28 @@ pub(crate) struct BulkArea {
     mapping: Mapping,
     ranks: u32,
     /// The secret by which peers recognise this process, while the area is mapped.
-    _badge: Option<Badge>,
+    _address_space_id: Option<AddressSpaceId>,
 }
 
 impl BulkArea {
     /// Maps the areas, which begin at byte `at` of `memory`, for rank `me`.
     pub(crate) fn map(memory: &Backing, at: usize, ranks: u32, me: u32) -> io::Result<Self> {
-        // Without a badge peers do not use cross-memory attach with this process; nothing else changes.
-        let badge = Badge::new().ok();
-        let proof = badge.as_ref().map(Badge::proof);
+        // Without an address-space id peers do not use cross-memory attach with this process; nothing else changes.
+        let address_space_id = AddressSpaceId::new().ok();
+        let proof = address_space_id.as_ref().map(AddressSpaceId::proof);
         let area = Self {
             mapping: memory.map_part(at, len(ranks))?,
             ranks,
-            _badge: badge,
+            _address_space_id: address_space_id,
         };
         if let Some(proof) = proof {
             let bytes = u128::from_ne_bytes(proof.bytes);
-            let words = area.badge(me);
+            let words = area.address_space_id(me);
             for (at, word) in [bytes as u64, (bytes >> 64) as u64, proof.at]
                 .into_iter()
                 .enumerate()
             {
-                // SAFETY: the badge has three words.
+                // SAFETY: the address-space id has three words.
                 unsafe { words.store(at, word, Ordering::Release) };
             }
         }
@@ -163,19 +163,19 @@ impl BulkArea {
     }
 
     /// The proof of the process of `rank`, once that has mapped its area.
-    pub(crate) fn proof(&self, rank: u32) -> Option<ExpectedBadge> {
-        let words = self.badge(rank);
-        // SAFETY: the badge has three words; the address is written last.
+    pub(crate) fn proof(&self, rank: u32) -> Option<ExpectedAddressSpace> {
+        let words = self.address_space_id(rank);
+        // SAFETY: the address-space id has three words; the address is written last.
         let at = unsafe { words.load(2, Ordering::Acquire) };
         // SAFETY: as above.
         let low = unsafe { words.load(0, Ordering::Acquire) };
         // SAFETY: as above.
         let high = unsafe { words.load(1, Ordering::Acquire) };
         let bytes = (u128::from(high) << 64 | u128::from(low)).to_ne_bytes();
-        (at != 0).then_some(ExpectedBadge { at, bytes })
+        (at != 0).then_some(ExpectedAddressSpace { at, bytes })
     }
 
-    fn badge(&self, rank: u32) -> MappedWords<'_> {
+    fn address_space_id(&self, rank: u32) -> MappedWords<'_> {
         self.words(rank, 0, 3)
     }
 
@@ -202,7 +202,7 @@ mod tests {
         let area = BulkArea::map(&memory, 0, 2, 1).unwrap();
         let mut parts = std::vec::Vec::new();
         for rank in 0..2 {
-            parts.push((area.badge(rank).address(0).addr(), PAGE));
+            parts.push((area.address_space_id(rank).address(0).addr(), PAGE));
             parts.extend((0..FIFOS).map(|index| (area.fifo(rank, index).addr(), FIFO_LEN)));
             for peer in 0..2 {
                 for index in 0..OFFERS_PER_PEER {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_is_known_by_its_badge() {
+    fn a_rank_is_known_by_its_address_space_id() {
         let memory = Backing::Shared(Memfd::create("oxmpi-test", len(2)).unwrap());
         let one = BulkArea::map(&memory, 0, 2, 1).unwrap();
         assert_eq!(one.proof(0), None);

@@ -1,6 +1,6 @@
 //! Cross-memory attach (CMA): the memory of a peer's process as a source and a sink of bytes.
 
-use oxmpi_os::cma::{self, CmaError, ExpectedBadge};
+use oxmpi_os::cma::{self, CmaError, ExpectedAddressSpace};
 use oxmpi_wire::{Put, Take};
 
 use crate::segment::Segment;
@@ -10,7 +10,7 @@ use crate::segment::area::BulkArea;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PeerProcess {
     pid: u32,
-    proof: ExpectedBadge,
+    proof: ExpectedAddressSpace,
 }
 
 /// Whether this process may read and write a peer's memory.
@@ -32,7 +32,7 @@ impl CmaAccess {
         peer: u32,
     ) -> Option<PeerProcess> {
         if let Self::Unknown = self {
-            // A peer without a badge may have one later.
+            // A peer without an address-space id may have one later.
             let space = PeerProcess {
                 pid: segment.pid(peer),
                 proof: area.proof(peer)?,

@@ -15,13 +15,13 @@ use crate::segment::Segment;
 
 /// What a sender that met `Busy` waits for: a slot, a buffer, an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Shortage {
+pub(super) struct BlockedOn {
     pub(super) slot: bool,
     pub(super) buffer: bool,
     pub(super) operation: bool,
 }
 
-impl Shortage {
+impl BlockedOn {
     pub(super) fn any(self) -> bool {
         self.slot || self.buffer || self.operation
     }
@@ -45,7 +45,7 @@ pub(super) struct SendLink {
     pub(super) below: u32,
     pub(super) buffers: SenderCredits,
     pub(super) state: LinkState,
-    pub(super) shortage: Shortage,
+    pub(super) blocked_on: BlockedOn,
     pub(super) shared: PingPongBuffers,
     ping_pong: [*mut u8; PING_PONG_BUFFERS],
     area: *mut u8,
@@ -79,7 +79,7 @@ impl SendLink {
             below: 0,
             buffers: SenderCredits::new(layout.buffers, credits(layout.slots)),
             state: LinkState::Closed,
-            shortage: Shortage::default(),
+            blocked_on: BlockedOn::default(),
             shared: if me == to {
                 PingPongBuffers::none()
             } else {

@@ -42,9 +42,9 @@ const OPERATIONS: usize = 256;
 
 /// The fence of sleepers and senders: senders pay nothing, a sleeper calls membarrier.
 #[derive(Clone, Copy, Debug)]
-struct Expedited;
+struct MembarrierFence;
 
-impl crate::ring::AsymmetricFence for Expedited {
+impl crate::ring::AsymmetricFence for MembarrierFence {
     #[inline(always)]
     fn light(&self) {
         // `heavy` does the processor's part; the compiler must keep the order, too.

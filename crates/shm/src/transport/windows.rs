@@ -70,7 +70,7 @@ impl PingPongWindows {
     }
 
     /// The number of window `i` at the other side.
-    pub(super) const fn across(i: usize) -> usize {
+    pub(super) const fn peer_index(i: usize) -> usize {
         WINDOWS_PER_PAIR - 1 - i
     }
 
@@ -87,7 +87,7 @@ impl PingPongWindows {
     }
 
     /// Whether `peer` may have a window. A window under way to it counts as the peer's.
-    pub(super) fn others(&self, peer: u32) -> bool {
+    pub(super) fn may_belong_to(&self, peer: u32) -> bool {
         let others =
             |buffers: &PingPongBuffers| (0..PING_PONG_BUFFERS).any(|i| buffers.check(i).is_ok());
         self.len > 0 && peer != self.me && self.pairs[peer as usize].buffers.iter().any(others)
@@ -148,13 +148,13 @@ mod tests {
             }
             assert_eq!(out.len(), WINDOWS_PER_PAIR / [2, 1, 1][round]);
             for i in out {
-                b.check(0, PingPongWindows::across(i)).unwrap();
-                b.gain(0, PingPongWindows::across(i));
+                b.check(0, PingPongWindows::peer_index(i)).unwrap();
+                b.gain(0, PingPongWindows::peer_index(i));
             }
             while let Some(i) = b.next(0) {
                 b.give(0, i);
-                a.check(1, PingPongWindows::across(i)).unwrap();
-                a.gain(1, PingPongWindows::across(i));
+                a.check(1, PingPongWindows::peer_index(i)).unwrap();
+                a.gain(1, PingPongWindows::peer_index(i));
             }
         }
     }

@@ -59,7 +59,7 @@ impl Backoff {
     }
 
     /// Whether another program took turns lately, so that the next one given away may be lost, too.
-    pub(crate) fn has_met_others(&self) -> bool {
+    pub(crate) fn has_competing_program(&self) -> bool {
         self.sleeps.get() || self.lost.get().max(self.other()) > REMEMBERED
     }
 
@@ -151,7 +151,7 @@ mod tests {
     fn without_losses_waits_yield() {
         let backoff = Backoff::default();
         assert_eq!(run(&backoff, 10, Duration::ZERO, Duration::ZERO), 0);
-        assert!(!backoff.has_met_others());
+        assert!(!backoff.has_competing_program());
     }
 
     /// Ranks that yield again still remember another program for a few rounds.
@@ -160,11 +160,11 @@ mod tests {
         let backoff = Backoff::default();
         let slice = Duration::from_millis(4);
         backoff.lose(slice);
-        assert!(backoff.has_met_others(), "it sleeps");
+        assert!(backoff.has_competing_program(), "it sleeps");
         backoff.lose(2 * slice);
         backoff.lose(slice / 4);
-        assert!(!backoff.begin_wait() && backoff.has_met_others());
+        assert!(!backoff.begin_wait() && backoff.has_competing_program());
         run(&backoff, 10, Duration::ZERO, Duration::ZERO);
-        assert!(!backoff.has_met_others());
+        assert!(!backoff.has_competing_program());
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use oxmpi_os::clock;
 use oxmpi_wire::Bytes;
 
-use crate::node::collective::{AwaitedSteps, NeverComes, NodeGroup, PredictedRoots, ranks_of};
+use crate::node::collective::{AwaitedSteps, NodeGroup, PredictedRoots, StepLost, ranks_of};
 use crate::ring::Corrupt;
 use crate::segment::{BARRIERS, Segment};
 use crate::transport::{ShmRx, ShmTx};
@@ -154,13 +154,13 @@ impl NodeBarriers {
     /// # Errors
     /// A missing rank that will never come, and why. The next poll of the transport gives up a rank that wrote
     /// impossible words.
-    pub fn has_come<B: Bytes>(
+    pub fn has_arrived<B: Bytes>(
         &mut self,
         awaited: &mut AwaitedSteps,
         tx: &mut ShmTx<B>,
-    ) -> Result<bool, (u32, NeverComes)> {
+    ) -> Result<bool, (u32, StepLost)> {
         let polled = awaited.poll(&self.segment);
-        if let Err((rank, NeverComes::Corrupt(corrupt))) = polled {
+        if let Err((rank, StepLost::Corrupt(corrupt))) = polled {
             tx.breach(rank, corrupt);
         }
         let waits = polled.is_ok() && awaited.missing() != 0;
@@ -208,7 +208,7 @@ impl NodeBarriers {
 
     /// The time that co-located ranks, of the node's first 64, worked: the sum, which may exceed the time itself.
     fn co_located_work(&self, from: u64, now: u64) -> Duration {
-        let ranks_here = self.segment.cpu_board().colocated(self.me as usize);
+        let ranks_here = self.segment.cpu_board().co_located(self.me as usize);
         let worked =
             ranks_of(ranks_here).map(|rank| self.segment.runnable_hint(rank).within(from, now));
         Duration::from_nanos(worked.fold(0, u64::saturating_add))
@@ -296,7 +296,7 @@ mod tests {
 
     /// A rank waits on processor 0 for steps that have not come: which ranks are awake there?
     fn wait((tx, barriers): &mut (ShmTx, NodeBarriers), mut awaited: AwaitedSteps) -> CoLocated {
-        assert_eq!(barriers.has_come(&mut awaited, tx), Ok(false));
+        assert_eq!(barriers.has_arrived(&mut awaited, tx), Ok(false));
         barriers.co_located_on(0)
     }
 

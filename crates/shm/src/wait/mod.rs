@@ -220,9 +220,9 @@ impl Waiter {
     ///
     /// # Cost
     /// A look at the other ranks; where one of them is awake here, a yield.
-    pub fn yield_to_colocated(&mut self, barriers: &NodeBarriers) {
+    pub fn yield_to_co_located(&mut self, barriers: &NodeBarriers) {
         let is_shared = self.policy.shared && barriers.co_located() != CoLocated::Alone;
-        if is_shared && !barriers.backoff.has_met_others() {
+        if is_shared && !barriers.backoff.has_competing_program() {
             // It yields: without another program about, waits do not sleep at once.
             self.give_up_processor(barriers);
             self.yield_processor(barriers);
@@ -326,12 +326,12 @@ mod tests {
     #[test]
     fn steps_follow_each_other() {
         let barriers = barriers();
-        let patience = WaitPolicy {
+        let wait_policy = WaitPolicy {
             spin: 3,
             yields: Duration::ZERO,
             shared: false,
         };
-        let mut waiter = Waiter::new(patience);
+        let mut waiter = Waiter::new(wait_policy);
         for _ in 0..2 {
             for _ in 0..3 {
                 assert_eq!(waiter.next(&barriers), WaitStep::Spin);
@@ -371,7 +371,7 @@ mod tests {
     }
 
     /// Two ranks on one processor, which have not published where they run.
-    fn mates() -> [NodeBarriers; 2] {
+    fn co_located_pair() -> [NodeBarriers; 2] {
         let allowed = affinity::current().unwrap();
         let here = affinity::cpus(&allowed).next().unwrap();
         affinity::set_current(&affinity::mask([here])).unwrap();
@@ -386,10 +386,10 @@ mod tests {
     /// A rank yields to co-located ranks only, and not where another program takes the turn.
     #[test]
     fn a_rank_yields_to_co_located_ranks_after_its_part() {
-        let [me, other] = mates();
-        let yields = |patience| {
-            let mut waiter = Waiter::new(patience);
-            waiter.yield_to_colocated(&me);
+        let [me, other] = co_located_pair();
+        let yields = |wait_policy| {
+            let mut waiter = Waiter::new(wait_policy);
+            waiter.yield_to_co_located(&me);
             waiter.is_yielding()
         };
         assert!(
@@ -406,7 +406,7 @@ mod tests {
     /// A late yield counts as a loss, unless a co-located rank worked meanwhile.
     #[test]
     fn work_of_co_located_ranks_is_no_loss() {
-        let [me, other] = mates();
+        let [me, other] = co_located_pair();
         let learns = |now| {
             let mut waiter = Waiter::new(WaitPolicy::oversubscribed());
             (waiter.since, waiter.yields) = (Some(1), 1);

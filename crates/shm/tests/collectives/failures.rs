@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::yield_now;
 
 use oxmpi_shm::SegmentLayout;
-use oxmpi_shm::node::collective::{NeverComes, NodeGroup, Operands};
+use oxmpi_shm::node::collective::{NodeGroup, Operands, StepLost};
 
 use crate::common::{SLEEPER, source, target, threads};
 use crate::oracle::{Call, Caller, ELEMENT, run};
@@ -34,7 +34,7 @@ fn no_rank_writes_to_a_failed_gather() {
             for _ in 0..20 {
                 assert_eq!(gather(Ok(())), Ok(()));
             }
-            let ended = gather(Err((0, NeverComes::Differs)));
+            let ended = gather(Err((0, StepLost::Differs)));
             if me > 0 {
                 done.fetch_add(1, Ordering::Release);
                 return;
@@ -55,7 +55,7 @@ fn call_unchecked(
     (kind, root, len): (usize, usize, usize),
     group: &mut NodeGroup,
     caller: &mut Caller<'_>,
-) -> Result<(), (u32, NeverComes)> {
+) -> Result<(), (u32, StepLost)> {
     let (mut all, mut one) = (vec![0; 2 * len], vec![1; len]);
     let (all, one) = (target(&mut all), target(&mut one));
     let (input, output) = match kind {
@@ -101,7 +101,7 @@ fn two_ranks_in_different_calls_do_not_hang() {
             let mut caller = Caller::with_failures(&mut rank, &failed);
             for call in [calls[me as usize], (6, 0, 8), (0, 1, 8), (6, 0, 20_000)] {
                 if let Err((_, why)) = call_unchecked(call, &mut group, &mut caller) {
-                    assert_eq!(why, NeverComes::Differs, "{calls:?}");
+                    assert_eq!(why, StepLost::Differs, "{calls:?}");
                     errors.fetch_add(1, Ordering::Relaxed);
                     failed.store(true, Ordering::Release);
                     break;
@@ -126,6 +126,6 @@ fn a_call_that_differs_is_an_error() {
             commutes: false,
         };
         let result = group.allreduce(&mut caller, operands);
-        assert_eq!(result, Err((1 - me, NeverComes::Differs)));
+        assert_eq!(result, Err((1 - me, StepLost::Differs)));
     });
 }

@@ -5,9 +5,7 @@ use std::thread::yield_now;
 use std::time::Instant;
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::node::collective::{
-    AwaitedSteps, CollectiveDriver, NeverComes, NodeGroup, Operands,
-};
+use oxmpi_shm::node::collective::{AwaitedSteps, CollectiveDriver, NodeGroup, Operands, StepLost};
 use oxmpi_shm::wait::{WaitPolicy, Waiter};
 use oxmpi_wire::Bytes;
 
@@ -42,23 +40,23 @@ impl<'a> Caller<'a> {
 }
 
 impl CollectiveDriver for Caller<'_> {
-    type Error = (u32, NeverComes);
+    type Error = (u32, StepLost);
 
     fn polls(&self) -> u32 {
         self.polls
     }
 
-    fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, NeverComes)> {
+    fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, StepLost)> {
         let (start, mut waiter) = (Instant::now(), Waiter::new(self.policy));
         loop {
             assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
             let Rank { barriers, tx, .. } = &mut *self.rank;
-            if barriers.has_come(&mut awaited, tx)? {
+            if barriers.has_arrived(&mut awaited, tx)? {
                 return Ok(());
             }
             match self.failed {
                 Some(failed) if failed.load(Ordering::Acquire) => {
-                    return Err((0, NeverComes::Differs));
+                    return Err((0, StepLost::Differs));
                 }
                 Some(_) => yield_now(),
                 None => {
@@ -69,11 +67,11 @@ impl CollectiveDriver for Caller<'_> {
         }
     }
 
-    fn yield_to_colocated(&mut self) {
-        Waiter::new(self.policy).yield_to_colocated(&self.rank.barriers);
+    fn yield_to_co_located(&mut self) {
+        Waiter::new(self.policy).yield_to_co_located(&self.rank.barriers);
     }
 
-    fn unreadable(&mut self, rank: u32) -> (u32, NeverComes) {
+    fn unreadable(&mut self, rank: u32) -> (u32, StepLost) {
         unreachable!("rank {rank} is here")
     }
 

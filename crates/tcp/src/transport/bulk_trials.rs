@@ -11,7 +11,7 @@ use oxmpi_wire::trials::{Estimate, Policy, Schedule, per_byte};
 
 /// How bytes enter the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BulkProtocol {
+pub(super) enum KernelCopy {
     /// By page and by copy alternately: the sender copies while the receiver reads the pages before.
     Alternate,
     /// By copy.
@@ -20,7 +20,7 @@ pub(super) enum BulkProtocol {
     Pages,
 }
 
-impl BulkProtocol {
+impl KernelCopy {
     /// All, in the order of first trials.
     const ALL: [Self; 3] = [Self::Alternate, Self::Copy, Self::Pages];
 }
@@ -76,11 +76,11 @@ struct ClassTrials {
 
 impl BulkTrials {
     /// The protocol of the next transfer.
-    pub(super) fn choose(&mut self, class: TransferClass) -> BulkProtocol {
+    pub(super) fn choose(&mut self, class: TransferClass) -> KernelCopy {
         let ClassTrials { costs, transfers } = self.of(class);
         let trial = transfers.count(TRIAL_INTERVAL);
-        let mut order = BulkProtocol::ALL;
-        let is_new = |protocol: &BulkProtocol| costs[*protocol as usize].samples() < FIRST;
+        let mut order = KernelCopy::ALL;
+        let is_new = |protocol: &KernelCopy| costs[*protocol as usize].samples() < FIRST;
         if let Some(protocol) = order.into_iter().find(is_new) {
             return protocol;
         }
@@ -92,7 +92,7 @@ impl BulkTrials {
     pub(super) fn learn(
         &mut self,
         class: TransferClass,
-        protocol: BulkProtocol,
+        protocol: KernelCopy,
         len: u64,
         time: Duration,
     ) {
@@ -128,19 +128,19 @@ mod tests {
     #[test]
     fn the_fastest_protocol_is_used_and_changes() {
         let mut trials = BulkTrials::default();
-        assert_eq!(trials.choose(CLASS), BulkProtocol::Alternate);
+        assert_eq!(trials.choose(CLASS), KernelCopy::Alternate);
         chosen(&mut trials, 3 * FIRST, [114, 101, 130]);
-        assert!(chosen(&mut trials, 320, [114, 101, 130])[BulkProtocol::Copy as usize] >= 300);
+        assert!(chosen(&mut trials, 320, [114, 101, 130])[KernelCopy::Copy as usize] >= 300);
         chosen(&mut trials, 16 * TRIAL_INTERVAL as u32, [187, 215, 200]);
-        assert!(chosen(&mut trials, 320, [187, 215, 200])[BulkProtocol::Alternate as usize] >= 300);
+        assert!(chosen(&mut trials, 320, [187, 215, 200])[KernelCopy::Alternate as usize] >= 300);
     }
 
     #[test]
     fn a_delayed_transfer_changes_little() {
         let mut trials = BulkTrials::default();
         chosen(&mut trials, 100, [114, 80, 130]);
-        trials.learn(CLASS, BulkProtocol::Copy, 1 << 20, Duration::from_secs(1));
-        assert!(chosen(&mut trials, 32, [114, 80, 130])[BulkProtocol::Copy as usize] >= 30);
+        trials.learn(CLASS, KernelCopy::Copy, 1 << 20, Duration::from_secs(1));
+        assert!(chosen(&mut trials, 32, [114, 80, 130])[KernelCopy::Copy as usize] >= 30);
     }
 
     #[test]

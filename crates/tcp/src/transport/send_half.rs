@@ -9,7 +9,7 @@ use oxmpi_os::tcp::Stream;
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Bytes, Fault, Header, Put, Slot};
 
-use super::bulk_trials::{BulkProtocol, BulkTrials};
+use super::bulk_trials::{BulkTrials, KernelCopy};
 use super::speculative_push::{PushReceiver, PushSender};
 use super::transfer::Regions;
 use super::zero_copy::ZeroCopy;
@@ -69,7 +69,7 @@ pub(super) struct SendHalf {
     /// The peer is in the list of peers to flush.
     pub(super) scheduled: bool,
     /// A call has returned [`Busy`](oxmpi_wire::Busy), and the sink has got no room since.
-    pub(super) refused: bool,
+    pub(super) awaits_room: bool,
     pub(super) lost: Option<Fault>,
 }
 
@@ -89,7 +89,7 @@ impl SendHalf {
             writable: false,
             shut: false,
             scheduled: false,
-            refused: false,
+            awaits_room: false,
             lost: None,
         }
     }
@@ -344,7 +344,7 @@ fn write<B: Bytes>(
         return (head.len(), stream.write([head, &[], &[]]));
     };
     let transfer = regions.note(bulk.region).copied().flatten();
-    let protocol = transfer.map_or(BulkProtocol::Copy, |transfer| transfer.protocol);
+    let protocol = transfer.map_or(KernelCopy::Copy, |transfer| transfer.protocol);
     let mut target = SocketTarget {
         peer,
         stream,
@@ -365,7 +365,7 @@ struct SocketTarget<'a> {
     stream: &'a Stream,
     buffer: &'a SendBuffer,
     zero_copy: &'a mut ZeroCopy,
-    of: (BulkProtocol, u64),
+    of: (KernelCopy, u64),
     result: Option<(usize, io::Result<usize>)>,
 }
 

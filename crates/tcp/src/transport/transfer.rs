@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::bulk_trials::{BulkProtocol, TransferClass};
+use super::bulk_trials::{KernelCopy, TransferClass};
 use crate::frame::Push;
 
 /// All registered regions of one rank.
@@ -15,7 +15,7 @@ pub(super) struct Transfer {
     pub(super) len: u64,
     /// The speculative push that follows the region's key.
     pub(super) push: Option<Push>,
-    pub(super) protocol: BulkProtocol,
+    pub(super) protocol: KernelCopy,
     /// The class and the start of a transfer whose time is measured.
     pub(super) start: Option<(TransferClass, Instant)>,
 }

@@ -5,9 +5,9 @@ use std::io;
 use oxmpi_os::pages::PagePipe;
 use oxmpi_os::tcp::Stream;
 
-use super::bulk_trials::BulkProtocol;
+use super::bulk_trials::KernelCopy;
 
-/// Consecutive bytes that go by page, and then as many by copy, in [`BulkProtocol::Alternate`].
+/// Consecutive bytes that go by page, and then as many by copy, in [`KernelCopy::Alternate`].
 const SPAN: u64 = 256 << 10;
 
 /// Shortest piece that goes by page: for fewer bytes a copy takes less time.
@@ -47,15 +47,15 @@ impl ZeroCopy {
 
     /// The number of the next `bytes`, from the region's byte `at` on, that go to `peer` alike, and
     /// whether they go by page.
-    fn span(&self, peer: u32, (protocol, at): (BulkProtocol, u64), bytes: usize) -> (usize, bool) {
+    fn span(&self, peer: u32, (protocol, at): (KernelCopy, u64), bytes: usize) -> (usize, bool) {
         let in_flight = self.owner == Some(peer);
-        if protocol == BulkProtocol::Copy && !in_flight {
+        if protocol == KernelCopy::Copy && !in_flight {
             return (bytes, false);
         }
         let left = (SPAN - at % SPAN) as usize;
         let len = bytes.min(left);
-        let is_page_span = protocol == BulkProtocol::Pages || (at / SPAN).is_multiple_of(2);
-        let by_page = protocol != BulkProtocol::Copy && is_page_span && len >= MIN_LEN;
+        let is_page_span = protocol == KernelCopy::Pages || (at / SPAN).is_multiple_of(2);
+        let by_page = protocol != KernelCopy::Copy && is_page_span && len >= MIN_LEN;
         (len, by_page || in_flight)
     }
 
@@ -64,7 +64,7 @@ impl ZeroCopy {
     pub(super) fn take(
         &mut self,
         peer: u32,
-        of: (BulkProtocol, u64),
+        of: (KernelCopy, u64),
         bytes: &[u8],
     ) -> (usize, Option<TakenPages<'_>>) {
         let (len, by_page) = self.span(peer, of, bytes.len());

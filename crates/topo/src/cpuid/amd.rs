@@ -4,7 +4,7 @@
 
 use super::Cpuid;
 use super::fields::{Count, Layout, Level, Part, width};
-use super::processor::{Manual, Processor};
+use super::processor::{Processor, VendorManual};
 use alloc::vec::Vec;
 
 /// The first family whose cores have threads, and whose APIC ids have gaps for the disabled cores of a
@@ -47,7 +47,7 @@ pub(super) fn compute_unit(processor: &Processor<'_, impl Cpuid>) -> Option<Leve
 
 /// Whether APIC ids count up inside a package without gaps, whatever the number of cores in a node.
 pub(super) fn is_packed(processor: &Processor<'_, impl Cpuid>) -> bool {
-    processor.manual == Manual::Amd && processor.identity.family < ZEN
+    processor.manual == VendorManual::Amd && processor.identity.family < ZEN
 }
 
 /// The number of nodes of a package without leaf 8000001Eh: model 9 of family 10h has two.

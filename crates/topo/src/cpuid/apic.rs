@@ -2,7 +2,7 @@
 
 use super::Cpuid;
 use super::fields::{Count, Layout, Level, Part, width};
-use super::processor::{Manual, Processor};
+use super::processor::{Processor, VendorManual};
 use alloc::vec::Vec;
 
 /// Bit of leaf 1, edx: a package can have several processors (HTT).
@@ -39,12 +39,12 @@ pub(super) fn id(processor: &Processor<'_, impl Cpuid>) -> u32 {
 /// every processor was a core.
 fn cores(processor: &Processor<'_, impl Cpuid>) -> u32 {
     match processor.manual {
-        Manual::Intel => {
+        VendorManual::Intel => {
             let first_cache = processor
                 .leaf(4)
                 .filter(|registers| registers.eax & 0x1f != 0);
             first_cache.map_or(1, |registers| (registers.eax >> 26) + 1)
         }
-        Manual::Amd => u32::MAX,
+        VendorManual::Amd => u32::MAX,
     }
 }

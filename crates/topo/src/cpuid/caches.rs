@@ -2,7 +2,7 @@
 //! (level 1) and 80000006h (levels 2 and 3).
 
 use super::fields::{Layout, Shared, Sharing, width};
-use super::processor::{Manual, Processor};
+use super::processor::{Processor, VendorManual};
 use super::{Cpuid, Registers, amd};
 use crate::facts::Cache;
 use crate::kind::Kind;
@@ -14,9 +14,9 @@ const MOST: u32 = 32;
 /// The caches of this processor, at most one of each kind.
 pub(super) fn read(processor: &Processor<'_, impl Cpuid>, layout: &Layout) -> Vec<Shared> {
     let mut caches = match processor.manual {
-        Manual::Intel => listed(processor, 4),
-        Manual::Amd if processor.has_topology_extensions() => listed(processor, 0x8000_001d),
-        Manual::Amd => fixed(processor, layout),
+        VendorManual::Intel => listed(processor, 4),
+        VendorManual::Amd if processor.has_topology_extensions() => listed(processor, 0x8000_001d),
+        VendorManual::Amd => fixed(processor, layout),
     };
     caches.sort_by_key(|cache| cache.kind);
     caches.dedup_by_key(|cache| cache.kind);
@@ -36,7 +36,7 @@ fn listed(processor: &Processor<'_, impl Cpuid>, leaf: u32) -> Vec<Shared> {
 /// Whether the cache does not exist: Xeon Phi x200 and 72x5 report a third level that they do not have.
 fn is_imaginary(processor: &Processor<'_, impl Cpuid>, cache: &Shared) -> bool {
     let phi = processor.identity.family == 6 && matches!(processor.identity.model, 0x57 | 0x85);
-    phi && processor.manual == Manual::Intel && cache.kind.cache_level() == Some(3)
+    phi && processor.manual == VendorManual::Intel && cache.kind.cache_level() == Some(3)
 }
 
 /// Decodes one cache from a subleaf, whose format is the same for Intel and AMD.

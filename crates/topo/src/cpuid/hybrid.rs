@@ -1,7 +1,7 @@
 //! The types of cores of hybrid processors: leaf 1Ah of Intel, 80000026h of AMD.
 
 use super::Cpuid;
-use super::processor::{Manual, Processor};
+use super::processor::{Processor, VendorManual};
 
 /// The type of a core. On one machine, the later variant is the faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,7 +31,7 @@ impl CoreType {
 /// The type of this core, if the processor reports that it is hybrid.
 pub(super) fn core_type(processor: &Processor<'_, impl Cpuid>) -> Option<CoreType> {
     match processor.manual {
-        Manual::Intel => {
+        VendorManual::Intel => {
             let features = processor.leaf(7)?;
             let leaf = processor.leaf(0x1a)?;
             match (features.edx >> 15 & 1, leaf.eax >> 24) {
@@ -40,7 +40,7 @@ pub(super) fn core_type(processor: &Processor<'_, impl Cpuid>) -> Option<CoreTyp
                 _ => None,
             }
         }
-        Manual::Amd => {
+        VendorManual::Amd => {
             let core = processor.leaf(0x8000_0026)?;
             match (core.eax >> 30 & 1, core.ebx >> 28) {
                 (1, 0) => Some(CoreType::Performance),

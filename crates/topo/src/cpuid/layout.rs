@@ -1,17 +1,17 @@
 //! Chooses the newest cpuid leaves that describe a processor's APIC id and caches.
 
 use super::fields::Layout;
-use super::processor::{Manual, Processor};
+use super::processor::{Processor, VendorManual};
 use super::{Cpuid, amd, apic, caches, levels};
 
 /// The fields of the APIC id and the caches, from the newest leaf that the processor has and fills in.
 pub(super) fn read(processor: &Processor<'_, impl Cpuid>) -> Layout {
     let fields = levels::read(processor).or_else(|| match processor.manual {
-        Manual::Amd => amd::read(processor),
-        Manual::Intel => None,
+        VendorManual::Amd => amd::read(processor),
+        VendorManual::Intel => None,
     });
     let mut layout = fields.unwrap_or_else(|| apic::read(processor));
-    if processor.manual == Manual::Amd {
+    if processor.manual == VendorManual::Amd {
         layout.levels.extend(amd::compute_unit(processor));
     }
     layout.caches = caches::read(processor, &layout);

@@ -12,7 +12,7 @@ const EXTENDED: u32 = 0x8000_0000;
 
 /// The vendor whose manual a processor follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manual {
+pub(super) enum VendorManual {
     /// Intel; also Centaur, Zhaoxin and unknown vendors.
     Intel,
     /// AMD; also Hygon, whose processors are AMD's of family 17h.
@@ -64,7 +64,7 @@ pub(super) struct Processor<'a, C> {
     cpuid: &'a C,
     cpu: usize,
     highest: Highest,
-    pub(super) manual: Manual,
+    pub(super) manual: VendorManual,
     pub(super) identity: Identity,
 }
 
@@ -106,7 +106,8 @@ impl<'a, C: Cpuid> Processor<'a, C> {
     /// Whether the processor has AMD's topology extensions: leaves 8000001Dh and 8000001Eh.
     pub(super) fn has_topology_extensions(&self) -> bool {
         let features = self.leaf(0x8000_0001);
-        self.manual == Manual::Amd && features.is_some_and(|registers| registers.ecx >> 22 & 1 == 1)
+        self.manual == VendorManual::Amd
+            && features.is_some_and(|registers| registers.ecx >> 22 & 1 == 1)
     }
 }
 
@@ -124,10 +125,10 @@ impl Identity {
         }
     }
 
-    fn manual(&self) -> Manual {
+    fn manual(&self) -> VendorManual {
         match text(self.vendor).as_str() {
-            "AuthenticAMD" | "HygonGenuine" => Manual::Amd,
-            _ => Manual::Intel,
+            "AuthenticAMD" | "HygonGenuine" => VendorManual::Amd,
+            _ => VendorManual::Intel,
         }
     }
 

@@ -142,7 +142,7 @@ pub struct Pci {
 
 /// The PCI domain and buses behind a bridge.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Behind {
+pub struct BridgeBuses {
     /// The PCI domain.
     pub domain: u32,
     /// The buses, from the one directly behind the bridge to the last.
@@ -156,7 +156,7 @@ pub(crate) struct DeviceFacts {
     pub(crate) name: Option<String>,
     pub(crate) subtype: Option<String>,
     pub(crate) pci: Option<Pci>,
-    pub(crate) behind: Option<Behind>,
+    pub(crate) behind: Option<BridgeBuses>,
     pub(crate) infos: Vec<Info>,
 }
 

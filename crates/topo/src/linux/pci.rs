@@ -10,7 +10,7 @@ use super::read::Reader;
 use crate::cpuset::CpuSet;
 use crate::error::SyntaxError;
 use crate::facts::Info;
-use crate::facts::devices::{Behind, DeviceFacts, DeviceKind, Pci, PciAddress};
+use crate::facts::devices::{BridgeBuses, DeviceFacts, DeviceKind, Pci, PciAddress};
 use crate::machine::Machine;
 use crate::tree::DeviceTree;
 use alloc::collections::BTreeMap;
@@ -124,7 +124,7 @@ fn function(
     facts.pci = Some(pci);
     // A bridge to no bus, or to buses below its own, is not configured.
     let buses = buses.filter(|buses| !buses.is_empty() && *buses.start() > address.bus);
-    facts.behind = buses.map(|buses| Behind {
+    facts.behind = buses.map(|buses| BridgeBuses {
         domain: address.domain,
         buses,
     });
@@ -199,7 +199,7 @@ impl Functions {
         let mut leads: BTreeMap<(u32, u8), Option<(u8, usize)>> =
             self.0.iter().map(|facts| (bus(facts), None)).collect();
         for (place, facts) in self.0.iter().enumerate() {
-            let Some(Behind { domain, buses }) = &facts.behind else {
+            let Some(BridgeBuses { domain, buses }) = &facts.behind else {
                 continue;
             };
             let (first, last) = (*buses.start(), *buses.end());
@@ -245,7 +245,7 @@ fn host_bridges(
             continue;
         }
         let mut bridge = DeviceTree::leaf(DeviceFacts::new(DeviceKind::HostBridge));
-        bridge.facts.behind = Some(Behind {
+        bridge.facts.behind = Some(BridgeBuses {
             domain: address.domain,
             buses: address.bus..=last,
         });

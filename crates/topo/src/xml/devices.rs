@@ -7,7 +7,7 @@ use super::print::Printer;
 use super::reader::Reader;
 use crate::device::Device;
 use crate::facts::Info;
-use crate::facts::devices::{Behind, DeviceFacts, DeviceKind, Pci, PciAddress};
+use crate::facts::devices::{BridgeBuses, DeviceFacts, DeviceKind, Pci, PciAddress};
 use crate::tree::DeviceTree;
 use core::fmt;
 use core::str::FromStr;
@@ -224,11 +224,11 @@ fn pci_type(scanner: &mut Scanner<'_>) -> Option<Pci> {
     })
 }
 
-fn behind(scanner: &mut Scanner<'_>) -> Option<Behind> {
+fn behind(scanner: &mut Scanner<'_>) -> Option<BridgeBuses> {
     let domain = hex(scanner)?;
     let first = (scanner.eat(':') && scanner.eat('[')).then(|| hex(scanner))??;
     let last = scanner.eat('-').then(|| hex(scanner))??;
-    (scanner.eat(']') && first <= last).then_some(Behind {
+    (scanner.eat(']') && first <= last).then_some(BridgeBuses {
         domain,
         buses: first..=last,
     })
@@ -277,7 +277,7 @@ pub(super) fn write(printer: &mut Printer, device: Device<'_>, bridges: u32) {
         printer.attribute("bridge_type", if is_host { "0-1" } else { "1-1" });
         printer.attribute("depth", bridges);
     }
-    if let Some(Behind { domain, buses }) = device.behind() {
+    if let Some(BridgeBuses { domain, buses }) = device.behind() {
         let (first, last) = (buses.start(), buses.end());
         let buses = format_args!("{domain:04x}:[{first:02x}-{last:02x}]");
         printer.attribute("bridge_pci", buses);

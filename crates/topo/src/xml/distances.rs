@@ -28,12 +28,12 @@ const HETEROGENEOUS: u32 = 16;
 const NUMBERS: usize = 10;
 
 /// Finds the objects and devices that matrices name.
-pub(super) struct Places {
+pub(super) struct MatrixObjects {
     marks: Marks,
     numbered: BTreeMap<(Kind, u32), ObjectId>,
 }
 
-impl Places {
+impl MatrixObjects {
     pub(super) fn new(machine: &Machine, marks: Marks) -> Self {
         let by_number = [Kind::Pu, Kind::Numa].into_iter();
         let objects = by_number.flat_map(|kind| machine.objects(kind));
@@ -62,7 +62,7 @@ impl Places {
 /// are left.
 pub(super) fn read(
     element: Element<'_>,
-    places: &Places,
+    places: &MatrixObjects,
 ) -> Result<(Option<Distances>, bool), Error> {
     let mut ends = Vec::new();
     let mut values = Vec::new();

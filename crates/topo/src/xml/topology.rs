@@ -1,7 +1,7 @@
 //! Reads and writes the `topology` element: the whole file.
 
 use super::core_kinds;
-use super::distances::{self, Places};
+use super::distances::{self, MatrixObjects};
 use super::document::Element;
 use super::infos;
 use super::objects::Writer;
@@ -37,7 +37,7 @@ pub(super) fn read(document: &Document<'_>) -> Result<Machine, Error> {
 
     let (mut machine, marks) = tree.flatten_marked(Source::Xml);
     sets(root, &mut machine)?;
-    let places = Places::new(&machine, marks);
+    let places = MatrixObjects::new(&machine, marks);
     let mut known = CpuSet::new();
     for child in topology.children() {
         match child.name() {

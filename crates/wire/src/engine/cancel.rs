@@ -129,7 +129,7 @@ impl<T: Tx + Rma> Engine<T> {
         let flags = match found {
             Some(found) => {
                 let arrival = self.take_arrival(found);
-                self.discharge(tx, from.0, arrival.content);
+                self.release_unexpected(tx, from.0, arrival.content);
                 Flags::YES
             }
             None => Flags::empty(),

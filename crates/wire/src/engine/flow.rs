@@ -70,7 +70,7 @@ impl<T: Tx + Rma> Engine<T> {
     }
 
     /// Uncounts an unexpected message, and announces a looser level where that makes room.
-    pub(super) fn discharge(&mut self, tx: &mut T, from: u32, content: Content) {
+    pub(super) fn release_unexpected(&mut self, tx: &mut T, from: u32, content: Content) {
         let bytes = content.kept();
         let half = self.config.unexpected_bytes_total / 2;
         let eased = self.unexpected_bytes > half && self.unexpected_bytes - bytes <= half;
@@ -79,16 +79,16 @@ impl<T: Tx + Rma> Engine<T> {
         kept.bytes -= bytes;
         kept.messages -= 1;
         self.unexpected.recycle(content);
-        self.ease(tx, from);
+        self.loosen(tx, from);
         if eased {
             for peer in 0..self.peers.len() as u32 {
-                self.ease(tx, peer);
+                self.loosen(tx, peer);
             }
         }
     }
 
     /// Announces a looser level to `peer`, if what is kept allows it.
-    fn ease(&mut self, tx: &mut T, peer: u32) {
+    fn loosen(&mut self, tx: &mut T, peer: u32) {
         let state = &self.peers[peer as usize];
         let kept = &state.kept;
         if kept.announced == FlowLevel::Open || state.fault.is_some() {

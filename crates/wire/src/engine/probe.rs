@@ -66,7 +66,7 @@ impl<T: Tx + Rma> Engine<T> {
         match (&arrival.content, self.fault(peer)) {
             (Content::Offered(_), Some(fault)) => {
                 self.complete(handle.index, Err(faulted(peer.0, fault)));
-                self.discharge(tx, peer.0, arrival.content);
+                self.release_unexpected(tx, peer.0, arrival.content);
             }
             _ => self.deliver(tx, handle.index, arrival),
         }

@@ -139,7 +139,7 @@ impl<T: Tx + Rma> Engine<T> {
             }
             Content::Offered(offer) => self.accept(tx, index, from, envelope, *offer),
         }
-        self.discharge(tx, from, arrival.content);
+        self.release_unexpected(tx, from, arrival.content);
     }
 
     /// Moves a whole message into the receive at `index` and completes it.

@@ -24,7 +24,7 @@ pub struct RankLocation<'a> {
 /// Node and address of every rank of a job. Takes 12 bytes a rank, and the common text of each node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressDirectory {
-    commons: Vec<String>,
+    node_texts: Vec<String>,
     ranks: Vec<RankEntry>,
 }
 
@@ -59,7 +59,7 @@ impl AddressDirectory {
             });
         }
         let mut all = Self {
-            commons: Vec::with_capacity(nodes as usize),
+            node_texts: Vec::with_capacity(nodes as usize),
             ranks: vec![UNKNOWN; ranks as usize],
         };
         for (node, table) in (0..).zip(&message.tables) {
@@ -87,7 +87,7 @@ impl AddressDirectory {
             }
             *entry = RankEntry { node, pid, port };
         }
-        self.commons.push(table.common);
+        self.node_texts.push(table.common);
         Ok(())
     }
 
@@ -95,7 +95,7 @@ impl AddressDirectory {
     #[must_use]
     pub fn locate(&self, rank: u32) -> Option<RankLocation<'_>> {
         let &RankEntry { node, pid, port } = self.ranks.get(rank as usize)?;
-        let common = self.commons.get(node as usize)?;
+        let common = self.node_texts.get(node as usize)?;
         Some(RankLocation {
             node,
             common,
@@ -106,7 +106,7 @@ impl AddressDirectory {
 
     /// The common text of each node, in the order of nodes.
     #[must_use]
-    pub fn commons(&self) -> &[String] {
-        &self.commons
+    pub fn node_texts(&self) -> &[String] {
+        &self.node_texts
     }
 }

@@ -82,7 +82,7 @@ pub const SETTINGS: &[Setting] = &[
         kind: "bytes",
         level: Level::Expert,
         short: "bytes of one put on path R1",
-        long: "Up to four puts of a message are under way at once. 4 KiB to 1 GiB; `auto` uses the \
+        long: "Up to four puts of a message are in flight at once. 4 KiB to 1 GiB; `auto` uses the \
                transport's own size.",
         check: |text| put_chunk(text).map(drop),
     },

@@ -8,7 +8,7 @@ use super::Transport;
 
 /// The meaning of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum NameMeaning {
     /// Messages of a rank to itself, which need no transport.
     Own,
     /// A transport of this library.
@@ -25,28 +25,31 @@ const CRAY: &str = "Cray's networks";
 const OMNI_PATH: &str = "Omni-Path and PSM";
 
 /// Every meaning with its names. The first name of a transport is this library's.
-const NAMES: &[(&[&str], Meaning)] = &[
+const NAMES: &[(&[&str], NameMeaning)] = &[
     (
         &[
             "sm", "shm", "vader", "mm", "posix", "sysv", "cma", "knem", "xpmem",
         ],
-        Meaning::Ours(Transport::Shared),
+        NameMeaning::Ours(Transport::Shared),
     ),
-    (&["tcp", "sockets"], Meaning::Ours(Transport::Tcp)),
-    (&["self"], Meaning::Own),
-    (&["ofi", "uct", "ucx"], Meaning::Network),
+    (&["tcp", "sockets"], NameMeaning::Ours(Transport::Tcp)),
+    (&["self"], NameMeaning::Own),
+    (&["ofi", "uct", "ucx"], NameMeaning::Network),
     (
         &[
             "openib", "verbs", "mlx", "mlx5", "ib", "rc", "rc_v", "rc_x", "rc_verbs", "rc_mlx5",
             "ud", "ud_v", "ud_x", "ud_verbs", "ud_mlx5", "dc", "dc_x", "dc_mlx5", "rdmacm",
         ],
-        Meaning::Absent(INFINIBAND),
+        NameMeaning::Absent(INFINIBAND),
     ),
-    (&["srd", "efa"], Meaning::Absent("Amazon's EFA")),
-    (&["usnic"], Meaning::Absent("Cisco's usNIC")),
-    (&["ugni", "gni", "cxi"], Meaning::Absent(CRAY)),
-    (&["portals4"], Meaning::Absent("Portals 4")),
-    (&["psm", "psm2", "psm3", "opx"], Meaning::Absent(OMNI_PATH)),
+    (&["srd", "efa"], NameMeaning::Absent("Amazon's EFA")),
+    (&["usnic"], NameMeaning::Absent("Cisco's usNIC")),
+    (&["ugni", "gni", "cxi"], NameMeaning::Absent(CRAY)),
+    (&["portals4"], NameMeaning::Absent("Portals 4")),
+    (
+        &["psm", "psm2", "psm3", "opx"],
+        NameMeaning::Absent(OMNI_PATH),
+    ),
     (
         &[
             "smcuda",
@@ -60,12 +63,12 @@ const NAMES: &[(&[&str], Meaning)] = &[
             "ze_copy",
             "ze_ipc",
         ],
-        Meaning::Absent(GPU),
+        NameMeaning::Absent(GPU),
     ),
 ];
 
 /// The meaning of `name`, whose case does not matter; `None` if it is not a name of a transport.
-pub(super) fn meaning(name: &str) -> Option<Meaning> {
+pub(super) fn meaning(name: &str) -> Option<NameMeaning> {
     let is_name = |word: &&str| word.eq_ignore_ascii_case(name);
     let named = NAMES.iter().find(|(words, _)| words.iter().any(is_name));
     named.map(|(_, meaning)| *meaning)

@@ -8,7 +8,7 @@ use core::cmp::Reverse;
 use core::fmt::Display;
 
 use super::device_list::{DeviceList, no_driver, unknown, words};
-use super::names::{Meaning, meaning};
+use super::names::{NameMeaning, meaning};
 use super::{Device, DeviceKind, Transport, TransportPreference, Verdict};
 
 /// The transports and devices that a rank uses, with the reasons.
@@ -117,10 +117,10 @@ impl<'a> TransportChoice<'a> {
         let entries = asked.list.entries();
         for entry in entries.filter(|_| !asked.list.is_everything()) {
             match meaning(entry.name) {
-                Some(Meaning::Own) => {}
-                Some(Meaning::Ours(transport)) => listed[transport as usize] = true,
-                Some(Meaning::Network) => listed[Transport::Tcp as usize] = true,
-                Some(Meaning::Absent(what)) => absent = absent.or(Some((entry.name, what))),
+                Some(NameMeaning::Own) => {}
+                Some(NameMeaning::Ours(transport)) => listed[transport as usize] = true,
+                Some(NameMeaning::Network) => listed[Transport::Tcp as usize] = true,
+                Some(NameMeaning::Absent(what)) => absent = absent.or(Some((entry.name, what))),
                 None if named.add(entry, devices) => {}
                 None => warnings.extend(unknown(host, asked, entry, devices, &words())),
             }

@@ -40,20 +40,20 @@ impl Plan for MessageSteps {
     }
 
     fn step(&self, i: u32, _: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
-        let mut room = 0;
+        let mut buffer_sizes = 0;
         for message in &self.0[i as usize] {
             match *message {
                 RecordedMessage::Send(to, bytes) => acts.send(to, 0, Part::new(Buf::In, 0, bytes)),
                 RecordedMessage::Recv(from, bytes) => {
-                    acts.recv(from, 0, Part::new(Buf::Out, room, bytes));
-                    room += bytes;
+                    acts.recv(from, 0, Part::new(Buf::Out, buffer_sizes, bytes));
+                    buffer_sizes += bytes;
                 }
                 RecordedMessage::Copy(bytes) => {
                     acts.copy(
                         Part::new(Buf::In, 0, bytes),
-                        Part::new(Buf::Out, room, bytes),
+                        Part::new(Buf::Out, buffer_sizes, bytes),
                     );
-                    room += bytes;
+                    buffer_sizes += bytes;
                 }
             }
         }
@@ -65,25 +65,25 @@ impl Plan for MessageSteps {
 pub(super) struct KernelRecording {
     kernel: Kernel,
     ranks: usize,
-    room: BufferSizes,
+    buffer_sizes: BufferSizes,
     memory: Memory,
 }
 
 impl KernelRecording {
     pub(super) fn new(kernel: Kernel, bytes: usize, ranks: usize) -> Self {
-        let room = (kernel.info().room)(bytes, ranks);
-        let mut memory = Memory::new(room, None);
+        let buffer_sizes = (kernel.info().buffer_sizes)(bytes, ranks);
+        let mut memory = Memory::new(buffer_sizes, None);
         let sample = Sample {
             rank: 0,
             ranks,
             seed: 0,
         };
         // Fills in the lengths of blocks, which are the same on all ranks.
-        kernel.fill(sample, &mut memory.buffers(room));
+        kernel.fill(sample, &mut memory.buffers(buffer_sizes));
         KernelRecording {
             kernel,
             ranks,
-            room,
+            buffer_sizes,
             memory,
         }
     }
@@ -95,7 +95,7 @@ impl KernelRecording {
             size: self.ranks,
             asked: RecordedCalls::default(),
         };
-        let mut buffers = self.memory.buffers(self.room);
+        let mut buffers = self.memory.buffers(self.buffer_sizes);
         let Ok(()) = self.kernel.repeat(&mut recorder, 1, &mut buffers);
         recorder.asked
     }

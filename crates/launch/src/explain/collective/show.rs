@@ -76,7 +76,7 @@ pub(super) fn text(explained: &CollectiveExplained) -> String {
     let (asked, algorithm) = (options.collective, choice.algorithm.name());
     let (size, time_text) = (call.size, micros(*time));
     let mut text = format!("{asked}{of} on {size} ranks: ");
-    if explained.has_gate {
+    if explained.has_node_barrier {
         text += &format!("{IN_NODE}\n  started or persistent: ");
     }
     text += &format!("{algorithm}, {time_text}\n  {}\n", explained.why);
@@ -181,7 +181,7 @@ pub(super) fn json(explained: &CollectiveExplained) -> String {
         "per_node": explained.per_node,
         "placement": explained.placement(),
         "machine": explained.machine,
-        "in_node": explained.has_gate || explained.call.shared_memory == SharedMemory::All,
+        "in_node": explained.has_node_barrier || explained.call.shared_memory == SharedMemory::All,
         "chosen": one(choice, *time),
         "started": explained.started.map(|(choice, time)| one(&choice, time)),
         "why": explained.why,

@@ -42,13 +42,13 @@ pub(crate) fn places(
 ) -> Vec<CpuSet> {
     let mut places: Vec<CpuSet> = Vec::new();
     for interval in list {
-        let mut maker = Maker {
+        let mut builder = PlaceBuilder {
             map,
             parts,
             rules,
             messages,
         };
-        let made = maker.interval(interval);
+        let made = builder.interval(interval);
         match interval.is_excluded {
             true => places.retain(|place| !made.contains(place)),
             false => places.extend(made.into_iter().filter(|place| !place.is_empty())),
@@ -58,14 +58,14 @@ pub(crate) fn places(
 }
 
 /// The inputs for making places.
-struct Maker<'a> {
+struct PlaceBuilder<'a> {
     map: &'a Map,
     parts: &'a Parts,
     rules: Rules,
     messages: &'a mut Vec<Message>,
 }
 
-impl Maker<'_> {
+impl PlaceBuilder<'_> {
     fn interval(&mut self, interval: &Interval) -> Vec<CpuSet> {
         let mut places: Vec<CpuSet> = Vec::new();
         for step in 0..interval.count as i64 {

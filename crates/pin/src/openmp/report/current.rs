@@ -9,7 +9,7 @@ use oxmpi_topo::{CpuSet, Source};
 
 use crate::openmp::layers;
 use crate::openmp::map::{Level, Map, Row};
-use crate::openmp::report::{Facts, Manner, respected, uniform};
+use crate::openmp::report::{BindingSource, Facts, respected, uniform};
 
 /// Internal threads of the runtime: their numbers follow that of the first thread.
 const HIDDEN: usize = 8;
@@ -23,7 +23,7 @@ pub(super) fn lines(facts: &Facts<'_>) -> Vec<String> {
         other => format!("using {other}."),
     };
     let mut lines = Vec::new();
-    if facts.manner != Manner::Disabled {
+    if facts.binding_source != BindingSource::Disabled {
         let mask = Runs(facts.mask);
         lines.push(format!(
             "KMP_AFFINITY: Initial OS proc set {}: {mask}",
@@ -39,12 +39,15 @@ pub(super) fn lines(facts: &Facts<'_>) -> Vec<String> {
         None => lines.extend(topology("KMP_AFFINITY", facts, facts.map)),
     }
     // The settings that made the places, bound the first thread, and bound the other threads.
-    let [places, first, others] = match facts.manner {
-        Manner::Places => ["OMP_PLACES", "OMP_PROC_BIND", "OMP_PROC_BIND"],
-        Manner::Policy => ["KMP_AFFINITY", "KMP_AFFINITY", "OMP_PROC_BIND"],
+    let [places, first, others] = match facts.binding_source {
+        BindingSource::Places => ["OMP_PLACES", "OMP_PROC_BIND", "OMP_PROC_BIND"],
+        BindingSource::Policy => ["KMP_AFFINITY", "KMP_AFFINITY", "OMP_PROC_BIND"],
         _ => ["KMP_AFFINITY"; 3],
     };
-    let is_bound = !matches!(facts.manner, Manner::None | Manner::Disabled);
+    let is_bound = !matches!(
+        facts.binding_source,
+        BindingSource::None | BindingSource::Disabled
+    );
     if is_bound && facts.folded > 0 && facts.folded < facts.map.depth() {
         lines.push(format!(
             "{places}: Threads may migrate across {} innermost levels of machine",
@@ -54,8 +57,8 @@ pub(super) fn lines(facts: &Facts<'_>) -> Vec<String> {
     if let Some(taken) = facts.taken {
         lines.extend(topology("OMP_PLACES", facts, taken));
     }
-    let hidden = match facts.manner {
-        Manner::Balanced => 0,
+    let hidden = match facts.binding_source {
+        BindingSource::Balanced => 0,
         _ => HIDDEN,
     };
     let bound = facts.bound.iter().enumerate();
@@ -73,7 +76,7 @@ pub(super) fn lines(facts: &Facts<'_>) -> Vec<String> {
 /// The lines about a map, under the name of the setting that made it.
 fn topology(name: &str, facts: &Facts<'_>, map: &Map) -> Vec<String> {
     let line = |text: fmt::Arguments<'_>| format!("{name}: {text}");
-    let is_whole = facts.manner != Manner::Disabled;
+    let is_whole = facts.binding_source != BindingSource::Disabled;
     let mut lines = Vec::from([
         line(format_args!("{} available OS procs", map.rows.len())),
         line(format_args!("{} topology", uniform(map))),

@@ -10,7 +10,7 @@ use oxmpi_wire::exchange::{AddressDirectory, NodeAddressTable, RankAddress};
 use super::*;
 
 /// The time limit of tests that are not about waiting; long, for a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn site() -> PassiveEndpoint {
     let loopback = InterfaceFilter::new("127.0.0.0/8", "").expect("a range");
@@ -36,13 +36,13 @@ fn lead(
     nodes: u32,
     site: PassiveEndpoint,
     cards: &[BusinessCard],
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<(AddressExchange, NetworkEnds, ExchangeTraffic)> {
     let ends = site
         .join_without_cards(2 * node, 2 * nodes)
         .expect("an epoll");
     let mut exchange = AddressExchange::new(node, nodes, &node_address_table(node));
-    let (ends, traffic) = run(&mut exchange, ends, patience, |node, with_card| {
+    let (ends, traffic) = run(&mut exchange, ends, timeout, |node, with_card| {
         let card = with_card.then(|| cards[node as usize].clone());
         Ok(LeaderAddress {
             rank: 2 * node,
@@ -72,7 +72,7 @@ fn leaders_learn_all_in_rounds() {
             for (node, site) in (0..).zip(sites) {
                 let (cards, all) = (&cards, &all);
                 scope.spawn(move || {
-                    let led = lead(node, nodes, site, cards, PATIENCE);
+                    let led = lead(node, nodes, site, cards, TIMEOUT);
                     all.wait();
                     let (exchange, _ends, traffic) = led.expect("all tables");
                     assert_eq!(traffic.messages, rounds);
@@ -98,7 +98,7 @@ fn a_table_longer_than_a_frame_arrives_whole() {
         let ends: NetworkEnds = site.join_without_cards(rank, 2).expect("an epoll");
         ends.0
             .set_card(Peer(1 - rank), cards[1 - rank as usize].clone());
-        LeaderMessages::new(ends, PATIENCE)
+        LeaderMessages::new(ends, TIMEOUT)
     };
     let both_know = Barrier::new(2);
     thread::scope(|scope| {
@@ -139,7 +139,7 @@ fn a_leader_that_ends_is_named() {
         ..one.card().clone()
     };
     let cards = [one.card().clone(), ended];
-    let why = error_of(lead(0, 2, one, &cards, PATIENCE));
+    let why = error_of(lead(0, 2, one, &cards, TIMEOUT));
     assert!(why.contains("lost rank 2"), "{why}");
 }
 
@@ -152,14 +152,14 @@ fn a_leader_of_another_version_is_reported() {
         scope.spawn(|| {
             let ends: NetworkEnds = other.join_without_cards(2, 4).expect("an epoll");
             ends.0.set_card(Peer(0), cards[0].clone());
-            let mut mail = LeaderMessages::new(ends, PATIENCE);
+            let mut mail = LeaderMessages::new(ends, TIMEOUT);
             let sent = mail.send(0, b"oxmpiX\x02\0 what only the next version knows");
             // Whether it notices the other's end meanwhile is left open.
             let _ended = mail.finish();
             done.wait();
             sent.expect("a peer");
         });
-        let led = lead(0, 2, one, &cards, PATIENCE);
+        let led = lead(0, 2, one, &cards, TIMEOUT);
         done.wait();
         let why = error_of(led);
         assert!(why.contains("of this version"), "{why}");
@@ -172,7 +172,7 @@ fn a_node_without_a_business_card_is_reported() {
     let mut exchange = AddressExchange::new(0, 2, &node_address_table(0));
     let address = |rank| LeaderAddress { rank, card: None };
     let no_card = |node, _| Ok(address(2 * node));
-    let ran = run(&mut exchange, ends, PATIENCE, no_card);
+    let ran = run(&mut exchange, ends, TIMEOUT, no_card);
     let why = ran.err().map(|why| why.to_string()).unwrap_or_default();
     let expected = "the leader of node 1 has put no business card";
     assert!(why.contains(expected), "{why}");

@@ -45,7 +45,7 @@ const SILENCE: Duration = Duration::from_millis(50);
 fn run_with_manager<R: Send + 'static>(
     answers: &[&str],
     hangs_up: bool,
-    patience: Duration,
+    timeout: Duration,
     rank: impl FnOnce(ManagerStream) -> Result<R> + Send + 'static,
 ) -> (Result<R>, Vec<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port of this machine");
@@ -55,7 +55,7 @@ fn run_with_manager<R: Send + 'static>(
     let server = thread::spawn(move || manager(&listener, &answers, hangs_up));
     thread::spawn(move || {
         let stream = TcpStream::connect(address).expect("it listens");
-        let _ = done.send(rank(ManagerStream::new(stream.into(), patience)));
+        let _ = done.send(rank(ManagerStream::new(stream.into(), timeout)));
     });
     let outcome = outcome.recv_timeout(WATCHDOG).expect("no hang");
     (outcome, server.join().expect("the script has an end"))
@@ -130,8 +130,8 @@ fn a_bad_manager_is_an_error_at_every_step() {
         ];
         for (answers, hangs_up, says) in cases {
             let silent = says.starts_with("has not");
-            let patience = if silent { SILENCE } else { WATCHDOG };
-            let (outcome, _) = run_with_manager(&answers, hangs_up, patience, join);
+            let timeout = if silent { SILENCE } else { WATCHDOG };
+            let (outcome, _) = run_with_manager(&answers, hangs_up, timeout, join);
             let error = outcome.expect_err(says).to_string();
             // A rank whose write finds the connection closed reports the system's error.
             let hung_up = hangs_up && error.contains("os error");

@@ -3,9 +3,9 @@
 
 use oxmpi_coll::catalog::Call;
 
+use super::super::collective_members::Members;
+use super::super::collective_state::{CallSignatures, PlanRun, PreparedStage};
 use super::super::communicator::Communicator;
-use super::super::members::Members;
-use super::super::state::{CallSignatures, PlanRun, PreparedStage};
 use super::super::threading::Threading;
 use crate::error::Result;
 

@@ -3,9 +3,9 @@
 use oxmpi_wire::Envelope;
 use oxmpi_wire::engine::{Outcome, Source, Tag};
 
+use super::super::collective_state::FastReceive;
 use super::super::endpoint::Endpoint;
 use super::super::request::OpenRequest;
-use super::super::state::FastReceive;
 
 impl FastReceive {
     pub(super) fn post(&mut self, endpoint: &mut Endpoint) -> OpenRequest {

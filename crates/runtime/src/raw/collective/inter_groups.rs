@@ -9,8 +9,8 @@ use oxmpi_coll::catalog::{Call, Collective, PROC_NULL};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
+use super::super::collective_state::{Area, Buffers, Stage, Stages};
 use super::super::group::Group;
-use super::super::state::{Area, Buffers, Stage, Stages};
 use crate::error::{Error, Result};
 
 /// The two groups of an intercommunicator, as one rank sees them.
@@ -109,13 +109,13 @@ impl InterGroups {
 
     /// A peer of the remote group as rank 0, and this rank's group.
     fn remote_rank_and_own(&self, peer: u32) -> Group {
-        let root = self.in_both(peer);
+        let root = self.rank_in_union(peer);
         let rank = self.rank() + 1;
         self.both.section(Some(root), self.own.clone(), rank)
     }
 
     /// A peer of the remote group as a rank of both.
-    fn in_both(&self, peer: u32) -> u32 {
+    fn rank_in_union(&self, peer: u32) -> u32 {
         self.remote.start + peer - self.own.len() as u32
     }
 
@@ -208,7 +208,11 @@ impl InterGroups {
             }
             root => {
                 if let Some(sums) = self.reduce_to_leader(&mut stages, call, input)? {
-                    stages.add(self.pass(self.own.start, self.in_both(root), Area::Whole(sums)));
+                    stages.add(self.pass(
+                        self.own.start,
+                        self.rank_in_union(root),
+                        Area::Whole(sums),
+                    ));
                 }
             }
         }

@@ -13,12 +13,12 @@ use oxmpi_os::RawBytes;
 use oxmpi_shm::node::collective::{AwaitedSteps, CollectiveDriver, NodeGroup, Operands};
 use oxmpi_wire::Bytes;
 
+use super::super::collective_members::{Members, received_notice};
+use super::super::collective_state::{Area, Buffers};
 use super::super::communicator::Communicator;
 use super::super::endpoint::{Endpoint, GroupsOnNodes, LentNodeGroup, WaitFailure};
 use super::super::failure::FailureCause;
-use super::super::members::{Members, received_notice};
 use super::super::operation::Operation;
-use super::super::state::{Area, Buffers};
 use super::super::threading::Threading;
 use super::part_memory::pairs;
 use crate::error::{Error, Result};
@@ -96,7 +96,7 @@ impl<A: Threading> Communicator<A> {
 }
 
 /// Why a communicator's node group is in use.
-const IN_PROGRESS: &str = "one is under way on this communicator, in another thread or in the one whose operation calls this one";
+const IN_PROGRESS: &str = "one is in progress on this communicator, in another thread or in the one whose operation calls this one";
 
 /// Why a wait of a collective ended early.
 enum WaitStop {
@@ -182,7 +182,7 @@ impl<A: Threading> Members<'_, A> {
                 let rank = self.group.rank_of(peer.0).unwrap_or_default();
                 self.refused(&format_args!(
                     "rank {rank} calls another collective, or with another root or count: the ranks do not \
-                     agree on the call"
+                     agree on the call (the setting coll_check names the calls)"
                 ))
             }
         }
@@ -363,7 +363,7 @@ impl<A: Threading> CollectiveDriver for IntraNodeCaller<'_, A> {
         come.map_err(|stop| self.members.stopped(stop))
     }
 
-    fn yield_to_colocated(&mut self) {
+    fn yield_to_co_located(&mut self) {
         // A yield that holds the endpoint's lock would keep other threads from it.
         if A::SINGLE {
             self.members.access.with(Endpoint::yield_processor);

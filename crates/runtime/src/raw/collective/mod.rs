@@ -31,11 +31,11 @@ pub(crate) use self::inter_groups::InterGroups;
 pub(crate) use self::intra_node::{serves_in_node, serves_on_nodes};
 pub(crate) use self::start::PreparedCollective;
 pub(super) use self::started::{cancel_request, drive};
+use super::collective_members::Members;
+use super::collective_state::{Buffers, PlanRun};
 use super::communicator::Communicator;
 use super::group::Group;
-use super::members::Members;
 use super::operation::Operation;
-use super::state::{Buffers, PlanRun};
 use super::threading::Threading;
 use crate::error::Result;
 

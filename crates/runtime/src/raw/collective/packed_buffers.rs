@@ -4,9 +4,9 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
+use super::super::collective_scratch::Scratch;
+use super::super::collective_state::{Area, Buffers};
 use super::super::communicator::Communicator;
-use super::super::scratch::Scratch;
-use super::super::state::{Area, Buffers};
 use super::super::threading::Threading;
 use super::serves_in_node;
 use crate::error::Result;

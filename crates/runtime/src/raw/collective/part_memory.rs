@@ -6,7 +6,7 @@ use oxmpi_coll::plan::{Buf, Part};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::super::state::{Area, Buffers};
+use super::super::collective_state::{Area, Buffers};
 
 /// The error of a part that is not in its buffer: the buffer is shorter than the call says, or the plan is
 /// wrong.

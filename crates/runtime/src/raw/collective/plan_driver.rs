@@ -6,11 +6,11 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{Mode, Source, Tag};
 use oxmpi_wire::{Bytes, Envelope, Peer};
 
+use super::super::collective_members::Members;
+use super::super::collective_scratch::PackedMessage;
+use super::super::collective_state::{Buffers, FastReceive, PendingMessage, RunState};
 use super::super::group::Group;
-use super::super::members::Members;
 use super::super::operation::Operation;
-use super::super::scratch::PackedMessage;
-use super::super::state::{Buffers, FastReceive, PendingMessage, RunState};
 use super::super::threading::Threading;
 use super::count_sum::CountSum;
 use super::part_memory::{PartMemory, PartOutside, pairs};

@@ -2,12 +2,12 @@
 
 use oxmpi_coll::exec::{Failure, Progress};
 
+use super::super::collective_members::Members;
+use super::super::collective_scratch::RunMemory;
+use super::super::collective_state::{Buffers, PlanRun};
 use super::super::group::Group;
-use super::super::members::Members;
 use super::super::operation::Operation;
 use super::super::request::OpenRequest;
-use super::super::scratch::RunMemory;
-use super::super::state::{Buffers, PlanRun};
 use super::super::threading::Threading;
 use super::plan_driver::PlanDriver;
 use crate::error::Result;

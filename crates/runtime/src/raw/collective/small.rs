@@ -4,9 +4,9 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
+use super::super::collective_state::{Area, Buffers};
 use super::super::communicator::Communicator;
 use super::super::operation::elementwise;
-use super::super::state::{Area, Buffers};
 use super::super::threading::Threading;
 use crate::data::{Data, target};
 use crate::error::Result;

@@ -2,12 +2,14 @@
 
 use oxmpi_coll::catalog::Call;
 
+use super::super::collective_members::Members;
+use super::super::collective_scratch::RunMemory;
+use super::super::collective_state::{
+    Buffers, PlanRun, PreparedStage, Stage, StageSequence, Stages,
+};
 use super::super::communicator::Communicator;
-use super::super::members::Members;
 use super::super::operation::{Operation, OwnedOperation};
 use super::super::request::RawRequest;
-use super::super::scratch::RunMemory;
-use super::super::state::{Buffers, PlanRun, PreparedStage, Stage, StageSequence, Stages};
 use super::super::threading::Threading;
 use super::start::PreparedCollective;
 use super::started;

@@ -2,12 +2,14 @@
 
 use oxmpi_coll::catalog::{AnyPlan, Call, SharedMemory};
 
+use super::super::collective_scratch::RunMemory;
+use super::super::collective_state::{
+    Buffers, PlanRun, PreparedStage, StageSequence, StartedCollective,
+};
 use super::super::communicator::Communicator;
 use super::super::endpoint::Endpoint;
 use super::super::operation::OwnedOperation;
 use super::super::request::RawRequest;
-use super::super::scratch::RunMemory;
-use super::super::state::{Buffers, PlanRun, PreparedStage, StageSequence, StartedCollective};
 use super::super::threading::Threading;
 use super::started;
 use crate::error::Result;

@@ -9,10 +9,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use oxmpi_wire::engine::{Outcome, Status};
 
+use super::super::collective_members::Members;
+use super::super::collective_state::{PlanRun, StartedCollective};
 use super::super::endpoint::Endpoint;
-use super::super::members::Members;
 use super::super::request::OpenRequest;
-use super::super::state::{PlanRun, StartedCollective};
 use super::super::threading::Threading;
 use crate::error::Result;
 

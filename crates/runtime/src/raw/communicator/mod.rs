@@ -13,10 +13,10 @@ use oxmpi_shm::heap::Heap;
 use oxmpi_wire::engine::{self, Failure, Outcome};
 use oxmpi_wire::{Envelope, Peer};
 
+use super::collective_members::Members;
+use super::collective_state::CollectiveNumbers;
 use super::endpoint::Endpoint;
 use super::group::Group;
-use super::members::Members;
-use super::state::CollectiveNumbers;
 use super::threading::Threading;
 use crate::envelope::{Source, Status, Tag};
 use crate::error::{Error, MAX_TAG, Result};

@@ -21,15 +21,15 @@ use oxmpi_wire::engine::{self, Engine, EngineConfig};
 pub(super) use node_group::{GroupsOnNodes, LentNodeGroup, WaitFailure};
 
 use self::node_group::NodeGroupSlot;
-use super::choices::Choices;
+use super::algorithm_choices::Choices;
+use super::collective_scratch::RunMemory;
+use super::collective_state::StartedCollectives;
 use super::failure::FailureNotices;
 use super::group::Group;
 use super::links::{LinkRanks, LinksRx, LinksTx};
 use super::placement::NodeMap;
 use super::policy::EndpointPolicy;
 use super::request::OpenRequest;
-use super::scratch::RunMemory;
-use super::state::StartedCollectives;
 use crate::boot::WiredRanks;
 use crate::error::{Error, Result};
 
@@ -51,7 +51,7 @@ pub struct Endpoint {
     /// The node groups of the first communicators, at their contexts divided by [`Self::CONTEXTS`].
     node_groups: [NodeGroupSlot; collective::MAX_GROUPS],
     policy: EndpointPolicy,
-    patience: WaitPolicy,
+    wait_policy: WaitPolicy,
     /// Empty polls of one peer before anything else is done: 1 where the last wait yielded the processor, as
     /// more would take time from the rank that is waited for.
     pub(super) polls: u32,
@@ -101,7 +101,7 @@ impl Endpoint {
         }
         let node_links = node.ranks();
         let mut pids: Vec<u32> = (0..node_links).map(|rank| node.pid(rank)).collect();
-        let patience = policy.patience(&pids, remote.as_deref());
+        let wait_policy = policy.wait_policy(&pids, remote.as_deref());
         let reach = node.rank_areas().cloned();
         let (mut tx, rx) = node.ends().map_err(|why| wrong(&why))?;
         tx.set_bulk_preference(policy.bulk);
@@ -135,7 +135,7 @@ impl Endpoint {
             choices: Choices::new(policy.tuning.clone()),
             policy,
             polls: POLLS,
-            patience,
+            wait_policy,
             fork,
             usable: fork,
             ended: false,

@@ -2,7 +2,7 @@
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_shm::NodeBarriers;
-use oxmpi_shm::node::collective::{AwaitedSteps, NeverComes, NodeGroup};
+use oxmpi_shm::node::collective::{AwaitedSteps, NodeGroup, StepLost};
 use oxmpi_wire::engine::Failure;
 use oxmpi_wire::{Fault, Peer};
 
@@ -207,15 +207,15 @@ impl Endpoint {
         &mut self,
         awaited: &mut AwaitedSteps,
     ) -> Option<std::result::Result<(), WaitFailure>> {
-        match self.node_barriers.has_come(awaited, &mut self.tx.node) {
+        match self.node_barriers.has_arrived(awaited, &mut self.tx.node) {
             Ok(true) => return Some(Ok(())),
             // The next poll of the transport gives up that link.
-            Ok(false) | Err((_, NeverComes::Corrupt(_))) => {}
-            Err((rank, NeverComes::Differs)) => return Some(Err(WaitFailure::Differs(Peer(rank)))),
+            Ok(false) | Err((_, StepLost::Corrupt(_))) => {}
+            Err((rank, StepLost::Differs)) => return Some(Err(WaitFailure::Differs(Peer(rank)))),
         }
         let (peer, fault) = self.fault_among(awaited.missing())?;
         // Its part may have arrived before it was lost.
-        if self.node_barriers.has_come(awaited, &mut self.tx.node) == Ok(true) {
+        if self.node_barriers.has_arrived(awaited, &mut self.tx.node) == Ok(true) {
             return Some(Ok(()));
         }
         let lost = awaited.missing() >> peer.0 & 1 != 0;

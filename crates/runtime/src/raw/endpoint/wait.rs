@@ -61,7 +61,7 @@ impl Endpoint {
     /// The state of a new wait on this endpoint.
     #[inline]
     pub(in crate::raw) const fn waiter(&self) -> Waiter {
-        Waiter::new(self.patience)
+        Waiter::new(self.wait_policy)
     }
 
     /// One step of a wait: makes progress, or rests where there was none.
@@ -117,6 +117,6 @@ impl Endpoint {
 
     /// Yields the processor once to ranks that share it.
     pub(in crate::raw) fn yield_processor(&mut self) {
-        self.waiter().yield_to_colocated(&self.node_barriers);
+        self.waiter().yield_to_co_located(&self.node_barriers);
     }
 }

@@ -127,7 +127,7 @@ impl LinksRx {
                 tx.watch_all();
                 // Most polls leave the network out; one that includes it does what is pending there.
                 if let NetworkRx::Tcp(tcp, ..) = &mut self.network
-                    && !tx.has_news()
+                    && !tx.has_local_work()
                 {
                     waiter.sleep(&mut self.node, barriers, |node| {
                         if tcp.arm() {

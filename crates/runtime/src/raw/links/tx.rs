@@ -116,7 +116,7 @@ impl LinksTx {
     }
 
     /// Whether the network has something to do that no arrival announces.
-    pub(in crate::raw) fn has_news(&self) -> bool {
+    pub(in crate::raw) fn has_local_work(&self) -> bool {
         self.network
             .as_ref()
             .is_some_and(|(tcp, _)| tcp.has_local_work())

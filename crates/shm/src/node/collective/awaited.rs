@@ -1,7 +1,7 @@
 //! What a rank waits for in a collective: [`AwaitedSteps`].
 
 use super::next_root::PredictedRoots;
-use crate::ring::{Corrupt, StepMiss};
+use crate::ring::{Corrupt, StepAbsent};
 use crate::segment::Segment;
 use crate::segment::arena::{CollectiveSlots, SLOTS};
 
@@ -34,7 +34,7 @@ enum AwaitedKind {
 
 /// Why an awaited step never arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NeverComes {
+pub enum StepLost {
     /// The rank is in another call than this rank.
     Differs,
     /// The rank wrote what the protocol does not allow.
@@ -98,7 +98,7 @@ impl AwaitedSteps {
     ///
     /// # Errors
     /// A rank that never arrives, and why.
-    pub(crate) fn poll(&mut self, segment: &Segment) -> Result<(), (u32, NeverComes)> {
+    pub(crate) fn poll(&mut self, segment: &Segment) -> Result<(), (u32, StepLost)> {
         for rank in ranks_of(self.missing) {
             let arrived = self.has_arrived(segment, rank);
             if arrived.map_err(|never| (rank, never))? {
@@ -133,13 +133,13 @@ impl AwaitedSteps {
         }
     }
 
-    fn has_arrived(&self, segment: &Segment, rank: u32) -> Result<bool, NeverComes> {
+    fn has_arrived(&self, segment: &Segment, rank: u32) -> Result<bool, StepLost> {
         match self.kind {
             AwaitedKind::Finished { step, own } => {
                 let slots = segment.collective_slots(rank, self.group_index);
                 match slots.finished(own) {
                     Ok(finished) => Ok(finished >= step),
-                    Err(corrupt) => Err(NeverComes::Corrupt(corrupt)),
+                    Err(corrupt) => Err(StepLost::Corrupt(corrupt)),
                 }
             }
             AwaitedKind::Published { step, mark } => {
@@ -174,12 +174,12 @@ pub(crate) fn ranks_of(mut bits: u64) -> impl Iterator<Item = u32> {
 }
 
 /// Whether a slot holds the awaited step.
-fn is_there(polled: Result<(), StepMiss>) -> Result<bool, NeverComes> {
+fn is_there(polled: Result<(), StepAbsent>) -> Result<bool, StepLost> {
     match polled {
         Ok(()) => Ok(true),
-        Err(StepMiss::Early) => Ok(false),
-        Err(StepMiss::Differs) => Err(NeverComes::Differs),
-        Err(StepMiss::Corrupt(corrupt)) => Err(NeverComes::Corrupt(corrupt)),
+        Err(StepAbsent::Early) => Ok(false),
+        Err(StepAbsent::Differs) => Err(StepLost::Differs),
+        Err(StepAbsent::Corrupt(corrupt)) => Err(StepLost::Corrupt(corrupt)),
     }
 }
 
@@ -190,7 +190,7 @@ mod tests {
     use oxmpi_os::memory::Memfd;
 
     use super::super::group::NodeGroup;
-    use super::{AwaitedSteps, NeverComes, SLOTS};
+    use super::{AwaitedSteps, SLOTS, StepLost};
     use crate::ring::SharedWords;
     use crate::segment::arena::CollectiveSlots;
     use crate::segment::{Segment, SegmentLayout};
@@ -226,7 +226,7 @@ mod tests {
             group.update_finished();
             assert_eq!(group.finished, 32, "{wrong}");
             let come = AwaitedSteps::finished(0, 33, 40, 0b110).poll(&segment);
-            assert!(matches!(come, Err((1, NeverComes::Corrupt(_)))), "{come:?}");
+            assert!(matches!(come, Err((1, StepLost::Corrupt(_)))), "{come:?}");
         }
     }
 }

@@ -103,7 +103,7 @@ impl NodeGroup {
             run.fetch((root, 0, at), (output, 0, len))?;
             run.finish(0);
             run.report_to_root(root, 1)?;
-            run.driver.yield_to_colocated();
+            run.driver.yield_to_co_located();
             Ok(())
         }
     }

@@ -22,7 +22,7 @@ pub trait CollectiveDriver {
 
     /// Yields the processor after this rank's part of a long call, so that ranks that share the processor can do
     /// theirs.
-    fn yield_to_colocated(&mut self);
+    fn yield_to_co_located(&mut self);
 
     /// Makes the error for the case that the memory of local rank `rank` can no longer be read.
     fn unreadable(&mut self, rank: u32) -> Self::Error;

@@ -121,7 +121,7 @@ impl NodeGroup {
         }
         run.finish(1);
         if me != root {
-            run.driver.yield_to_colocated();
+            run.driver.yield_to_co_located();
         }
         Ok(())
     }

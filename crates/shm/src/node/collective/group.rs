@@ -34,16 +34,16 @@ pub struct NodeGroup {
     pub(super) step: u64,
     /// The last step that all others have finished, as far as this rank knows.
     pub(super) finished: u64,
-    /// Which root follows which.
+    /// Predicts the next root.
     pub(super) root_predictor: RootPredictor,
     /// Bytes of the bounce buffer of a slot.
     pub(super) buffer_len: usize,
-    /// Which slots are written where there are two ranks; else each step has its slot.
+    /// Schedule of the two ping-pong slots of a group of two ranks; `None` for larger groups.
     pub(super) pair_slots: Option<PingPongSchedule>,
-    /// Buffers for data to one other rank.
+    /// Ping-pong buffers shared with each other rank.
     pub(super) pair_buffers: PairBuffers,
     /// The others on this rank's processor, a bit each, as far as that is known.
-    pub(super) mates: u64,
+    pub(super) co_located: u64,
     /// Which ranks share processors, where that is known and even.
     pub(super) processors: Option<Arc<ProcessorGroups>>,
     /// The protocols of long calls.
@@ -106,7 +106,7 @@ impl NodeGroup {
             }
         };
         let members: Box<[Member]> = ranks.map(member).collect();
-        // Mapped so that other ranks find the badge of this process.
+        // Mapped so that other ranks find the address-space id of this process.
         segment.area();
         let others = members.iter().enumerate();
         let others = others.filter(|&(rank, _)| rank != me);
@@ -120,7 +120,7 @@ impl NodeGroup {
             buffer_len: arena::bounce_buffer_len(on_node),
             pair_slots: (members.len() == 2).then(|| PingPongSchedule::new(SLOTS)),
             pair_buffers: PairBuffers::new(me, members.len(), arena::pair_buffers_len(on_node)),
-            mates: 0,
+            co_located: 0,
             processors: None,
             trials: Box::new(ProtocolTrials::new()),
             non_temporal: NonTemporalTrials::new(),
@@ -139,7 +139,7 @@ impl NodeGroup {
     pub fn set_processors(&mut self, processors: &[u32]) {
         let ranks = processors.len();
         assert!(ranks == 0 || ranks == self.size(), "a processor each");
-        self.mates = processors::mates_of(self.me, processors);
+        self.co_located = processors::co_located_with(self.me, processors);
         self.processors = ProcessorGroups::new(self.me, processors).map(Arc::new);
     }
 
@@ -158,8 +158,8 @@ impl NodeGroup {
         Pieces::new(len, 1, path, element)
     }
 
-    /// Cuts a vector that a rank sends to one other. Of many ranks a pair has little room: a vector that does
-    /// not fit its buffers at once goes through the bounce buffers that the rank writes for all, which stay
+    /// Cuts a vector that a rank sends to one other. In large groups each pair's buffers are small: a vector
+    /// that does not fit them at once goes through the bounce buffers that the rank writes for all, which stay
     /// in a cache though the reader changes from call to call.
     #[inline]
     pub(super) fn pieces_for_one(&self, len: u64, element: usize) -> Pieces {

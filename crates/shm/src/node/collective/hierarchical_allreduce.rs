@@ -23,7 +23,7 @@ use super::scratch::SCRATCH_LEN;
 /// Pieces that go through a phase together: a rank that shares its processor yields once for all of them.
 const PIECES_IN_A_RUN: u64 = 4;
 
-/// Phases of a piece: to the mates, to the peers, and back.
+/// Phases of a piece: to the co-located ranks, to the peers, and back.
 const PHASES: u64 = 4;
 
 impl NodeGroup {
@@ -61,7 +61,9 @@ const HIERARCHICAL: usize = 1;
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     fn hierarchical_allreduce(
         &mut self,
-        ProcessorGroups { mates, peers, .. }: &ProcessorGroups,
+        ProcessorGroups {
+            co_located, peers, ..
+        }: &ProcessorGroups,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let Operands {
@@ -72,29 +74,34 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             ..
         } = operands;
         let buffer_len = self.group.pair_buffers.buffer_len.min(SCRATCH_LEN);
-        let pieces = Pieces::in_shares(len, mates.ranks.len(), (buffer_len, usize::MAX), element);
+        let pieces = Pieces::in_shares(
+            len,
+            co_located.ranks.len(),
+            (buffer_len, usize::MAX),
+            element,
+        );
         let mut first = 0;
         while first < pieces.steps() {
             let run_len = PIECES_IN_A_RUN.min(pieces.steps() - first);
             let step = |phase: u64, i: u64| PHASES * first + phase * run_len + i;
-            // Of a piece: this rank's share among its mates, and its part of that among its peers.
+            // Of a piece: this rank's share among its co-located ranks, and its part of that among its peers.
             let share = |of: usize, i: u64| {
                 let (at, len) = pieces.part(first + i);
-                shifted(share_of(of, mates.ranks.len(), len, element), at)
+                shifted(share_of(of, co_located.ranks.len(), len, element), at)
             };
             let part = |of: usize, i: u64| {
-                let share = share(mates.own_index, i);
+                let share = share(co_located.own_index, i);
                 let len = (share.end - share.start) as usize;
                 shifted(share_of(of, peers.ranks.len(), len, element), share.start)
             };
-            self.begin_exchange_with(mates, 2 * run_len);
+            self.begin_exchange_with(co_located, 2 * run_len);
             self.begin_exchange_with(peers, 2 * run_len);
             for i in 0..run_len {
-                self.send(mates, step(0, i), input, |mate| share(mate, i))?;
+                self.send(co_located, step(0, i), input, |rank| share(rank, i))?;
             }
             for i in 0..run_len {
-                let mine = share(mates.own_index, i);
-                self.combine_in(mates, step(0, i), (input, output), mine)?;
+                let mine = share(co_located.own_index, i);
+                self.combine_in(co_located, step(0, i), (input, output), mine)?;
                 self.send(peers, step(1, i), output, |peer| part(peer, i))?;
             }
             for i in 0..run_len {
@@ -104,13 +111,13 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             }
             for i in 0..run_len {
                 self.receive(peers, step(2, i), output, |peer| part(peer, i))?;
-                let mine = share(mates.own_index, i);
-                self.send(mates, step(3, i), output, |_| mine.clone())?;
+                let mine = share(co_located.own_index, i);
+                self.send(co_located, step(3, i), output, |_| mine.clone())?;
             }
             for i in 0..run_len {
-                self.receive(mates, step(3, i), output, |mate| share(mate, i))?;
+                self.receive(co_located, step(3, i), output, |rank| share(rank, i))?;
             }
-            self.end_exchange_with(mates);
+            self.end_exchange_with(co_located);
             self.end_exchange_with(peers);
             first += run_len;
         }

@@ -66,7 +66,7 @@ mod scatter;
 mod scratch;
 
 pub(crate) use awaited::ranks_of;
-pub use awaited::{AwaitedSteps, NeverComes};
+pub use awaited::{AwaitedSteps, StepLost};
 pub use driver::CollectiveDriver;
 pub use group::NodeGroup;
 pub(crate) use next_root::PredictedRoots;

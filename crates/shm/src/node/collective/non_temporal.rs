@@ -13,7 +13,7 @@ const TIMED: usize = 4 << 10;
 /// A cached write may take this many times as long as a non-temporal one, whose bytes the reader fetches from memory.
 const WORTH: u64 = 3;
 
-/// One in this many timed writes tries the other way.
+/// One in this many timed writes tries the other kind of write.
 const TRIED_ONE_IN: u64 = 16;
 
 /// One in this many writes is timed.

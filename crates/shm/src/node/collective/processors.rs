@@ -7,7 +7,7 @@ use std::vec::Vec;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ProcessorGroups {
     /// The ranks of this rank's processor.
-    pub(super) mates: RankSet,
+    pub(super) co_located: RankSet,
     /// The ranks that have this rank's index on each processor.
     pub(super) peers: RankSet,
     /// Whether the ranks of a processor have consecutive numbers.
@@ -51,7 +51,7 @@ impl ProcessorGroups {
         let are_in_order = each.iter().flat_map(|(_, ranks)| ranks).is_sorted();
         let ranks = each.swap_remove(own).1.into();
         Some(Self {
-            mates: RankSet { ranks, own_index },
+            co_located: RankSet { ranks, own_index },
             peers: RankSet {
                 ranks: peers,
                 own_index: own,
@@ -62,10 +62,10 @@ impl ProcessorGroups {
 }
 
 /// The other ranks on the processor of rank `me`, a bit each.
-pub(super) fn mates_of(me: usize, processors: &[u32]) -> u64 {
+pub(super) fn co_located_with(me: usize, processors: &[u32]) -> u64 {
     let others = processors.iter().enumerate();
-    let mates = others.filter(|&(rank, processor)| rank != me && *processor == processors[me]);
-    mates.fold(0, |mates, (rank, _)| mates | 1 << rank)
+    let co_located = others.filter(|&(rank, processor)| rank != me && *processor == processors[me]);
+    co_located.fold(0, |co_located, (rank, _)| co_located | 1 << rank)
 }
 
 #[cfg(test)]
@@ -75,16 +75,16 @@ mod tests {
     #[test]
     fn ranks_know_who_is_mates_of() {
         let processors = [3, 1, 3, 2, 3];
-        let all = [0, 1, 2, 3, 4].map(|me| mates_of(me, &processors));
+        let all = [0, 1, 2, 3, 4].map(|me| co_located_with(me, &processors));
         assert_eq!(all, [0b1_0100, 0, 0b1_0001, 0, 0b0_0101]);
-        assert_eq!(mates_of(1, &[]), 0);
+        assert_eq!(co_located_with(1, &[]), 0);
     }
 
     #[test]
     fn mates_and_peers_of_even_processors() {
         let domains = |me, processors| {
             let all = ProcessorGroups::new(me, processors)?;
-            let ranks = [all.mates, all.peers].map(|set| (set.ranks.to_vec(), set.own_index));
+            let ranks = [all.co_located, all.peers].map(|set| (set.ranks.to_vec(), set.own_index));
             Some((ranks, all.are_in_order))
         };
         let cyclic = &[4, 9, 4, 9, 4, 9];

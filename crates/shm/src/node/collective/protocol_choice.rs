@@ -58,7 +58,7 @@ impl NodeGroup {
             NextCall::Trial(protocol, call) => {
                 let clock = |group: &mut Self, driver: &mut D, stage| {
                     CollectiveRun::new(group, driver, (kind, stage, len), PayloadPath::Slots)
-                        .meet_at_clock()
+                        .synchronise_clock()
                 };
                 let start = match call == run.warmup {
                     true => clock(self, driver, ENTERING)?,
@@ -90,7 +90,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     /// All ranks meet in the first step, and go on when the chooser has read the clock; returns its time to
     /// the chooser. Were each rank to go on when it sees the others, those on the chooser's processor might
     /// do much of the next call before.
-    fn meet_at_clock(&mut self) -> Result<Instant, D::Error> {
+    fn synchronise_clock(&mut self) -> Result<Instant, D::Error> {
         self.report_to_root(CHOOSER, 0)?;
         self.chooser_writes(1, |_| Instant::now(), |_| Instant::now())
     }
@@ -142,7 +142,7 @@ mod tests {
     use oxmpi_os::RawBytes;
     use oxmpi_os::memory::Memfd;
 
-    use super::super::awaited::{AwaitedSteps, NeverComes};
+    use super::super::awaited::{AwaitedSteps, StepLost};
     use super::*;
     use crate::segment::{Segment, SegmentLayout};
 
@@ -153,13 +153,13 @@ mod tests {
     struct Polling<'a>(&'a Segment);
 
     impl CollectiveDriver for Polling<'_> {
-        type Error = (u32, NeverComes);
+        type Error = (u32, StepLost);
 
         fn polls(&self) -> u32 {
             0
         }
 
-        fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, NeverComes)> {
+        fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, StepLost)> {
             let start = Instant::now();
             while awaited.missing() != 0 {
                 assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
@@ -169,9 +169,9 @@ mod tests {
             Ok(())
         }
 
-        fn yield_to_colocated(&mut self) {}
+        fn yield_to_co_located(&mut self) {}
 
-        fn unreadable(&mut self, rank: u32) -> (u32, NeverComes) {
+        fn unreadable(&mut self, rank: u32) -> (u32, StepLost) {
             unreachable!("no rank reads rank {rank}")
         }
 
@@ -195,7 +195,7 @@ mod tests {
                 let mut start = |at: u64| {
                     let call = (CallKind::Gather, ENTERING, at);
                     CollectiveRun::new(&mut group, &mut driver, call, PayloadPath::Slots)
-                        .meet_at_clock()
+                        .synchronise_clock()
                 };
                 (0..200)
                     .map(|at| start(at).expect("all come"))

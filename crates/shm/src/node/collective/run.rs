@@ -152,7 +152,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         let pair = (self.group.me, reader);
         let number = self.number(step);
         let stays = self.path == PayloadPath::PingPong
-            && (self.group.mates >> reader & 1 > 0
+            && (self.group.co_located >> reader & 1 > 0
                 || self.group.pair_buffers.place(number, pair).is_own);
         match stays {
             true => BufferStore::CACHED,

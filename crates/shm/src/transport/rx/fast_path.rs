@@ -58,8 +58,8 @@ impl<B: Bytes> ShmRx<B> {
             from: Peer(link.peer),
             tag: envelope as u32,
             len,
-            // A receiver that always finds a message waiting does chores once every quarter of a ring.
-            poll: wrote_credits && tx.chores,
+            // A receiver that always finds a message waiting takes the slow path once every quarter of a ring.
+            poll: wrote_credits && tx.has_slow_work,
         }
     }
 
@@ -98,7 +98,7 @@ impl<B: Bytes> ShmRx<B> {
         }
     }
 
-    /// Polls in full: for messages that are not short, and for chores.
+    /// Polls in full: for messages that are not short, and for slow work.
     #[inline(never)]
     pub(super) fn poll_in_full<T: AsTx<ShmTx<B>>, C: Bytes, S: Sink<T>>(
         &mut self,

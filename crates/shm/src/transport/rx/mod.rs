@@ -262,7 +262,7 @@ impl<B: Bytes> ShmRx<B> {
     /// Does what most polls need not: bulk transfers, room, broken peers.
     #[cold]
     #[inline(never)]
-    fn chores<T: AsTx<ShmTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
+    fn slow_path<T: AsTx<ShmTx<B>>, S: Sink<T>>(&mut self, tx: &mut T, sink: &mut S) -> u32 {
         let mut moved = ShmTx::advance(tx, sink);
         while let Some((peer, why)) = tx.as_tx().broken.pop() {
             moved += self.lose(peer, why, tx, sink);
@@ -274,7 +274,7 @@ impl<B: Bytes> ShmRx<B> {
     /// Notes the words that the sending half waits for, which end a sleep, too. Most polls are followed by no
     /// sleep, so they are noted only once a sleep is tried.
     fn note_waits(&mut self, tx: &mut ShmTx<B>) {
-        self.noted = self.to_note || !tx.chores;
+        self.noted = self.to_note || !tx.has_slow_work;
         if self.noted {
             self.waits.clear();
             tx.waits(&mut self.waits);
@@ -289,8 +289,8 @@ impl<B: Bytes> ShmRx<B> {
         tx: &mut T,
         sink: &mut S,
     ) -> u32 {
-        if tx.as_tx().chores {
-            n += self.chores(tx, sink);
+        if tx.as_tx().has_slow_work {
+            n += self.slow_path(tx, sink);
         }
         if n == 0 {
             self.empty = self.empty.wrapping_add(1);
@@ -349,7 +349,7 @@ impl<B: Bytes, T: AsTx<ShmTx<B>>> Rx<T> for ShmRx<B> {
         sink: &mut S,
     ) -> Option<ShortMessage> {
         // Chores need the sink, and new links a full poll.
-        if !tx.as_tx().chores {
+        if !tx.as_tx().has_slow_work {
             let next = match from {
                 Some(from) => {
                     Self::take(&mut self.links[from.0 as usize], tx.as_tx(), wanted, body)

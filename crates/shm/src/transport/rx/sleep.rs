@@ -8,7 +8,7 @@ use oxmpi_os::pipe::{PollFd, PollFlags, poll};
 use oxmpi_wire::{Bytes, Sleeper};
 
 use super::{POLLS_PER_CHECK, ShmRx};
-use crate::transport::Expedited;
+use crate::transport::MembarrierFence;
 use crate::transport::tx::WordWait;
 
 /// Short naps between two checks of the peers' processes: some milliseconds.
@@ -69,7 +69,7 @@ impl<B: Bytes> ShmRx<B> {
     pub fn disarm(&mut self) {
         self.segment.sleep_flag(self.me).clear();
         if let Some(doorbells) = self.segment.doorbells() {
-            doorbells.own().hear();
+            doorbells.own().drain();
         }
         self.empty = POLLS_PER_CHECK - 1;
     }
@@ -87,7 +87,7 @@ impl<B: Bytes> Sleeper for ShmRx<B> {
             return false;
         }
         let sleep_flag = self.segment.sleep_flag(self.me);
-        sleep_flag.announce(&Expedited);
+        sleep_flag.announce(&MembarrierFence);
         let come = self.has_arrivals();
         if come {
             sleep_flag.clear();

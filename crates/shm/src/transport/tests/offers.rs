@@ -164,7 +164,7 @@ fn a_piece_count_that_repeats_gives_the_owner_up() {
     let [mut owner, mut claimer] = two();
     let (mut from, mut to) = (vec![1; LEN], vec![0; LEN]);
     let key = owner.offer_to_one(&mut from);
-    // A rank with a badge has mapped its area.
+    // A rank with an address-space id has mapped its area.
     assert!(owner.segment.area().is_some());
     if !single_copy() {
         return;

@@ -5,7 +5,7 @@ use oxmpi_wire::{Busy, Bytes, Fault, Header, Limits, Peer, Put, Slot, Tx};
 use super::ShmTx;
 use crate::ring::{MappedWords, RingSlot};
 use crate::transport::shared_bytes::SharedBytes;
-use crate::transport::{Expedited, SHORT};
+use crate::transport::{MembarrierFence, SHORT};
 
 impl<B: Bytes> Tx for ShmTx<B> {
     type Slot<'a>
@@ -41,7 +41,7 @@ impl<B: Bytes> Tx for ShmTx<B> {
             return false;
         }
         out.put(head, body);
-        if out.sleep_flag.asleep(&Expedited) {
+        if out.sleep_flag.asleep(&MembarrierFence) {
             self.wake(to.0);
         }
         true

@@ -1,4 +1,4 @@
-//! The sending half of the transport: [`ShmTx`], its chores and its end. Messages, room and bulk transfers
+//! The sending half of the transport: [`ShmTx`], its slow path and its end. Messages, room and bulk transfers
 //! have files of their own.
 
 pub(super) mod bulk;
@@ -17,10 +17,10 @@ use oxmpi_wire::{AsTx, Bytes, Fault, Limits, Peer, Sink, Token};
 use self::bulk::protocol::BulkPreference;
 use self::bulk::{BufferStream, Claims, OpenOperation, OwnedOffers};
 use super::control::Control;
-use super::link::{LinkState, SendLink, Shortage, control_head};
+use super::link::{BlockedOn, LinkState, SendLink, control_head};
 use super::offer_key::OfferedRegions;
 use super::windows::PingPongWindows;
-use super::{Expedited, OPERATIONS, limits};
+use super::{MembarrierFence, OPERATIONS, limits};
 use crate::ring::{Corrupt, MappedWords, SharedWords};
 use crate::segment::Segment;
 
@@ -30,7 +30,7 @@ pub use self::messages::ShmSlot;
 pub struct ShmTx<B: Bytes = RawBytes> {
     out: Vec<SendLink>,
     /// Whether [`ShmTx::advance`] has anything to do.
-    pub(super) chores: bool,
+    pub(super) has_slow_work: bool,
     regions: OfferedRegions<B>,
     streams: Vec<BufferStream>,
     offers: OwnedOffers,
@@ -59,7 +59,7 @@ impl<B: Bytes> ShmTx<B> {
             .collect();
         Self {
             out,
-            chores: false,
+            has_slow_work: false,
             regions: OfferedRegions::new(),
             streams: Vec::new(),
             offers: OwnedOffers::new(ranks),
@@ -84,7 +84,7 @@ impl<B: Bytes> ShmTx<B> {
     /// One plain load while the peer is awake.
     #[inline(always)]
     pub(crate) fn wake_if_asleep(&self, peer: u32) {
-        if self.out[peer as usize].sleep_flag.asleep(&Expedited) {
+        if self.out[peer as usize].sleep_flag.asleep(&MembarrierFence) {
             self.wake(peer);
         }
     }
@@ -125,7 +125,7 @@ impl<B: Bytes> ShmTx<B> {
     fn report(&mut self, peer: u32, why: Fault) {
         if !self.broken.iter().any(|(p, _)| *p == peer) {
             self.broken.push((peer, why));
-            self.chores = true;
+            self.has_slow_work = true;
         }
     }
 
@@ -154,13 +154,13 @@ impl<B: Bytes> ShmTx<B> {
             return Err(Corrupt("more pulls and puts than allowed"));
         }
         self.answers.push_back((peer, control));
-        self.chores = true;
+        self.has_slow_work = true;
         Ok(())
     }
 
     fn finish(&mut self, token: Token, result: Result<(), Fault>) {
         self.finished.push_back((token, result));
-        self.chores = true;
+        self.has_slow_work = true;
     }
 
     /// Moves on everything that waits for room. Returns how much moved.
@@ -176,7 +176,7 @@ impl<B: Bytes> ShmTx<B> {
         while let Some(&peer) = tx.as_tx().blocked.get(i) {
             if tx.as_tx().unblocked(peer) {
                 tx.as_tx().blocked.swap_remove(i);
-                tx.as_tx().out[peer as usize].shortage = Shortage::default();
+                tx.as_tx().out[peer as usize].blocked_on = BlockedOn::default();
                 sink.room(tx, Peer(peer));
                 moved += 1;
             } else {
@@ -184,7 +184,7 @@ impl<B: Bytes> ShmTx<B> {
             }
         }
         let own = tx.as_tx();
-        own.chores = !(own.answers.is_empty()
+        own.has_slow_work = !(own.answers.is_empty()
             && !own.bulk_waits()
             && own.finished.is_empty()
             && own.blocked.is_empty()
@@ -237,7 +237,7 @@ impl<B: Bytes> ShmTx<B> {
         }
         out.state = LinkState::Lost;
         out.ring.slots().freeze();
-        out.shortage = Shortage::default();
+        out.blocked_on = BlockedOn::default();
         self.blocked.retain(|&p| p != peer);
         self.answers.retain(|(p, _)| *p != peer);
         self.drop_bulk(peer);

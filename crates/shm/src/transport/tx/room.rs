@@ -5,7 +5,7 @@ use oxmpi_wire::{Busy, Bytes, Fault, Peer, Resource};
 use super::ShmTx;
 use crate::ring::Corrupt;
 use crate::transport::OPERATIONS;
-use crate::transport::link::{LinkState, SendLink, Shortage};
+use crate::transport::link::{BlockedOn, LinkState, SendLink};
 
 impl<B: Bytes> ShmTx<B> {
     /// Whether there is room for one more slot, and for a buffer if `buffer`; else the peer counts as
@@ -17,12 +17,12 @@ impl<B: Bytes> ShmTx<B> {
             return Ok(());
         }
         if self.out[to.0 as usize].state == LinkState::Open {
-            let shortage = Shortage {
+            let blocked_on = BlockedOn {
                 slot: true,
                 buffer,
                 operation: false,
             };
-            self.block(to.0, shortage);
+            self.block(to.0, blocked_on);
         }
         Err(Busy)
     }
@@ -93,23 +93,23 @@ impl<B: Bytes> ShmTx<B> {
         Ok(out.ring.room()? && (!buffer || out.frame_room()?))
     }
 
-    pub(super) fn block(&mut self, to: u32, shortage: Shortage) {
-        let had = &mut self.out[to as usize].shortage;
+    pub(super) fn block(&mut self, to: u32, blocked_on: BlockedOn) {
+        let had = &mut self.out[to as usize].blocked_on;
         if !had.any() {
             self.blocked.push(to);
         }
-        had.slot |= shortage.slot;
-        had.buffer |= shortage.buffer;
-        had.operation |= shortage.operation;
-        self.chores = true;
+        had.slot |= blocked_on.slot;
+        had.buffer |= blocked_on.buffer;
+        had.operation |= blocked_on.operation;
+        self.has_slow_work = true;
     }
 
     pub(super) fn unblocked(&mut self, peer: u32) -> bool {
-        let shortage = self.out[peer as usize].shortage;
-        if shortage.operation && self.operations.used() as usize >= OPERATIONS {
+        let blocked_on = self.out[peer as usize].blocked_on;
+        if blocked_on.operation && self.operations.used() as usize >= OPERATIONS {
             return false;
         }
         // A peer that waits for an operation may have a closed link.
-        self.has_room(peer, shortage.buffer)
+        self.has_room(peer, blocked_on.buffer)
     }
 }

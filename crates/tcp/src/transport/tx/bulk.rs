@@ -17,7 +17,7 @@ use super::TcpTx;
 use super::operations::Operation;
 use crate::frame::{Control, OperationId, Push};
 use crate::transport::OPERATIONS;
-use crate::transport::bulk_trials::{BulkProtocol, TransferClass};
+use crate::transport::bulk_trials::{KernelCopy, TransferClass};
 use crate::transport::send_half::{BulkReason, OutboundBulk};
 use crate::transport::transfer::Transfer;
 
@@ -185,7 +185,7 @@ impl<B: Bytes> TcpTx<B> {
                 push: None,
                 protocol: match takes_pages {
                     true => half.bulk_trials.choose(class),
-                    false => BulkProtocol::Copy,
+                    false => KernelCopy::Copy,
                 },
                 start: takes_pages.then(|| (class, Instant::now())),
             });

@@ -40,7 +40,7 @@ pub struct TcpTx<B: Bytes = RawBytes> {
     /// Peers that the next flush writes to.
     scheduled: Vec<u32>,
     /// Peers for which a call has returned [`Busy`].
-    refused: Vec<u32>,
+    peers_awaiting_room: Vec<u32>,
     /// Peers to connect to.
     to_connect: Vec<u32>,
     operations: Operations,
@@ -69,7 +69,7 @@ impl<B: Bytes> TcpTx<B> {
             peers: cards.iter().map(|_| None).collect(),
             cards,
             scheduled: Vec::new(),
-            refused: Vec::new(),
+            peers_awaiting_room: Vec::new(),
             to_connect: Vec::new(),
             operations: Operations::new(),
             regions: Regions::new(),
@@ -132,9 +132,9 @@ impl<B: Bytes> TcpTx<B> {
     #[cold]
     fn refuse(&mut self, peer: u32) {
         let half = self.half(peer);
-        if !half.refused {
-            half.refused = true;
-            self.refused.push(peer);
+        if !half.awaits_room {
+            half.awaits_room = true;
+            self.peers_awaiting_room.push(peer);
         }
     }
 
@@ -202,7 +202,7 @@ impl<B: Bytes> TcpTx<B> {
             sink.lost(tx, Peer(peer), why);
             reported += 1;
         }
-        for at in (0..tx.as_tx().refused.len()).rev() {
+        for at in (0..tx.as_tx().peers_awaiting_room.len()).rev() {
             if let Some(peer) = tx.as_tx().take_unblocked(at) {
                 sink.room(tx, Peer(peer));
                 reported += 1;
@@ -211,16 +211,16 @@ impl<B: Bytes> TcpTx<B> {
         reported
     }
 
-    /// The refused peer at index `at`, removed from the list, if there is room for it now.
+    /// The peer awaiting room at index `at`, removed from the list, if there is room for it now.
     fn take_unblocked(&mut self, at: usize) -> Option<u32> {
-        let &peer = self.refused.get(at)?;
+        let &peer = self.peers_awaiting_room.get(at)?;
         let (free, frame) = (!self.operations.are_full(), self.options.frame as usize);
         let half = self.half(peer);
         if !free || !half.buffer.has_room(frame) {
             return None;
         }
-        half.refused = false;
-        self.refused.swap_remove(at);
+        half.awaits_room = false;
+        self.peers_awaiting_room.swap_remove(at);
         Some(peer)
     }
 

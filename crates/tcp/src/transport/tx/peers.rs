@@ -102,12 +102,12 @@ impl<B: Bytes> TcpTx<B> {
             // Bytes in the kernel may be pages that the user writes to again: a reset drops them.
             let _ = stream.reset_at_end();
         }
-        half.refused = false;
+        half.awaits_room = false;
         half.buffer.clear();
         half.replies.clear();
         self.zero_copy.lose(peer);
         self.drop_bulk(peer);
-        self.refused.retain(|refused| *refused != peer);
+        self.peers_awaiting_room.retain(|waiting| *waiting != peer);
         self.to_connect.retain(|wanted| *wanted != peer);
         self.losses.push_back((peer, why));
         if why.is_failure() {

@@ -12,9 +12,9 @@ pub(super) struct DeviceJson<'m> {
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'m str>,
-    /// The number of an object.
+    /// Id of the object that the device is attached to.
     near: u32,
-    /// The number of a device.
+    /// Id of the device that it is attached to.
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,6 +38,7 @@ struct PciJson {
     subdevice: u16,
     revision: u8,
     interface: u8,
+    /// Bytes per second.
     link_speed: u64,
 }
 

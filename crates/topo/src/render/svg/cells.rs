@@ -75,14 +75,14 @@ impl Tracks {
 
 /// The constraints by which a grid chooses its number of columns.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fit {
+pub(super) struct GridConstraints {
     /// The wanted ratio of width to height of the whole.
     pub(super) aspect: f64,
     /// The size of the boxes above the grid, in the same width.
     pub(super) above: Size,
 }
 
-impl Fit {
+impl GridConstraints {
     /// How far the aspect of this size is from the wanted one: 1 is best.
     pub(super) fn misfit(self, size: Size) -> f64 {
         let width = size.width.max(self.above.width).max(1);
@@ -133,7 +133,7 @@ impl Cell {
     /// # Cost
     ///
     /// `n^1.5` of `n` cells: the numbers of columns that differ in their number of rows are tried.
-    pub(super) fn grid(cells: Vec<Self>, fit: Fit) -> Option<Self> {
+    pub(super) fn grid(cells: Vec<Self>, fit: GridConstraints) -> Option<Self> {
         let mut best = (f64::INFINITY, 1);
         let mut columns = cells.len();
         while columns > 0 {
@@ -151,13 +151,13 @@ impl Cell {
 
     /// One grid, or several one above the other if there are a few runs of cells of different size, such as
     /// fast and slow cores.
-    pub(super) fn grids(cells: Vec<Self>, fit: Fit) -> Option<Self> {
+    pub(super) fn grids(cells: Vec<Self>, fit: GridConstraints) -> Option<Self> {
         const MOST: usize = 3;
         let runs = cells.chunk_by(|a, b| a.least == b.least).count();
         if !(2..=MOST).contains(&runs) || cells.len() < 2 * runs {
             return Self::grid(cells, fit);
         }
-        let each = Fit {
+        let each = GridConstraints {
             aspect: fit.aspect * runs as f64,
             ..fit
         };

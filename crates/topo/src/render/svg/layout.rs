@@ -6,8 +6,8 @@
 //! nearer to the wanted aspect.
 
 use super::boxes::{Face, Scene, Size, line};
-use super::cells::{Cell, Fit, GAP};
-use super::overlay::Overlaid;
+use super::cells::{Cell, GAP, GridConstraints};
+use super::overlay::OverlaysByCpu;
 use super::palette::Look;
 use super::widths::Font;
 use super::{SvgOptions, devices, labels, legend};
@@ -24,14 +24,14 @@ const INNER: [f64; 5] = [1.0, 0.7, 1.4, 0.4, 2.5];
 
 /// The whole picture of a machine.
 pub(super) fn scene(machine: &Machine, options: &SvgOptions) -> Scene {
-    let overlaid = Overlaid::new(&options.overlays, machine.online());
-    let whole = Fit {
+    let overlaid = OverlaysByCpu::new(&options.overlays, machine.online());
+    let whole = GridConstraints {
         aspect: options.aspect.clamp(1.0 / 32.0, 32.0),
         above: Size::default(),
     };
     let mut best: Option<Cell> = None;
     for part in INNER {
-        let fit = Fit {
+        let fit = GridConstraints {
             aspect: whole.aspect * part,
             ..whole
         };
@@ -53,8 +53,8 @@ pub(super) fn scene(machine: &Machine, options: &SvgOptions) -> Scene {
 /// The data that all objects of a picture share.
 struct Layout<'a> {
     options: &'a SvgOptions,
-    overlaid: &'a Overlaid<'a>,
-    fit: Fit,
+    overlaid: &'a OverlaysByCpu<'a>,
+    fit: GridConstraints,
     /// The width of the widest name of each kind: all objects of a kind have this room, so that they look
     /// alike.
     widest: [u32; Kind::COUNT],
@@ -64,8 +64,8 @@ impl<'a> Layout<'a> {
     fn new(
         machine: &Machine,
         options: &'a SvgOptions,
-        overlaid: &'a Overlaid<'a>,
-        fit: Fit,
+        overlaid: &'a OverlaysByCpu<'a>,
+        fit: GridConstraints,
     ) -> Self {
         let mut layout = Self {
             options,
@@ -81,8 +81,8 @@ impl<'a> Layout<'a> {
         layout
     }
 
-    fn above(&self, above: Size) -> Fit {
-        Fit { above, ..self.fit }
+    fn above(&self, above: Size) -> GridConstraints {
+        GridConstraints { above, ..self.fit }
     }
 
     fn object(&self, object: Object<'_>) -> Cell {
@@ -235,7 +235,7 @@ impl<'a> Layout<'a> {
             Cell::panel(face, None)
         };
         let pus: Vec<Cell> = machine.offline().iter().map(pu).collect();
-        let wide = Fit {
+        let wide = GridConstraints {
             aspect: 32.0,
             above,
         };

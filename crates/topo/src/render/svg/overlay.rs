@@ -62,12 +62,12 @@ const LABEL: u32 = 64;
 const FOOT: u32 = 9;
 
 /// The overlays, by processor.
-pub(super) struct Overlaid<'a> {
+pub(super) struct OverlaysByCpu<'a> {
     overlays: &'a [Overlay],
     at: BTreeMap<usize, Vec<usize>>,
 }
 
-impl<'a> Overlaid<'a> {
+impl<'a> OverlaysByCpu<'a> {
     pub(super) fn new(overlays: &'a [Overlay], online: &CpuSet) -> Self {
         let mut at: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (place, overlay) in overlays.iter().enumerate() {

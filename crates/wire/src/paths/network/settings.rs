@@ -54,7 +54,7 @@ pub const SETTINGS: &[Setting] = &[
         kind: "bytes",
         level: Level::Tuning,
         short: "unused: the longest message on path R0 of a network, and the chunk of path R1",
-        long: "Longer messages are put in chunks of this size (path R1), a few under way at once. At \
+        long: "Longer messages are put in chunks of this size (path R1), a few in flight at once. At \
                least 4 KiB. `get_limit` and `put_chunk`, where they are set, take precedence.",
         check: |text| get_limit(text).map(drop),
     },

@@ -5,8 +5,8 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::{Bytes, Layout, Put};
 
 use crate::data::target;
-use crate::raw::scratch::Scratch;
-use crate::raw::state::{Area, BlockRanges, Buffers, Neighbors};
+use crate::raw::collective_scratch::Scratch;
+use crate::raw::collective_state::{Area, BlockRanges, Buffers, Neighbors};
 
 /// The element of test reductions: the map of `x` to `a x + b`, as `[a, b]`. Composing maps does not commute.
 pub(super) type Element = [u64; 2];

@@ -13,8 +13,8 @@ use super::job::{job, job_placed};
 use crate::data::{source, target};
 use crate::envelope::{Source, Tag};
 use crate::error::{Error, Result};
+use crate::raw::collective_state::{Area, Buffers, PlanRun};
 use crate::raw::elementwise;
-use crate::raw::state::{Area, Buffers, PlanRun};
 use crate::raw::{Communicator, Group, Mode, RawRequest, Single};
 
 const SIZE: u32 = 5;
@@ -157,7 +157,7 @@ fn an_operation_calls_no_collective_while_its_node_group_is_in_use() {
             let operation = |a, b| {
                 if first.take() {
                     let error = broadcast_a_byte(comm).expect_err("its node group is in use");
-                    let said = "one is under way on this communicator";
+                    let said = "one is in progress on this communicator";
                     assert!(error.to_string().contains(said), "{error}");
                     refused.fetch_add(1, Relaxed);
                 }

@@ -16,7 +16,7 @@ use crate::raw::placement::on_one_node;
 use crate::raw::{Communicator, Endpoint, EndpointCell, Group, Single};
 
 /// How long a rank may take for one job.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Runs `rank` as each of `size` ranks, each on a thread and an endpoint of its own.
 pub(super) fn job(size: u32, rank: impl Fn(&Communicator<Single>) + Sync) {
@@ -47,7 +47,7 @@ pub(super) fn job_placed(place: Placement, rank: impl Fn(&Communicator<Single>) 
         }
         drop(done);
         for _ in 0..size {
-            if watch.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            if watch.recv_timeout(TIMEOUT) == Err(RecvTimeoutError::Timeout) {
                 eprintln!("a job of {size} ranks hangs");
                 std::process::abort();
             }

@@ -9,10 +9,10 @@ use super::job::job;
 use super::{calls, sample};
 use crate::data::{source, target};
 use crate::envelope::{Source, Tag};
+use crate::raw::collective_state::Buffers;
 use crate::raw::elementwise;
 use crate::raw::operation::OwnedOperation;
 use crate::raw::placement::on_one_node;
-use crate::raw::state::Buffers;
 use crate::raw::{Communicator, Mode, RawRequest, Single};
 
 /// Collectives that are under way at once.

@@ -12,8 +12,8 @@ use super::job::job;
 use crate::data::target;
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
+use crate::raw::collective_state::{Area, Buffers};
 use crate::raw::elementwise;
-use crate::raw::state::{Area, Buffers};
 use crate::raw::threading::sealed::EndpointAccess;
 use crate::raw::{Communicator, Mode, Multi, thread_endpoints};
 

@@ -70,7 +70,7 @@ impl<B: Bytes> ShmTx<B> {
             chunk: chunk as u32,
             push,
         });
-        self.chores = true;
+        self.has_slow_work = true;
     }
 
     /// Takes a chunk of operation `id` from `peer`. Returns the token after the last chunk.

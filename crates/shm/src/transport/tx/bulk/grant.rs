@@ -41,7 +41,9 @@ impl Grant {
         let bytes = word >> 8;
         let window = match number.checked_sub(FIFOS) {
             None if (1..=FIFO_LEN as u64).contains(&bytes) => OfferWindow::Fifo(number),
-            Some(i) if i < WINDOWS_PER_PAIR => OfferWindow::PingPong(PingPongWindows::across(i)),
+            Some(i) if i < WINDOWS_PER_PAIR => {
+                OfferWindow::PingPong(PingPongWindows::peer_index(i))
+            }
             _ => return None,
         };
         Some(Self { window, bytes })

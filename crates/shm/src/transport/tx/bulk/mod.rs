@@ -21,7 +21,7 @@ use self::protocol::{BulkPreference, BulkProtocol};
 use super::{ShmTx, WordWait};
 use crate::transport::OPERATIONS;
 use crate::transport::control::{Control, OperationId};
-use crate::transport::link::Shortage;
+use crate::transport::link::BlockedOn;
 
 pub(super) use self::claimer::Claims;
 pub(super) use self::frames::BufferStream;
@@ -141,11 +141,11 @@ impl<B: Bytes> ShmTx<B> {
         if (self.operations.used() as usize) < OPERATIONS {
             return Ok(());
         }
-        let shortage = Shortage {
+        let blocked_on = BlockedOn {
             operation: true,
-            ..Shortage::default()
+            ..BlockedOn::default()
         };
-        self.block(peer, shortage);
+        self.block(peer, blocked_on);
         Err(Busy)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{check, faults, machine};
 use crate::facts::Info;
-use crate::facts::devices::{Behind, DeviceFacts, DeviceKind, Pci, PciAddress};
+use crate::facts::devices::{BridgeBuses, DeviceFacts, DeviceKind, Pci, PciAddress};
 use crate::machine::Machine;
 use crate::render::svg::palette::Look;
 use crate::render::svg::{SvgOptions, layout};
@@ -49,7 +49,7 @@ fn with(facts: DeviceFacts, children: Vec<DeviceTree>) -> DeviceTree {
 fn with_devices(name: &str) -> Machine {
     let mut tree = Tree::of(&machine("package:2 [numa] l3:1 core:4 pu:2"));
     let bridge = |kind, buses| DeviceFacts {
-        behind: Some(Behind { domain: 0, buses }),
+        behind: Some(BridgeBuses { domain: 0, buses }),
         ..DeviceFacts::new(kind)
     };
     let mut card = pci(0x3b, 0, 15_750_000_000);

@@ -59,7 +59,7 @@ impl<B: Bytes> ShmTx<B> {
         if i >= WINDOWS_PER_PAIR {
             return Err(Corrupt("an unknown window"));
         }
-        let i = PingPongWindows::across(i);
+        let i = PingPongWindows::peer_index(i);
         self.windows.check(peer, i)?;
         let window_len = self.windows.len() as u64;
         let filled = (u64::from(pushed.pages) * PushedWindow::PAGE).min(len);

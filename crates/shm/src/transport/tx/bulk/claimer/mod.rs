@@ -1,4 +1,6 @@
-//! The claimer's side of bulk transfers: the life of its claims, and a file for each way in which it moves bytes.
+//! The claimer's side of bulk transfers: the life of its claims, and a file for each protocol.
+//!
+//! The owner *offers* bytes; the claimer *claims* the offer; a *pushed* message already lies in a ping-pong *window*.
 //!
 //! A get of offered bytes claims the offer by a protocol, moves the bytes in steps, and finishes the claim. Where the
 //! protocol fails, the get goes on by a pull through the link's buffers.
@@ -96,7 +98,7 @@ impl<B: Bytes> ShmTx<B> {
             .filter(|pushed| usize::from(pushed.window) < WINDOWS_PER_PAIR)
         {
             // Before the clock starts: page faults are no cost of the protocol. The owner has checked the memory.
-            let i = PingPongWindows::across(pushed.window.into());
+            let i = PingPongWindows::peer_index(pushed.window.into());
             let absent = self.windows.absent(peer, i, len);
             self.populate_window(peer, i, absent);
         }
@@ -105,16 +107,16 @@ impl<B: Bytes> ShmTx<B> {
         let protocols = self.open_protocols(peer, id, offered, at, len);
         let last_protocol = self.offers.last_protocol(peer, len);
         let pushed_here = offered.pushed.is_some() && protocols.has(BulkProtocol::Slots);
-        let exchanged = self.offers.is_ping_pong_exchange(peer, len) || bidirectional;
-        let follows =
-            exchanged && peer < self.me && (last_protocol != BulkProtocol::Slots || pushed_here);
+        let is_exchange = self.offers.is_ping_pong_exchange(peer, len) || bidirectional;
+        let peer_chooses =
+            is_exchange && peer < self.me && (last_protocol != BulkProtocol::Slots || pushed_here);
         let protocol = match self.preference.protocol {
             Some(protocol) if protocols.has(protocol) => protocol,
             Some(BulkProtocol::Buffers) => return false,
             Some(_) if protocols.has(BulkProtocol::Slots) => BulkProtocol::Slots,
             Some(_) if protocols.has(BulkProtocol::Copy) => BulkProtocol::Copy,
             // Of a pair that exchanges messages the lower rank chooses: see `choice`.
-            None if follows && protocols.has(last_protocol) => last_protocol,
+            None if peer_chooses && protocols.has(last_protocol) => last_protocol,
             None if protocols != ProtocolSet::default() => {
                 let known = self.claims.costs[peer as usize].get_or_insert_default();
                 known.tables[usize::from(bidirectional)].pick(len, protocols, pushed_here)
@@ -177,7 +179,7 @@ impl<B: Bytes> ShmTx<B> {
                 len,
             },
         });
-        self.chores = true;
+        self.has_slow_work = true;
         true
     }
 
@@ -195,7 +197,7 @@ impl<B: Bytes> ShmTx<B> {
             protocols = protocols
                 .with(BulkProtocol::Copy)
                 .with(BulkProtocol::CopyNt);
-            if offered.pushed.is_some() || self.windows.others(peer) {
+            if offered.pushed.is_some() || self.windows.may_belong_to(peer) {
                 protocols = protocols.with(BulkProtocol::Slots);
             }
         }

@@ -1,4 +1,4 @@
-//! The owner's side of bulk transfers: the life of its offers, and a file for each way in which it moves bytes.
+//! The owner's side of bulk transfers: the life of its offers, and a file for each protocol.
 //!
 //! A rank offers the bytes of a region to one peer, in a place of its area. The peer claims the offer by a
 //! [protocol](super::protocol) and finishes it; or the owner withdraws it.
@@ -210,7 +210,7 @@ impl<B: Bytes> ShmTx<B> {
         let peer_state = &mut self.offers.peers[to as usize];
         peer_state.generation = generation;
         peer_state.taken |= 1 << place;
-        self.chores = true;
+        self.has_slow_work = true;
         let first = std::ptr::with_exposed_provenance(address as usize);
         let areas = self.segment.rank_areas().filter(|_| address != 0);
         let heap = areas.and_then(|areas| areas.offset(self.me, first, len));

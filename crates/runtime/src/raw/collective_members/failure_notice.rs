@@ -17,7 +17,7 @@ use super::Members;
 use crate::data::{source, target};
 use crate::error::{Error, Result};
 
-/// The tag of failure notices, beyond those of every [number](super::super::state::CollectiveNumbers).
+/// The tag of failure notices, beyond those of every [number](super::super::collective_state::CollectiveNumbers).
 const TAG: u32 = u32::MAX - (TAGS - 1);
 
 /// The cause that another rank of the group has notified for collectives of the context, if one has.

@@ -81,18 +81,19 @@ pub(crate) fn scripts(plans: &[AnyPlan], contract: &Contract) -> Vec<Vec<Step>> 
     scripts.into_iter().map(RefCell::into_inner).collect()
 }
 
-/// A plan with one act or step mutated, if `at` is given.
+/// A plan with one act or step mutated, where `at` says so.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mutant<P = AnyPlan> {
     pub(crate) plan: P,
     pub(crate) size: u32,
+    /// The mutation, its step, and the index of its act in the step.
     pub(crate) at: Option<(Mutation, u32, usize)>,
 }
 
 impl<P> Mutant<P> {
-    fn spoil(&self, spoil: Mutation, mut act: Act) -> Option<Act> {
+    fn mutate(&self, mutation: Mutation, mut act: Act) -> Option<Act> {
         let shorten = |part: &mut Part| part.count = part.count.saturating_sub(1);
-        match (spoil, &mut act) {
+        match (mutation, &mut act) {
             (Mutation::Dropped, _) => return None,
             (
                 Mutation::Peer,
@@ -142,7 +143,7 @@ impl<P> Mutant<P> {
 impl<P: Plan> Mutant<P> {
     /// The step of the plan that runs as step `i`. As at most two steps are exchanged, this is also the
     /// step as which step `i` of the plan runs.
-    pub(crate) fn asked(&self, i: u32) -> u32 {
+    pub(crate) fn source_step(&self, i: u32) -> u32 {
         match self.at {
             Some((Mutation::Swapped, step, _))
                 if step + 1 < self.steps() && (i == step || i == step + 1) =>
@@ -164,21 +165,25 @@ impl<P: Plan> Plan for Mutant<P> {
     }
 
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
-        let needs = self.plan.step(self.asked(i), inputs, acts)?.min(i);
-        let Some((spoil, _, place)) = self.at.filter(|&(_, step, _)| step == i) else {
+        let needs = self.plan.step(self.source_step(i), inputs, acts)?.min(i);
+        let Some((mutation, _, act_index)) = self.at.filter(|&(_, step, _)| step == i) else {
             keep_all(acts);
             return Some(needs);
         };
         let whole = core::mem::take(acts);
         for (at, &act) in whole.iter().enumerate() {
-            let act = if at == place {
-                self.spoil(spoil, act)
+            let act = if at == act_index {
+                self.mutate(mutation, act)
             } else {
                 Some(act)
             };
             act.into_iter().for_each(|act| acts.push(act));
         }
-        Some(if spoil == Mutation::Hasty { 0 } else { needs })
+        Some(if mutation == Mutation::Hasty {
+            0
+        } else {
+            needs
+        })
     }
 }
 

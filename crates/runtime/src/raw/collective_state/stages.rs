@@ -7,8 +7,8 @@
 use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
 
+use super::super::collective_scratch::{RunMemory, Scratch};
 use super::super::group::Group;
-use super::super::scratch::{RunMemory, Scratch};
 use super::buffers::Buffers;
 use super::call_signatures::CallSignatures;
 use super::plan_run::PlanRun;

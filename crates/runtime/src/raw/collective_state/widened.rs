@@ -3,8 +3,8 @@
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
+use super::super::collective_scratch::Scratch;
 use super::super::operation::Widening;
-use super::super::scratch::Scratch;
 use super::area::{Area, BlockRanges};
 
 /// The caller's elements, and the wide ones that stand for them.

@@ -5,8 +5,8 @@ use oxmpi_coll::exec::Execution;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{Envelope, Peer};
 
+use super::super::collective_scratch::{PackedMessage, RunMemory};
 use super::super::request::OpenRequest;
-use super::super::scratch::{PackedMessage, RunMemory};
 
 /// One plan that a rank carries out.
 #[derive(Debug)]
