@@ -17,15 +17,16 @@ pub(crate) const EXIT_USAGE: u8 = 2;
 /// The text of `--version`.
 pub(crate) const VERSION: &str = concat!("oxmpi ", env!("CARGO_PKG_VERSION"), "\n");
 
-/// Prints an error or warning. Control characters are escaped, so that a quoted file name cannot drive the terminal.
+/// Prints an error or warning. Control characters are escaped.
 pub(crate) fn error(message: impl Display) {
-    let message = message.to_string();
-    let lines: Vec<String> = message
-        .split('\n')
-        .map(|line| Printable(line).to_string())
-        .collect();
     // Standard error is the only place for this message.
-    let _ = writeln!(io::stderr(), "oxmpi: {}", lines.join("\n"));
+    let _ = writeln!(io::stderr(), "oxmpi: {}", printable(&message.to_string()));
+}
+
+/// The message with its control characters escaped, so that a quoted file name cannot drive the terminal. Newlines stay.
+pub(crate) fn printable(message: &str) -> String {
+    let lines = message.split('\n').map(|line| Printable(line).to_string());
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Why a command failed, as a sentence.

@@ -3,10 +3,10 @@
 mod common;
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 
 use common::terminal::Terminal;
-use common::{Leash, finish, named_pipe, oxmpi, run, start};
+use common::{Job, Leash, finish, named_pipe, oxmpi, run, start};
 use oxmpi_testkit::folder::Folder;
 
 /// The launcher shows a prompt without a newline before the answer is typed.
@@ -79,12 +79,7 @@ fn a_slow_reader_makes_ranks_wait() {
     let job = start(&["run", "-n", "1", "sh", "-c", &script]);
     let pid = leash.pids(1)[0];
     leash.end();
-    let sleeps = |pid| {
-        // The name of the program is in parentheses before the state.
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
-        stat.contains(") S ")
-    };
-    while !(sleeps(pid) && sleeps(job.id())) {
+    while !(has_state(pid, 'S') && has_state(job.id(), 'S')) {
         std::thread::yield_now();
     }
     let status = fs::read_to_string(format!("/proc/{}/status", job.id())).expect("it runs");
@@ -94,6 +89,85 @@ fn a_slow_reader_makes_ranks_wait() {
     assert!(peak < 32 << 10, "the launcher has used {peak} KiB");
     let done = finish(job);
     assert_eq!((done.code, done.out.len()), (0, 64 << 20));
+}
+
+/// Whether a process has a state: `R` runs, `S` sleeps.
+fn has_state(pid: u32, state: char) -> bool {
+    // The name of the program is in parentheses before the state.
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it exists");
+    stat.contains(&format!(") {state} "))
+}
+
+/// Reads a piece of the output of `job` when the launcher has nothing to do but to wait, as a slow reader does.
+fn read_slowly(job: &mut Job, piece: &mut [u8]) -> usize {
+    while has_state(job.id(), 'R') {
+        std::thread::yield_now();
+    }
+    let reader = job.child_mut().stdout.as_mut().expect("caught");
+    reader.read(piece).expect("output")
+}
+
+/// Every line is written at once by its rank, so that its rest is in the pipe when its beginning is read.
+#[test]
+fn lines_stay_whole_when_the_reader_is_slow() {
+    let script = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); \
+         echo $PMI_RANK-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-$PMI_RANK; done";
+    let mut job = start(&["run", "--oversubscribe", "-n", "8", "sh", "-c", script]);
+    let (mut out, mut piece) = (Vec::new(), [0; 4096]);
+    while out.len() < 2 << 20 {
+        let read = read_slowly(&mut job, &mut piece);
+        assert!(read > 0, "the job ended early");
+        out.extend_from_slice(&piece[..read]);
+    }
+    let done = finish(job);
+    let out = String::from_utf8(out).expect("text") + &done.out;
+    let mut counts = [0; 8];
+    for line in out.lines() {
+        let (rank, rest) = line
+            .split_once(&format!("-{}-", "x".repeat(80)))
+            .expect(line);
+        assert_eq!(rank, rest);
+        counts[rank.parse::<usize>().expect(line)] += 1;
+    }
+    assert_eq!((done.code, counts), (0, [5000; 8]));
+}
+
+#[test]
+fn a_fast_rank_leaves_room_for_another_when_the_reader_is_slow() {
+    let script = "exec yes $PMI_RANK";
+    let mut job = start(&["run", "--oversubscribe", "-n", "2", "sh", "-c", script]);
+    let mut piece = vec![0; 64 << 10];
+    let mut lines_of_ranks = || {
+        let read = read_slowly(&mut job, &mut piece);
+        let lines_of = |digit| piece[..read].iter().filter(|byte| **byte == digit).count();
+        [lines_of(b'0'), lines_of(b'1')]
+    };
+    // The rank that starts first may have filled all pipes before the other one starts.
+    let mut lines = [0; 2];
+    while lines[0].min(lines[1]) == 0 {
+        assert!(lines[0] + lines[1] < 8 << 20, "of one rank only: {lines:?}");
+        let more = lines_of_ranks();
+        lines = [lines[0] + more[0], lines[1] + more[1]];
+    }
+    lines = [0; 2];
+    while lines[0] + lines[1] < 2 << 20 {
+        let more = lines_of_ranks();
+        lines = [lines[0] + more[0], lines[1] + more[1]];
+    }
+    assert!(lines[0].min(lines[1]) > 512 << 10, "{lines:?}");
+    drop(job.child_mut().stdout.take());
+    assert_eq!(finish(job).code, 141);
+}
+
+/// A file name cannot drive the terminal.
+#[test]
+fn messages_of_a_running_job_escape_control_characters() {
+    let folder = Folder::fresh();
+    let program = folder.at("\u{1b}[31mred");
+    std::os::unix::fs::symlink("/bin/false", &program).expect("a link");
+    let done = run(&["-n", "1", &program]);
+    assert!(done.code == 1 && done.err.contains("[31mred"), "{done:?}");
+    assert!(!done.err.contains('\u{1b}'), "{done:?}");
 }
 
 #[test]

@@ -143,7 +143,7 @@ Usage: oxmpi run [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM [ARGUMENTS]]
             flag(&["tag-output"], "begin each line of output with its rank and stream, as Open MPI does: `[1,3]<stdout>:...`",
                 |o| o.options.output.labels.style = Some(LabelStyle::Tag)),
             flag(&["timestamp-output"], "begin each line of output with the time (UTC)", |o| o.options.output.labels.timestamp = true),
-            value(&["output-filename"], &["PATTERN"], "write the output of each rank to a file of its own, not to this terminal; %r is the rank, %h                 the host; without %r, `.RANK` is appended",
+            value(&["output-filename"], &["PATTERN"], "write the output of each rank to a file of its own, not to this terminal; %r is the rank, %h the host; without %r, `.RANK` is appended",
                 |o, v| { o.options.output.files = Some(FilePattern::parse(v.0)?); Ok(()) }),
             flag(&["allow-run-as-root"], "accepted without effect: root may always start jobs", |_| {}),
             help(), version(),

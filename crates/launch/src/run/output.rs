@@ -18,23 +18,28 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use oxmpi_os::pipe::{self, PollFlags};
+use oxmpi_os::pipe::{self, PollFd, PollFlags};
 
 pub(crate) use files::FilePattern;
 pub(crate) use label::{LabelOptions, LabelStyle, StreamName};
 
+use crate::diagnostics;
 use label::Label;
 use lines::LineMerger;
-use writer::StreamWriter;
+use writer::{FULL, StreamWriter};
 
 /// Most bytes of one read.
 const READ_MAX: usize = 256 << 10;
-/// Most bytes of one read whose lines are labelled: each of them may be a newline, which gets a label.
-const LABELLED_READ_MAX: usize = 16 << 10;
+/// Most bytes of one read whose lines are labelled: each of them may be a newline, which gets a label. The least share of a
+/// stream in what waits for a slow reader.
+const SMALL_READ_MAX: usize = 16 << 10;
 /// The capacity of the pipe from a rank in bytes, with few ranks. The pipes of an unprivileged user have 64 MiB together.
 const CAPACITY_MAX: usize = 1 << 20;
 /// The capacity of all pipes from ranks in bytes.
 const CAPACITY_ALL: usize = 32 << 20;
+
+/// The output streams of a rank, in their order.
+const STREAMS: [StreamName; 2] = [StreamName::Stdout, StreamName::Stderr];
 
 /// What the options say about output.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -56,7 +61,7 @@ pub(crate) struct JobOutput {
     stderr: usize,
     /// The number of the sink of rank 0's file, if ranks have files.
     first_file: Option<usize>,
-    /// Standard output and standard error of each rank, until they end.
+    /// Standard output and standard error of each rank in turn, until they end.
     streams: Vec<Option<RankStream>>,
     /// The capacity of each pipe from a rank.
     capacity: usize,
@@ -67,8 +72,12 @@ pub(crate) struct JobOutput {
 struct Sink {
     writer: StreamWriter,
     lines: LineMerger,
-    /// The sources of `lines`.
-    sources: Vec<(u32, StreamName)>,
+    /// The streams of ranks that are the sources of `lines`.
+    streams: Vec<usize>,
+    /// The source that is read first: the one after that which was read last, so that a fast one leaves room for others.
+    next: usize,
+    /// Since when `writer` is full.
+    full_since: Option<Duration>,
 }
 
 /// Standard output or standard error of a rank.
@@ -140,9 +149,8 @@ impl JobOutput {
     /// # Errors
     /// The error of the system.
     pub(crate) fn attach(&mut self, streams: [OwnedFd; 2]) -> io::Result<()> {
-        let rank = self.streams.len() / 2;
-        let names = [StreamName::Stdout, StreamName::Stderr];
-        for ((from, name), own) in streams.into_iter().zip(names).zip([0, self.stderr]) {
+        let rank = self.streams.len() / STREAMS.len();
+        for ((from, name), own) in streams.into_iter().zip(STREAMS).zip([0, self.stderr]) {
             pipe::set_nonblocking(&from)?;
             // Fails for a user who has too many long pipes: then the pipe keeps its capacity.
             let _ = pipe::set_capacity(&from, self.capacity);
@@ -150,7 +158,7 @@ impl JobOutput {
             let rank = u32::try_from(rank).unwrap_or(u32::MAX);
             let label = Label::new(self.labels, rank, name, self.epoch);
             let source = self.sinks[sink].lines.add(label);
-            self.sinks[sink].sources.push((rank, name));
+            self.sinks[sink].streams.push(self.streams.len());
             self.streams.push(Some(RankStream { from, sink, source }));
         }
         Ok(())
@@ -165,8 +173,11 @@ impl JobOutput {
         let sinks =
             waiting.map(|(i, sink)| (OutputSource::Sink(i), sink.writer.as_fd(), PollFlags::OUT));
         let now = self.start.elapsed();
-        let streams = self.streams.iter().enumerate();
-        let streams = streams.filter_map(|(i, stream)| Some((i, stream.as_ref()?)));
+        let streams = self.sinks.iter().flat_map(|sink| {
+            let (last, first) = sink.streams.split_at(sink.next);
+            first.iter().chain(last)
+        });
+        let streams = streams.filter_map(|i| Some((*i, self.streams[*i].as_ref()?)));
         let readable = streams.filter(move |(_, stream)| self.room(stream, now) > 0);
         sinks.chain(
             readable
@@ -184,7 +195,7 @@ impl JobOutput {
     /// Reads or writes a descriptor that is ready.
     pub(crate) fn handle(&mut self, source: OutputSource) {
         match source {
-            OutputSource::Sink(sink) => self.sinks[sink].writer.flush(),
+            OutputSource::Sink(sink) => self.sinks[sink].flush(self.start.elapsed()),
             OutputSource::Stream(stream) => drop(self.forward(stream)),
         }
     }
@@ -207,31 +218,37 @@ impl JobOutput {
     pub(crate) fn write_due(&mut self) {
         let now = self.start.elapsed();
         let mut messages = Vec::new();
-        for Sink {
-            writer,
-            lines,
-            sources,
-        } in &mut self.sinks
-        {
-            if !writer.is_full() {
-                lines.write_due(now, &mut |text| writer.put(text));
-                writer.flush();
+        for sink in &mut self.sinks {
+            for source in sink.lines.due(now) {
+                if sink.writer.is_full() {
+                    break;
+                }
+                let stream = self.streams[sink.streams[source]].as_ref();
+                // The rest of a line that is in the pipe comes with the next read.
+                if !(sink.lines.is_partial(source) && stream.is_some_and(RankStream::is_readable)) {
+                    let write = &mut |text: &[u8]| sink.writer.put(text);
+                    sink.lines.write_due(source, now, write);
+                }
             }
-            if let Some(broken) = lines.take_broken() {
-                let (rank, stream) = sources[broken.source];
+            sink.flush(now);
+            if let Some(broken) = sink.lines.take_broken() {
+                let stream = sink.streams[broken.source];
                 messages.push(format!(
-                    "rank {rank} wrote {} bytes of a line to {stream}, and the rest is on a line of its own: other output did \
-                     not wait longer (the limits are 64 MiB, and 1 s without a byte)",
-                    broken.length
+                    "rank {} wrote {} bytes of a line to {}, and the rest is on a line of its own: other output did not wait \
+                     longer (the limits are 64 MiB, and 1 s for each MiB)",
+                    stream / STREAMS.len(),
+                    broken.length,
+                    STREAMS[stream % STREAMS.len()]
                 ));
             }
         }
         messages.iter().for_each(|text| self.message(text));
     }
 
-    /// Writes a message of the launcher to standard error, with its name, on a line of its own.
+    /// Writes a message of the launcher to standard error, with its name, on a line of its own. Control characters are
+    /// escaped.
     pub(crate) fn message(&mut self, text: &str) {
-        self.line(&format!("oxmpi: {text}"));
+        self.line(&format!("oxmpi: {}", diagnostics::printable(text)));
     }
 
     /// Writes a line of the launcher without its name.
@@ -239,10 +256,10 @@ impl JobOutput {
         // Standard output is the only other place for the message that standard error cannot be written.
         let has_stderr = !self.sinks[self.stderr].writer.has_failed();
         let sink = if has_stderr { self.stderr } else { 0 };
-        let Sink { writer, lines, .. } = &mut self.sinks[sink];
-        lines.end_line(&mut |text| writer.put(text));
-        writer.put(format!("{text}\n").as_bytes());
-        writer.flush();
+        let sink = &mut self.sinks[sink];
+        sink.lines.end_line(&mut |text| sink.writer.put(text));
+        sink.writer.put(format!("{text}\n").as_bytes());
+        sink.flush(self.start.elapsed());
     }
 
     /// Reports streams and files that could not be written since the last call. Returns the exit code of the first.
@@ -259,7 +276,8 @@ impl JobOutput {
 
     /// Forwards the rest of the streams, which nobody writes any more, and blocks until the readers have room.
     pub(crate) fn finish(&mut self) {
-        while self.streams.iter().any(Option::is_some) {
+        let waits = |sink: &Sink| sink.lines.deadline().is_some();
+        while self.streams.iter().any(Option::is_some) || self.sinks.iter().any(waits) {
             for stream in 0..self.streams.len() {
                 if self.forward(stream).is_err() {
                     self.end(stream);
@@ -272,17 +290,19 @@ impl JobOutput {
 
     /// Writes all bytes, and blocks until the readers have room.
     pub(crate) fn flush_all(&mut self) {
-        self.sinks
-            .iter_mut()
-            .for_each(|sink| sink.writer.flush_all());
+        for sink in &mut self.sinks {
+            sink.writer.flush_all();
+            sink.note_room(self.start.elapsed());
+        }
     }
 
     /// How many bytes of a stream may be read now.
     fn room(&self, stream: &RankStream, now: Duration) -> usize {
         let sink = &self.sinks[stream.sink];
-        let is_labelled = self.labels != LabelOptions::default();
-        let most = if is_labelled {
-            LABELLED_READ_MAX
+        let most = if self.labels != LabelOptions::default() {
+            SMALL_READ_MAX
+        } else if sink.writer.is_waiting() {
+            (FULL / sink.streams.len()).max(SMALL_READ_MAX)
         } else {
             READ_MAX
         };
@@ -315,19 +335,18 @@ impl JobOutput {
             }
             Ok(read) => read,
         };
-        let Sink { writer, lines, .. } = &mut self.sinks[stream.sink];
-        let bytes = &self.buffer[..read];
-        lines.take(stream.source, bytes, now, &mut |text| writer.put(text));
-        writer.flush();
+        let sink = &mut self.sinks[stream.sink];
+        let write = &mut |text: &[u8]| sink.writer.put(text);
+        sink.lines
+            .take(stream.source, &self.buffer[..read], now, write);
+        sink.next = (stream.source + 1) % sink.streams.len();
+        sink.flush(now);
         Ok(read)
     }
 
     fn end(&mut self, index: usize) {
         if let Some(stream) = self.streams[index].take() {
-            let now = self.start.elapsed();
-            let Sink { writer, lines, .. } = &mut self.sinks[stream.sink];
-            lines.end(stream.source, now, &mut |text| writer.put(text));
-            writer.flush();
+            self.sinks[stream.sink].lines.end(stream.source);
         }
     }
 }
@@ -337,11 +356,39 @@ impl Sink {
         Ok(Self {
             writer: StreamWriter::new(name, to)?,
             lines: LineMerger::default(),
-            sources: Vec::new(),
+            streams: Vec::new(),
+            next: 0,
+            full_since: None,
         })
     }
 
     fn file(path: &Path, file: &File) -> io::Result<Self> {
         Self::new(format!("`{}`", path.display()), file.as_fd())
+    }
+
+    /// Writes as much as there is room for.
+    fn flush(&mut self, now: Duration) {
+        self.writer.flush();
+        self.note_room(now);
+    }
+
+    /// Tells `lines` for how long there was no room.
+    fn note_room(&mut self, now: Duration) {
+        if self.writer.is_full() {
+            self.full_since.get_or_insert(now);
+        } else if let Some(since) = self.full_since.take() {
+            self.lines.resume_after(now.saturating_sub(since));
+        }
+    }
+}
+
+impl RankStream {
+    /// Whether a read returns at once.
+    fn is_readable(&self) -> bool {
+        let ready = pipe::poll(
+            &mut [PollFd::new(&self.from, PollFlags::IN)],
+            Some(Duration::ZERO),
+        );
+        ready.is_ok_and(|ready| ready > 0)
     }
 }

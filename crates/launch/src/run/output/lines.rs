@@ -7,8 +7,11 @@
 //!   the beginning of a line (a prompt)   is written after PARTIAL_WAIT, or if it is long; then it is the open line
 //!   the rest of the open line            is written at once
 //!   anything of another source           ends the open line if that is short; otherwise it waits until the line is
-//!                                        complete, its source has paused for PAUSE, or the line exceeds LINE_MAX
+//!                                        complete, has brought no PROGRESS within PAUSE, or exceeds LINE_MAX
 //! ```
+//!
+//! The beginning of a line may be overdue because its source was not read: whoever calls [`LineMerger::write_due`] makes
+//! sure that the rest does not wait to be read.
 
 use std::time::Duration;
 
@@ -20,8 +23,10 @@ const PARTIAL_WAIT: Duration = Duration::from_millis(40);
 pub(super) const PENDING_MAX: usize = 64 << 10;
 /// A longer open line is data, not a prompt or a progress display: other sources wait for its end.
 const SHORT: usize = 4096;
-/// Other sources do not wait for the end of a long line whose source has written nothing for this time.
+/// Other sources wait this long for the end of a long line, and again after each `PROGRESS` bytes of it.
 const PAUSE: Duration = Duration::from_secs(1);
+/// The dots of a progress display are slower than this many bytes in `PAUSE`; data is faster.
+const PROGRESS: usize = 1 << 20;
 /// Other sources do not wait for the end of a longer line.
 const LINE_MAX: usize = 64 << 20;
 
@@ -53,9 +58,12 @@ struct LineSource {
 /// The line at the end of the stream that has no newline yet.
 struct OpenLine {
     source: usize,
+    /// The bytes since the last newline or carriage return: what a terminal shows.
     length: usize,
-    /// When its source wrote last.
-    last: Duration,
+    /// When the line became long, or had brought another `PROGRESS` bytes.
+    since: Duration,
+    /// The bytes that have come after `since`.
+    recent: usize,
 }
 
 /// A long line that the output of another source interrupted.
@@ -104,7 +112,9 @@ impl LineMerger {
         }
         let state = &mut self.sources[source];
         let newline = last_newline(rest);
-        if newline.is_some() || state.pending.is_empty() {
+        // An overdue line that goes on is no prompt: its source was not read in the meantime.
+        let was_overdue = state.since + PARTIAL_WAIT <= now;
+        if newline.is_some() || state.pending.is_empty() || was_overdue {
             state.since = now;
         }
         if let Some(at) = newline {
@@ -116,32 +126,50 @@ impl LineMerger {
         }
     }
 
-    /// Writes what has waited long enough. To be called at [`LineMerger::deadline`].
-    pub(super) fn write_due(&mut self, now: Duration, write: Writer<'_>) {
-        let count = self.sources.len();
-        for source in (self.next..count).chain(0..self.next) {
-            if self.due(source).is_some_and(|due| due <= now) {
-                let complete = self.sources[source].complete;
-                let length = if complete > 0 { complete } else { usize::MAX };
-                self.write_pending(source, length, now, write);
-                self.next = (source + 1) % count;
-            }
+    /// The sources that have something which has waited long enough, in the order in which they are served.
+    pub(super) fn due(&self, now: Duration) -> Vec<usize> {
+        (self.next..self.sources.len())
+            .chain(0..self.next)
+            .filter(|source| self.is_due(*source, now))
+            .collect()
+    }
+
+    /// Whether what a source has pending is the beginning of a line, whose rest may still be unread.
+    pub(super) fn is_partial(&self, source: usize) -> bool {
+        let state = &self.sources[source];
+        state.complete == 0 && state.pending.len() < PENDING_MAX
+    }
+
+    /// Writes what a source has pending, unless it is to wait since another one has been served.
+    pub(super) fn write_due(&mut self, source: usize, now: Duration, write: Writer<'_>) {
+        if self.is_due(source, now) {
+            let complete = self.sources[source].complete;
+            let length = if complete > 0 { complete } else { usize::MAX };
+            self.write_pending(source, length, now, write);
+            self.next = (source + 1) % self.sources.len();
         }
     }
 
-    /// When [`LineMerger::write_due`] has something to write, unless more is taken before.
+    /// When a source is due next, unless more is taken before.
     pub(super) fn deadline(&self) -> Option<Duration> {
         (0..self.sources.len())
-            .filter_map(|source| self.due(source))
+            .filter_map(|source| self.due_at(source))
             .min()
     }
 
-    /// Notes that a source has ended: what is left of it is written as soon as it may be.
-    pub(super) fn end(&mut self, source: usize, now: Duration, write: Writer<'_>) {
+    /// Notes that the stream had no room for `time`. The open line could not grow: other sources wait for it that much
+    /// longer.
+    pub(super) fn resume_after(&mut self, time: Duration) {
+        if let Some(open) = &mut self.open {
+            open.since += time;
+        }
+    }
+
+    /// Notes that a source has ended: what is left of it is due as soon as it may be written.
+    pub(super) fn end(&mut self, source: usize) {
         let state = &mut self.sources[source];
         state.ended = true;
         state.complete = state.pending.len();
-        self.write_due(now, write);
     }
 
     /// Ends the open line, so that a message of the launcher has a line of its own.
@@ -163,24 +191,27 @@ impl LineMerger {
     /// The time from which a source may write: it does not interrupt a long line of another one.
     fn may_write_from(&self, source: usize) -> Duration {
         match &self.open {
-            Some(open) if open.source != source && self.is_protected(open) => open.last + PAUSE,
+            Some(open) if open.source != source && self.is_protected(open) => open.since + PAUSE,
             _ => Duration::ZERO,
         }
     }
 
-    /// Whether other sources wait for the end of a line while its source writes.
+    /// Whether other sources wait for the end of a line while it makes progress.
     fn is_protected(&self, open: &OpenLine) -> bool {
         open.length > SHORT && open.length <= LINE_MAX && !self.sources[open.source].ended
     }
 
+    fn is_due(&self, source: usize, now: Duration) -> bool {
+        self.due_at(source).is_some_and(|due| due <= now)
+    }
+
     /// When the pending bytes of a source are to be written.
-    fn due(&self, source: usize) -> Option<Duration> {
+    fn due_at(&self, source: usize) -> Option<Duration> {
         let state = &self.sources[source];
-        let is_ready = state.complete > 0 || state.pending.len() >= PENDING_MAX;
-        let wait = if is_ready {
-            Duration::ZERO
-        } else {
+        let wait = if self.is_partial(source) {
             PARTIAL_WAIT
+        } else {
+            Duration::ZERO
         };
         (!state.pending.is_empty()).then(|| self.may_write_from(source).max(state.since + wait))
     }
@@ -220,13 +251,41 @@ impl LineMerger {
                 write(line);
             }
         }
-        let before = self.open.take().map_or(0, |open| open.length);
-        let length = last_newline(text).map_or(before + text.len(), |at| text.len() - at - 1);
-        self.open = (length > 0).then_some(OpenLine {
+        let mut line = self.open.take().unwrap_or_else(|| OpenLine::new(source));
+        let mut rest = text;
+        if let Some(at) = last_newline(text) {
+            line = OpenLine::new(source);
+            rest = &text[at + 1..];
+        }
+        if !rest.is_empty() {
+            line.extend(rest, now);
+            self.open = Some(line);
+        }
+    }
+}
+
+impl OpenLine {
+    fn new(source: usize) -> Self {
+        Self {
             source,
-            length,
-            last: now,
-        });
+            length: 0,
+            since: Duration::ZERO,
+            recent: 0,
+        }
+    }
+
+    /// Adds bytes without a newline.
+    fn extend(&mut self, bytes: &[u8], now: Duration) {
+        let was_short = self.length <= SHORT;
+        self.length = match bytes.iter().rposition(|byte| *byte == b'\r') {
+            Some(at) => bytes.len() - at - 1,
+            None => self.length + bytes.len(),
+        };
+        self.recent += bytes.len();
+        if was_short || self.recent >= PROGRESS {
+            self.since = now;
+            self.recent = 0;
+        }
     }
 }
 

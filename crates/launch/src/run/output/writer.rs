@@ -7,7 +7,7 @@ use std::time::Duration;
 use oxmpi_os::pipe::{self, PollFd, PollFlags};
 
 /// Bytes that wait for the reader; with more, ranks are not read.
-const FULL: usize = 256 << 10;
+pub(super) const FULL: usize = 256 << 10;
 /// Shorter texts are collected and written together.
 const COLLECTED: usize = 16 << 10;
 /// A write of at most this many bytes does not block when poll reports room (`PIPE_BUF`).

@@ -47,11 +47,16 @@ impl Merged {
 
     fn wait(&mut self, time: Duration) {
         self.now += time;
-        self.step(LineMerger::write_due);
+        self.step(|lines, now, write| {
+            for source in lines.due(now) {
+                lines.write_due(source, now, write);
+            }
+        });
     }
 
     fn end(&mut self, source: usize) {
-        self.step(|lines, now, write| lines.end(source, now, write));
+        self.lines.end(source);
+        self.wait(Duration::ZERO);
     }
 }
 
@@ -124,46 +129,90 @@ fn other_sources_wait_for_the_end_of_a_long_line() {
     assert_eq!(merged.lines.room(0, 1 << 20, merged.now), 1 << 20);
     assert_eq!(merged.lines.room(1, 1 << 20, merged.now), PENDING_MAX - 2);
     assert_eq!(merged.lines.room(2, 1 << 20, merged.now), 0);
+    let piece = "a".repeat(PROGRESS);
     for _ in 0..10 {
         merged.wait(999 * MS);
-        merged.take(0, "a");
+        merged.take(0, &piece);
     }
-    assert_eq!(merged.out.len(), PENDING_MAX + 10);
+    assert_eq!(merged.out.len(), PENDING_MAX + 10 * PROGRESS);
     merged.take(0, "\n");
     merged.wait(Duration::ZERO);
-    let expected = format!("{long}aaaaaaaaaa\nb\n{long}");
+    let expected = format!("{long}{}\nb\n{long}", piece.repeat(10));
     assert!(merged.out == expected);
     assert_eq!(merged.lines.take_broken(), None);
 }
 
+/// A line of dots does not keep other output back for longer than a second, however often a dot comes.
 #[test]
-fn a_long_line_is_broken_after_a_pause_beyond_the_limit_or_at_its_end() {
-    let long = "a".repeat(PENDING_MAX);
-    let broken = |act: fn(&mut Merged, &str)| {
-        let mut merged = Merged::new(2, false);
-        merged.take(0, &long);
-        merged.take(1, "b\n");
-        act(&mut merged, &long);
-        assert!(merged.out.ends_with("a\nb\n"));
-        merged
-            .lines
-            .take_broken()
-            .map(|broken| (broken.source, broken.length))
-    };
-    let after_a_pause = broken(|merged, _| {
-        assert_eq!(merged.lines.deadline(), Some(PAUSE));
-        merged.wait(PAUSE);
-    });
-    assert_eq!(after_a_pause, Some((0, PENDING_MAX)));
-    let beyond_the_limit = broken(|merged, long| {
-        for _ in 0..LINE_MAX / PENDING_MAX {
-            merged.wait(Duration::ZERO);
-            merged.take(0, long);
-        }
+fn a_long_line_that_brings_little_keeps_others_waiting_for_a_second() {
+    let mut merged = Merged::new(2, false);
+    let dots = ".".repeat(SHORT);
+    merged.take(0, &dots);
+    merged.wait(PARTIAL_WAIT);
+    assert_eq!(merged.out, dots, "the dots are shown");
+    merged.take(0, ".");
+    merged.take(1, "b\n");
+    for _ in 0..99 {
+        merged.wait(10 * MS);
+        merged.take(0, ".");
+    }
+    assert_eq!(merged.out.len(), SHORT + 100);
+    merged.wait(10 * MS);
+    assert!(merged.out.ends_with(".\nb\n"));
+    let broken = merged.lines.take_broken().map(|broken| broken.length);
+    assert_eq!(broken, Some(SHORT + 100));
+}
+
+#[test]
+fn a_line_that_returns_to_its_beginning_keeps_nobody_waiting() {
+    let mut merged = Merged::new(2, false);
+    merged.take(0, "\r  0 %");
+    merged.wait(PARTIAL_WAIT);
+    for _ in 0..SHORT {
+        merged.take(0, "\r 50 %");
+    }
+    merged.take(1, "b\n");
+    assert!(merged.out.ends_with("\r 50 %\nb\n"));
+    assert_eq!(merged.lines.take_broken(), None, "a short line");
+    merged.take(0, "100 %\r");
+    merged.wait(PARTIAL_WAIT);
+    merged.take(1, "b\n");
+    assert!(merged.out.ends_with("\nb\n100 %\r\nb\n"));
+}
+
+/// While the reader has no room, no line can make progress.
+#[test]
+fn a_long_line_is_not_broken_because_the_reader_is_slow() {
+    let mut merged = Merged::new(2, false);
+    merged.take(0, &"a".repeat(PENDING_MAX));
+    merged.take(1, "b\n");
+    for _ in 0..10 {
+        merged.now += PAUSE;
+        merged.lines.resume_after(PAUSE);
+        merged.take(0, "a");
         merged.wait(Duration::ZERO);
-    });
-    assert_eq!(beyond_the_limit, Some((0, LINE_MAX + PENDING_MAX)));
-    assert_eq!(broken(|merged, _| merged.end(0)), None, "nothing follows");
+    }
+    assert_eq!(merged.out.len(), PENDING_MAX + 10);
+    merged.take(0, "\n");
+    merged.wait(Duration::ZERO);
+    assert!(merged.out.ends_with("a\nb\n"));
+    assert_eq!(merged.lines.take_broken(), None);
+}
+
+/// The launcher asks [`LineMerger::is_partial`] whether the rest may be in the pipe. It reads that first.
+#[test]
+fn an_overdue_line_that_goes_on_is_no_prompt() {
+    let mut merged = Merged::new(2, false);
+    merged.take(0, "one\ntw");
+    merged.now += PAUSE;
+    assert_eq!(merged.lines.due(merged.now), [0]);
+    assert!(merged.lines.is_partial(0));
+    merged.take(0, "o and");
+    assert!(merged.lines.due(merged.now).is_empty(), "it waits again");
+    merged.take(1, "b\n");
+    merged.wait(PARTIAL_WAIT - MS);
+    merged.take(0, " more\n");
+    assert_eq!(merged.out, "one\nb\ntwo and more\n");
 }
 
 /// What happens to a merger: a source writes these letters and newlines, or time passes.
