@@ -40,22 +40,32 @@ fn open(gate: &str) {
 #[test]
 fn what_is_typed_while_no_rank_reads_belongs_to_the_shell() {
     let folder = Folder::fresh();
-    let gates = [folder.at("first"), folder.at("second")];
+    let gates = [folder.at("first"), folder.at("second"), folder.at("pid")];
     gates.iter().for_each(|gate| named_pipe(gate));
-    let script = format!(
-        "echo started; read x <{}; echo again; read x <{}",
-        gates[0], gates[1]
+    // Rank 0 does not read; rank 1 waits until rank 0 has ended.
+    let ended = format!(
+        "[ $PMI_RANK = 1 ] || {{ echo $$ >{}; exit; }}; read pid <{}; \
+         while kill -0 $pid; do sleep 0.01; done 2>/dev/null; ",
+        gates[2], gates[2]
     );
-    let mut shell = shell();
-    shell.type_text(&format!("{OXMPI} run -n 1 sh -c '{script}'\n"));
-    shell.see("\nstarted\n");
-    shell.type_text("echo typed-$((40 + 2))\n");
-    open(&gates[0]);
-    shell.see("\nagain\n");
-    open(&gates[1]);
-    shell.see("\ntyped-42\n");
-    shell.type_text("exit\n");
-    assert_eq!(shell.end().0, 0);
+    for (ranks, first) in [(1, ""), (2, &*ended)] {
+        let script = format!(
+            "{first}echo started; read x <{}; echo again; read x <{}",
+            gates[0], gates[1]
+        );
+        let mut shell = shell();
+        shell.type_text(&format!(
+            "{OXMPI} run --oversubscribe -n {ranks} sh -c '{script}'\n"
+        ));
+        shell.see("\nstarted\n");
+        shell.type_text("echo typed-$((40 + 2))\n");
+        open(&gates[0]);
+        shell.see("\nagain\n");
+        open(&gates[1]);
+        shell.see("\ntyped-42\n");
+        shell.type_text("exit\n");
+        assert_eq!(shell.end().0, 0);
+    }
 }
 
 #[test]

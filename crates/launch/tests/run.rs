@@ -290,6 +290,16 @@ fn the_command_runs_as_mpirun_and_mpiexec() {
 }
 
 #[test]
+fn a_missing_command_around_ranks_is_named() {
+    let done = run(&["-n", "1", "--wrap", "no-such-command x", "true"]);
+    assert_eq!(done.code, 127, "{done:?}");
+    assert_eq!(
+        done.err,
+        "oxmpi: cannot start rank 0: command of --wrap `no-such-command`: not found (looked in PATH if it has no slash)\n"
+    );
+}
+
+#[test]
 fn help_shows_usage_and_an_example() {
     for arguments in [&["--help"] as &[&str], &["help", "run"], &["run", "--help"]] {
         let done = finish(oxmpi(arguments).spawn().expect("oxmpi starts"));

@@ -3,7 +3,8 @@
 mod common;
 
 use common::terminal::Terminal;
-use common::{Done, Leash, finish, oxmpi, run, signal, start};
+use common::{Done, Leash, finish, named_pipe, oxmpi, run, signal, start};
+use oxmpi_testkit::folder::Folder;
 use rustix::process::Signal;
 
 /// GNU timeout signals its child and then its process group, so that the launcher gets two signals at once. Here it is
@@ -100,6 +101,36 @@ fn the_second_ctrl_c_kills_ranks_at_once() {
     assert_eq!(code, 130);
     let says = "SIGINT after SIGINT: rank 0 did not end and is killed\n";
     assert!(shown.ends_with(says), "{shown}");
+}
+
+/// Rank 0 crashes while it saves its work. Rank 1 sees that the launcher has reaped it, and does not end.
+#[test]
+fn a_crash_after_a_request_is_reported_with_the_ranks_that_do_not_end() {
+    let folder = Folder::fresh();
+    let gate = folder.at("gate");
+    named_pipe(&gate);
+    let script = format!(
+        "if [ $PMI_RANK = 0 ]; then trap 'kill -KILL $$' INT; echo $$ >{gate}; echo ready; \
+         while :; do sleep 1000 & wait $!; done; fi; \
+         trap '' INT; read pid <{gate}; while kill -0 $pid; do sleep 0.01; done 2>/dev/null; echo gone; \
+         while :; do sleep 1000; done"
+    );
+    let mut terminal = on_terminal(&["--oversubscribe", "-n", "2", "sh", "-c", &script]);
+    terminal.see("ready");
+    terminal.type_text("\u{3}");
+    terminal.see("gone");
+    terminal.type_text("\u{3}");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 130);
+    let [.., crash, killed] = shown.lines().collect::<Vec<_>>()[..] else {
+        panic!("{shown}")
+    };
+    // The terminal shows `^C` before it.
+    assert!(crash.contains("oxmpi: rank 0 on "), "{shown}");
+    let says = " was killed by signal 9 (SIGKILL); the other rank is being ended";
+    assert!(crash.ends_with(says), "{shown}");
+    let says = "SIGINT after SIGINT: rank 1 did not end and is killed";
+    assert!(killed.ends_with(says), "{shown}");
 }
 
 #[test]

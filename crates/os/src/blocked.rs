@@ -8,6 +8,10 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 
 /// Most bytes of a list of descriptors that are read from a process.
 const LIST_MAX: u64 = 64 << 10;
@@ -23,13 +27,16 @@ enum BlockingCall {
     Select { address: u64, count: u64 },
     /// It waits for the descriptors of this epoll instance.
     Epoll(u64),
+    /// It waits for what it has submitted to a ring.
+    IoUring,
 }
 
 /// The identity of an open file: its device and inode.
 type FileId = (u64, u64);
 
 /// Whether a thread of process `pid`, or of a process that it has started, is blocked until `pipe` has input.
-/// `None`: the kernel does not say.
+/// `None`: the kernel does not say, because this process may not trace one of them, such as a setuid program, or
+/// because a thread waits for an io_uring. A process that has ended waits for nothing.
 ///
 /// A thread that asks again and again without blocking is not found.
 ///
@@ -43,16 +50,19 @@ pub fn awaits_input(pid: i32, pipe: impl AsFd) -> io::Result<Option<bool>> {
     if rustix::io::ioctl_fionread(&pipe)? > 0 {
         return Ok(Some(false));
     }
-    let (mut processes, mut is_known) = (VecDeque::from([pid]), false);
+    let (mut processes, mut answers) = (VecDeque::from([pid]), Vec::new());
     while let Some(process) = processes.pop_front() {
-        for thread in threads(process) {
+        let threads = threads(process);
+        if threads.is_empty() {
+            answers.push(has_ended(process).then_some(false));
+        }
+        for thread in threads {
             let place = format!("/proc/{process}/task/{thread}");
-            if let Ok(line) = fs::read_to_string(format!("{place}/syscall")) {
-                is_known = true;
-                if awaits(process, &line, (stat.st_dev, stat.st_ino)) {
-                    return Ok(Some(true));
-                }
-            }
+            answers.push(match fs::read_to_string(format!("{place}/syscall")) {
+                Ok(line) => awaits(process, &line, (stat.st_dev, stat.st_ino)),
+                // A thread that has ended meanwhile has no files; the others hide their calls.
+                Err(_) => (!Path::new(&place).exists()).then_some(false),
+            });
             let children = fs::read_to_string(format!("{place}/children")).unwrap_or_default();
             processes.extend(
                 children
@@ -61,20 +71,34 @@ pub fn awaits_input(pid: i32, pipe: impl AsFd) -> io::Result<Option<bool>> {
             );
         }
     }
-    Ok(is_known.then_some(false))
+    Ok(any_awaits(&answers))
 }
 
-/// The threads of a process.
-fn threads(process: i32) -> impl Iterator<Item = u32> {
+/// The answer for several threads: one that waits decides; else one that hides its call leaves the answer open.
+fn any_awaits(threads: &[Option<bool>]) -> Option<bool> {
+    match threads.contains(&Some(true)) {
+        true => Some(true),
+        false => (!threads.contains(&None)).then_some(false),
+    }
+}
+
+/// The threads of a process, as far as /proc shows them.
+fn threads(process: i32) -> Vec<u32> {
     let entries = fs::read_dir(format!("/proc/{process}/task"));
     entries
         .into_iter()
         .flatten()
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect()
 }
 
-/// Whether a thread of `process` whose state is `line` waits for input from `file`. What ends meanwhile does not.
-fn awaits(process: i32, line: &str, file: FileId) -> bool {
+fn has_ended(process: i32) -> bool {
+    Pid::from_raw(process).is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
+}
+
+/// Whether a thread of `process` whose state is `line` waits for input from `file`; `None`: it does not say. What ends
+/// meanwhile does not wait.
+fn awaits(process: i32, line: &str, file: FileId) -> Option<bool> {
     let is_it = |fd: u64| {
         let open = fs::metadata(format!("/proc/{process}/fd/{fd}"));
         open.is_ok_and(|open| (open.dev(), open.ino()) == file)
@@ -85,8 +109,9 @@ fn awaits(process: i32, line: &str, file: FileId) -> bool {
             .and_then(|memory| memory.read_exact_at(&mut list, address));
         read.map_or_else(|_| Vec::new(), |()| list)
     };
-    match blocking_call(line) {
+    let awaits = match blocking_call(line) {
         None => false,
+        Some(BlockingCall::IoUring) => return None,
         Some(BlockingCall::Read(fd)) => is_it(fd),
         Some(BlockingCall::Poll { address, count }) => {
             polled(&memory(address, count.saturating_mul(8))).any(is_it)
@@ -98,7 +123,8 @@ fn awaits(process: i32, line: &str, file: FileId) -> bool {
             let info = fs::read_to_string(format!("/proc/{process}/fdinfo/{instance}"));
             watched(&info.unwrap_or_default()).any(is_it)
         }
-    }
+    };
+    Some(awaits)
 }
 
 /// The call in a line of /proc/PID/syscall: its number and its arguments, or `running`.
@@ -118,6 +144,7 @@ fn blocking_call(line: &str) -> Option<BlockingCall> {
             count: first,
         }),
         libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => Some(BlockingCall::Epoll(first)),
+        libc::SYS_io_uring_enter => Some(BlockingCall::IoUring),
         #[cfg(target_arch = "x86_64")]
         libc::SYS_poll => Some(BlockingCall::Poll {
             address: first,
@@ -187,6 +214,7 @@ mod tests {
         let poll = libc::SYS_ppoll;
         let select = libc::SYS_pselect6;
         let epoll = libc::SYS_epoll_pwait;
+        let ring = libc::SYS_io_uring_enter;
         let wait = libc::SYS_wait4;
         for (line, call) in [
             (
@@ -211,6 +239,7 @@ mod tests {
                 format!("{epoll} 0x9 0x7f06 0x1"),
                 Some(BlockingCall::Epoll(9)),
             ),
+            (format!("{ring} 0x5 0x0 0x1"), Some(BlockingCall::IoUring)),
             (format!("{wait} 0x9 0x7f06 0x1"), None),
             ("-1 0x7fff 0x7f06".into(), None),
             ("running\n".into(), None),
@@ -218,6 +247,23 @@ mod tests {
         ] {
             assert_eq!(blocking_call(&line), call, "{line}");
         }
+    }
+
+    #[test]
+    fn a_thread_that_hides_its_call_leaves_the_answer_open() {
+        for (threads, answer) in [
+            (&[Some(false), Some(false)][..], Some(false)),
+            (&[Some(false), Some(true)], Some(true)),
+            // A setuid child of a shell.
+            (&[Some(false), None], None),
+            (&[None, Some(false)], None),
+            (&[None, Some(true)], Some(true)),
+            (&[], Some(false)),
+        ] {
+            assert_eq!(any_awaits(threads), answer, "{threads:?}");
+        }
+        let ring = format!("{} 0x5 0x0 0x1", libc::SYS_io_uring_enter);
+        assert_eq!(awaits(1, &ring, (0, 0)), None);
     }
 
     #[test]
@@ -305,5 +351,10 @@ mod tests {
         );
         child.kill().expect("a child of ours");
         child.wait().expect("it was killed");
+        assert_eq!(
+            awaits_input(child.id().cast_signed(), &pipe).expect("a pipe"),
+            Some(false),
+            "it is gone"
+        );
     }
 }

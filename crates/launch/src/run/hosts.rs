@@ -1,8 +1,9 @@
 //! Hosts on the command line: ranks start on this machine only; other hosts need a process manager.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::path::Path;
 
 use oxmpi_text::whole;
@@ -32,9 +33,17 @@ impl fmt::Display for Host {
     }
 }
 
-/// The slots of all hosts; `None` without hosts, or if one of them states none.
+/// The slots of all hosts; `None` without hosts, or if one of them states none. A name that is repeated has a slot each
+/// time.
 pub(super) fn slots(hosts: &[Host]) -> Option<u64> {
-    let slots = hosts.iter().map(|host| host.slots.map(u64::from));
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    for host in hosts {
+        *times.entry(&host.name).or_default() += 1;
+    }
+    let implied = |host: &Host| (times[&*host.name] > 1).then_some(1);
+    let slots = hosts
+        .iter()
+        .map(|host| host.slots.or_else(|| implied(host)).map(u64::from));
     let sum = slots.sum::<Option<u64>>();
     sum.filter(|_| !hosts.is_empty())
 }
@@ -88,7 +97,7 @@ fn host(entry: &str) -> Result<Host, String> {
     let (name, slots) = match bracketed {
         Some((name, "")) => (name, None),
         Some((name, rest)) => (name, Some(rest.strip_prefix(':').unwrap_or(rest))),
-        None if is_ipv6(entry) => (entry, None),
+        None if matches!(address(entry), Some(IpAddr::V6(_))) => (entry, None),
         None => match entry.split_once(':') {
             Some((name, slots)) => (name, Some(slots)),
             None => (entry, None),
@@ -101,9 +110,10 @@ fn host(entry: &str) -> Result<Host, String> {
     })
 }
 
-fn is_ipv6(entry: &str) -> bool {
-    let without_zone = entry.split('%').next().unwrap_or(entry);
-    without_zone.parse::<Ipv6Addr>().is_ok()
+/// The address in a name such as `fe80::1%eth0`, without its zone.
+fn address(name: &str) -> Option<IpAddr> {
+    let without_zone = name.split('%').next().unwrap_or(name);
+    without_zone.parse().ok()
 }
 
 fn number(text: &str) -> Result<u32, String> {
@@ -114,15 +124,20 @@ fn number(text: &str) -> Result<u32, String> {
         .map_err(|_| format!("expected {expected}, found `{text}`"))
 }
 
-/// Checks that all hosts are this machine, whose name is `here`.
+/// Checks that all hosts are this machine, whose name is `here` and whose interfaces have the `addresses`.
 ///
 /// # Errors
 /// A sentence with the first other host, and a command for each process manager that reaches it.
-pub(super) fn require_local(hosts: &[Host], here: &str, command: &str) -> Result<(), String> {
+pub(super) fn require_local(
+    hosts: &[Host],
+    here: &str,
+    addresses: &[IpAddr],
+    command: &str,
+) -> Result<(), String> {
     let short = |host: &str| host.split('.').next().unwrap_or(host).to_owned();
-    let is_here = |host: &&Host| match host.name.parse::<IpAddr>() {
-        Ok(address) => address.is_loopback(),
-        Err(_) => {
+    let is_here = |host: &&Host| match address(&host.name) {
+        Some(address) => address.is_loopback() || addresses.contains(&address),
+        None => {
             let name = &host.name;
             name == "localhost" || name.starts_with("127.") || short(name) == short(here)
         }
@@ -194,6 +209,10 @@ mod tests {
             ("a", None),
             ("a:2,b", None),
             ("a:2,b:3,a:1", Some(6)),
+            ("a,a", Some(2)),
+            ("a:2,a", Some(3)),
+            ("a,b,a", None),
+            ("a,b:4,a", Some(6)),
         ] {
             assert_eq!(slots(&in_list(list).expect(list)), expected, "{list}");
         }
@@ -202,15 +221,33 @@ mod tests {
     #[test]
     fn this_machine_has_several_names() {
         let hosts = in_list("localhost, node1:4,127.0.0.1,127.3.2.1,::1,[::1]:2,node1.cluster");
-        assert_eq!(require_local(&hosts.expect("a list"), "node1", ""), Ok(()));
-        assert_eq!(require_local(&[], "node1", ""), Ok(()));
+        let hosts = hosts.expect("a list");
+        assert_eq!(require_local(&hosts, "node1", &[], ""), Ok(()));
+        assert_eq!(require_local(&[], "node1", &[], ""), Ok(()));
+    }
+
+    #[test]
+    fn the_addresses_of_this_machine_are_this_machine() {
+        let own = ["192.0.2.7", "fe80::1"].map(|text| text.parse().expect("an address"));
+        for (host, is_here) in [
+            ("192.0.2.7", true),
+            ("192.0.2.7:4", true),
+            ("fe80::1%eth0", true),
+            ("[fe80::1%eth0]:2", true),
+            ("192.0.2.8", false),
+            ("fe80::2%eth0", false),
+        ] {
+            let hosts = in_list(host).expect(host);
+            let answer = require_local(&hosts, "node1", &own, "");
+            assert_eq!(answer.is_ok(), is_here, "{host}");
+        }
     }
 
     #[test]
     fn other_machines_are_answered_by_the_process_managers() {
         let hosts = in_list("node1,node2:3").expect("a list");
         let answer =
-            require_local(&hosts, "node1", "-n 2 ./a.out").expect_err("node2 is elsewhere");
+            require_local(&hosts, "node1", &[], "-n 2 ./a.out").expect_err("node2 is elsewhere");
         assert!(
             answer.starts_with("host `node2` is another machine"),
             "{answer}"

@@ -99,7 +99,7 @@ pub(crate) struct InputForwarder {
     pipes: Vec<InputPipe>,
     /// What was read last.
     bytes: Vec<u8>,
-    /// Standard input is not read before this time.
+    /// Standard input is not read before this time, which may be over.
     held_until: Option<Instant>,
 }
 
@@ -144,9 +144,16 @@ impl InputForwarder {
         self.pipes.iter().filter(move |pipe| pipe.sent < length)
     }
 
-    /// The time before which standard input is not read.
-    pub(crate) fn held_until(&self) -> Option<Instant> {
-        self.held_until
+    /// The rank whose process was `pid` has ended. `false` if no rank is left that reads.
+    pub(crate) fn ended(&mut self, pid: i32) -> bool {
+        self.pipes.retain(|pipe| pipe.pid != pid);
+        !self.pipes.is_empty()
+    }
+
+    /// The time before which standard input is not read; `None` if it may be read at `now`.
+    pub(crate) fn held_until(&self, now: Instant) -> Option<Instant> {
+        // What was there may vanish meanwhile: Ctrl-C empties the queue of a terminal.
+        self.held_until.filter(|until| now < *until)
     }
 
     /// Standard input has bytes, or a pipe has room: reads and writes without blocking. `false` at the end of the
@@ -225,6 +232,31 @@ mod tests {
         ] {
             assert_eq!(ranks.check(4), Ok(()), "{ranks:?}");
         }
+    }
+
+    /// The event loop must sleep, even if what was held has vanished.
+    #[test]
+    fn held_input_is_held_for_a_while() {
+        let now = Instant::now();
+        let mut input = InputForwarder::new(InputRanks::WhenAwaited);
+        assert_eq!(input.held_until(now), None);
+        assert!(input.forward(now), "no rank waits for it");
+        assert_eq!(input.held_until(now), Some(now + CHECK_INTERVAL));
+        assert_eq!(input.held_until(now + CHECK_INTERVAL), None);
+    }
+
+    #[test]
+    fn a_rank_that_has_ended_reads_nothing() {
+        let mut input = InputForwarder::new(InputRanks::All);
+        for pid in [7, 8] {
+            let (_, to) = io::pipe().expect("a pipe");
+            let to = std::os::fd::OwnedFd::from(to).into();
+            input.pipes.push(InputPipe { to, pid, sent: 0 });
+        }
+        assert!(input.ended(7), "the other one reads");
+        let left: Vec<i32> = input.pipes.iter().map(|pipe| pipe.pid).collect();
+        assert_eq!(left, [8]);
+        assert!(!input.ended(8));
     }
 
     #[test]

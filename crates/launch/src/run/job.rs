@@ -184,6 +184,8 @@ impl Job<'_> {
 
     fn ended(&mut self, rank: usize, end: ProcessEnd) {
         let number = self.plan.ranks[rank].rank;
+        let pid = self.ranks[rank].pid();
+        self.input.take_if(|input| !input.ended(pid));
         let standing = self.server.rank_state(number);
         match RankFailure::of(end, standing) {
             Some(failure) => self.failures.push((rank, failure)),

@@ -32,7 +32,10 @@ mod rank;
 mod virtual_hosts;
 
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::process::ExitCode;
+
+use oxmpi_os::interface;
 
 use crate::destination::{self, Destination};
 use crate::diagnostics::{self, CommandError, EXIT_USAGE, VERSION};
@@ -53,7 +56,12 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
         return diagnostics::print(VERSION);
     }
     let host = oxmpi_os::host::name();
-    let elsewhere = || hosts::require_local(&options.hosts, &host, &command_line(&options));
+    let elsewhere = || {
+        // Without a list of interfaces the names remain.
+        let interfaces = interface::list().unwrap_or_default();
+        let own: Vec<IpAddr> = interfaces.iter().map(|one| one.address).collect();
+        hosts::require_local(&options.hosts, &host, &own, &command_line(&options))
+    };
     if options.wrap.is_none()
         && let Err(why) = elsewhere()
     {

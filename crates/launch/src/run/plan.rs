@@ -17,8 +17,8 @@ use super::virtual_hosts::VirtualHosts;
 
 /// Least memory of a process in bytes: page tables, stacks and data of the program.
 const RANK_LEAST: u64 = 256 << 10;
-/// Descriptors that we hold for each rank: PMI, output, errors, the file of its output, process.
-const DESCRIPTORS: u64 = 5;
+/// Descriptors that the launcher holds for each rank: PMI, output, errors, process.
+const DESCRIPTORS: u64 = 4;
 /// Other descriptors of the launcher.
 const DESCRIPTORS_OWN: u64 = 32;
 
@@ -73,7 +73,7 @@ impl JobPlan {
             .map_err(|error| format!("cannot read the processors granted: {error}"))?;
         let granted = affinity::cpus(&allowed).count();
         let counts = counts::of_programs(options, granted)?;
-        check_room(counts.iter().sum())?;
+        check_room(counts.iter().sum(), descriptors(options))?;
         let numbers = (0..).zip(counts);
         let numbers =
             numbers.flat_map(|(number, ranks)| std::iter::repeat_n(number, ranks as usize));
@@ -161,10 +161,31 @@ impl JobPlan {
             .then(|| self.pinning.report(rank_plan.rank, &self.host, pid))
     }
 
-    /// A sentence on the interpreter of a rank's program, if that does not exist.
+    /// The words that start a rank, without the arguments of its program: the program, behind the command of `--wrap`.
+    pub(crate) fn words(&self, rank_plan: &RankPlan) -> Vec<OsString> {
+        let wrap = |hosts: &VirtualHosts| hosts.command(rank_plan.rank);
+        let mut words = self.virtual_hosts.as_ref().map(wrap).unwrap_or_default();
+        words.push(self.programs[rank_plan.program].command.clone());
+        words
+    }
+
+    /// What the first of the words that start a rank is, and the word.
+    pub(crate) fn executed(&self, rank_plan: &RankPlan) -> String {
+        let words = self.words(rank_plan);
+        let what = match words.len() {
+            1 => "program",
+            _ => "command of --wrap",
+        };
+        format!("{what} `{}`", words[0].to_string_lossy())
+    }
+
+    /// A sentence on the interpreter of the file that starts a rank, if that does not exist.
     pub(crate) fn missing_interpreter(&self, rank_plan: &RankPlan) -> Option<String> {
-        let program = &self.programs[rank_plan.program];
-        let file = program_file::find(&self.env, program)?;
+        let program = Program {
+            command: self.words(rank_plan).swap_remove(0),
+            ..self.programs[rank_plan.program].clone()
+        };
+        let file = program_file::find(&self.env, &program)?;
         program_file::missing_interpreter(&file, program.directory.as_deref())
     }
 
@@ -177,9 +198,16 @@ impl JobPlan {
     }
 }
 
-/// Checks that descriptors and memory suffice for the ranks.
-fn check_room(ranks: u64) -> Result<(), String> {
-    let descriptors = ranks * DESCRIPTORS + DESCRIPTORS_OWN;
+/// The descriptors that the launcher holds for each rank.
+fn descriptors(options: &Options) -> u64 {
+    let has_file = options.output.files.is_some();
+    let has_input = options.stdin == InputRanks::All;
+    DESCRIPTORS + u64::from(has_file) + u64::from(has_input)
+}
+
+/// Checks that descriptors, `each` for a rank, and memory suffice for the ranks.
+fn check_room(ranks: u64, each: u64) -> Result<(), String> {
+    let descriptors = ranks * each + DESCRIPTORS_OWN;
     oxmpi_os::process::raise_open_files(descriptors).map_err(|limit| {
         format!(
             "{ranks} ranks need {descriptors} open descriptors, but the limit is {limit} (`ulimit -Hn`)"
@@ -200,4 +228,24 @@ fn check_room(ranks: u64) -> Result<(), String> {
 fn random_key() -> Result<String, String> {
     let key = oxmpi_os::host::random().map_err(|error| format!("no random numbers: {error}"))?;
     Ok(key.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::options::parse;
+
+    #[test]
+    fn pipes_and_files_of_ranks_need_descriptors() {
+        for (line, expected) in [
+            ("a", 4),
+            ("--stdin 0 a", 4),
+            ("--stdin all a", 5),
+            ("--output-filename out a", 5),
+            ("--stdin all --output-filename out a", 6),
+        ] {
+            let words: Vec<_> = line.split_whitespace().map(Into::into).collect();
+            assert_eq!(descriptors(&parse(&words).expect(line)), expected, "{line}");
+        }
+    }
 }

@@ -39,12 +39,7 @@ impl RankProcess {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let program = &plan.programs[rank_plan.program];
-        let wrap = plan
-            .virtual_hosts
-            .as_ref()
-            .map(|hosts| hosts.command(rank_plan.rank));
-        let mut words = wrap.unwrap_or_default();
-        words.push(program.command.clone());
+        let words = plan.words(rank_plan);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]).args(&program.arguments);
         if let Some(directory) = &program.directory {

@@ -39,8 +39,8 @@ impl PmiClient {
     pub(super) fn at_descriptor(fd: i32) -> Result<Self> {
         let stream = oxmpi_os::inherit_stream(fd).map_err(|why| {
             let why = format_args!(
-                "PMI_FD={fd} should be the socket of the process manager: {why}. A program that starts this one has \
-                 closed it: keep it open (in Python: subprocess.run(..., pass_fds=[{fd}]) or close_fds=False)"
+                "PMI_FD={fd} should be the socket of the process manager: {why}. The programs between that and \
+                 this one must keep it open (in Python: subprocess.run(..., pass_fds=[{fd}]) or close_fds=False)"
             );
             Error::start(STEP, why)
         })?;

@@ -33,11 +33,11 @@ impl Job<'_> {
     /// Reports the first failure and ends the job. Ranks that are being ended cannot fail.
     pub(super) fn check_failures(&mut self) {
         let asked = self.ending.request();
-        // The signal that ranks were asked to end by explains less than any other failure of its rank.
+        // The signal that ranks were asked to end by explains less than any other failure of its precedence.
         let is_asked = |failure: &RankFailure| is_killed_by(failure, asked);
-        self.failures
-            .sort_by_key(|(_, failure)| (failure.precedence(), is_asked(failure)));
-        let Some((rank, failure)) = self.failures.first().cloned() else {
+        let failures = self.failures.iter();
+        let first = failures.min_by_key(|(_, failure)| (failure.precedence(), is_asked(failure)));
+        let Some((rank, failure)) = first.cloned() else {
             return;
         };
         let is_exit = matches!(failure, RankFailure::Exited(_));
@@ -112,9 +112,20 @@ impl Job<'_> {
                     KillReason::RankFailed => return self.send(Signal::KILL),
                 };
                 self.code = request.code();
+                self.report_failure_after(request);
                 self.output.message(&self.kill_message(request, reason));
                 self.send(Signal::KILL);
             }
+        }
+    }
+
+    /// Reports the first failure that is not the end which ranks were asked for, such as a crash while a rank saves.
+    fn report_failure_after(&mut self, request: EndRequest) {
+        let failures = self.failures.iter();
+        let others = failures.filter(|(_, failure)| !is_killed_by(failure, Some(request)));
+        if let Some((rank, failure)) = others.min_by_key(|(_, failure)| failure.precedence()) {
+            let message = self.failure_message(*rank, failure);
+            self.output.message(&message);
         }
     }
 

@@ -22,8 +22,9 @@ const SETTLING: Duration = Duration::from_millis(500);
 /// Time between SIGTERM and SIGKILL after the failure of a rank.
 const TERM_TIMEOUT: Duration = Duration::from_millis(150);
 
-/// A signal that another process sends sooner than this after the first one belongs to the same request: `timeout` of
-/// GNU coreutils signals its child and then its process group.
+/// A signal that no key sends, sooner than this after the first one, belongs to the same request: `timeout` of GNU
+/// coreutils signals its child and then its process group, and when a terminal closes, its shell sends SIGHUP before
+/// the kernel does.
 pub(super) const REPEAT: Duration = Duration::from_secs(1);
 
 /// The end of a job. Times are passed in.
@@ -120,7 +121,7 @@ impl Ending {
                 Some(self.ask(EndRequest::Signal(received), now))
             }
             EndingState::Requested(request, at)
-                if received.from_kernel || now.saturating_duration_since(at) >= REPEAT =>
+                if is_key(received) || now.saturating_duration_since(at) >= REPEAT =>
             {
                 let reason = KillReason::SecondSignal(request, received.signal);
                 Some(self.kill(reason))
@@ -185,6 +186,11 @@ impl Ending {
         self.state = EndingState::Killed;
         EndStep::Kill(reason)
     }
+}
+
+/// Whether a key of the terminal sent it: Ctrl-C or Ctrl-\. The kernel sends SIGHUP, too, when the terminal closes.
+fn is_key(received: ReceivedSignal) -> bool {
+    received.from_kernel && matches!(received.signal, Signal::INT | Signal::QUIT)
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ use std::time::Instant;
 use oxmpi_os::pipe::{self, PollFd, PollFlags};
 
 use super::Job;
-use crate::run::input::InputForwarder;
 use crate::run::output::OutputSource;
 
 /// A source of events, in the order of handling: requests and output of a rank before its end.
@@ -29,7 +28,7 @@ impl Job<'_> {
             .iter()
             .map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags))
             .collect();
-        let input = self.input.as_ref().and_then(InputForwarder::held_until);
+        let input = self.input.as_ref().and_then(|input| input.held_until(now));
         let deadline = [self.ending.deadline(), input].into_iter().flatten().min();
         let timeout = deadline.map(|at| at.saturating_duration_since(now));
         let timeouts = [timeout, self.output.timeout()];
@@ -49,8 +48,7 @@ impl Job<'_> {
         if let Some(input) = &self.input {
             let pipes = input.unsent().map(|pipe| pipe.to.as_fd());
             all.extend(pipes.map(|pipe| (EventSource::Input, pipe, PollFlags::OUT)));
-            let is_held = input.held_until().is_some_and(|until| now < until);
-            if all.is_empty() && !is_held {
+            if all.is_empty() && input.held_until(now).is_none() {
                 all.push((EventSource::Input, input.from.as_fd(), PollFlags::IN));
             }
         }

@@ -16,13 +16,13 @@ pub(crate) enum StartError {
     /// A file of `--output-filename`.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A rank's program.
-    #[error("cannot start rank {rank}: program `{program}`: {}", explained(source, interpreter.as_deref()))]
+    /// A rank's program, or the command of `--wrap`.
+    #[error("cannot start rank {rank}: {executed}: {}", explained(source, interpreter.as_deref()))]
     Program {
         /// The first rank that did not start.
         rank: u32,
-        /// Its program.
-        program: String,
+        /// What was to be executed.
+        executed: String,
         /// A sentence on its interpreter, if that is what was not found.
         interpreter: Option<String>,
         /// The error of the system.
@@ -58,7 +58,7 @@ impl Job<'_> {
             let started = RankProcess::start(self.plan, rank_plan, self.guard.group(), stdin);
             let (mut rank, pipe) = started.map_err(|source| StartError::Program {
                 rank: rank_plan.rank,
-                program: self.plan.program_of(rank_plan),
+                executed: self.plan.executed(rank_plan),
                 interpreter: self.plan.missing_interpreter(rank_plan),
                 source,
             })?;

@@ -14,7 +14,7 @@ fn sent(signal: Signal) -> ReceivedSignal {
     }
 }
 
-fn typed(signal: Signal) -> ReceivedSignal {
+fn from_kernel(signal: Signal) -> ReceivedSignal {
     ReceivedSignal {
         signal,
         from_kernel: true,
@@ -38,19 +38,37 @@ fn a_request_that_is_sent_twice_is_one() {
     let reason = KillReason::SecondSignal(request, Signal::INT);
     let killed = ending.signalled(sent(Signal::INT), now + REPEAT);
     assert_eq!(killed, Some(EndStep::Kill(reason)));
-    assert_eq!(ending.signalled(typed(Signal::INT), now + TIMEOUT), None);
+    assert_eq!(
+        ending.signalled(from_kernel(Signal::INT), now + TIMEOUT),
+        None
+    );
     assert_eq!((ending.due(now + TIMEOUT), ending.deadline()), (None, None));
 }
 
 #[test]
 fn the_second_signal_of_a_terminal_counts_at_once() {
     let now = Instant::now();
-    for first in [typed(Signal::INT), sent(Signal::TERM)] {
+    for first in [from_kernel(Signal::INT), sent(Signal::TERM)] {
+        for key in [Signal::INT, Signal::QUIT] {
+            let mut ending = running(now);
+            assert!(ending.signalled(first, now).is_some());
+            let reason = KillReason::SecondSignal(EndRequest::Signal(first), key);
+            let killed = ending.signalled(from_kernel(key), now);
+            assert_eq!(killed, Some(EndStep::Kill(reason)));
+        }
+    }
+}
+
+/// The shell sends the first one, and when the shell ends, the kernel sends the second.
+#[test]
+fn a_terminal_that_closes_is_one_request() {
+    let now = Instant::now();
+    for first in [sent(Signal::HUP), from_kernel(Signal::HUP)] {
         let mut ending = running(now);
         assert!(ending.signalled(first, now).is_some());
-        let reason = KillReason::SecondSignal(EndRequest::Signal(first), Signal::INT);
-        let killed = ending.signalled(typed(Signal::INT), now);
-        assert_eq!(killed, Some(EndStep::Kill(reason)));
+        let soon = now + Duration::from_millis(100);
+        assert_eq!(ending.signalled(from_kernel(Signal::HUP), soon), None);
+        assert_eq!(ending.deadline(), Some(now + TIMEOUT), "ranks save");
     }
 }
 
