@@ -18,7 +18,21 @@ fn domains(machine: &Machine, ranks: u32) -> Vec<String> {
 
 #[test]
 fn nodes_without_memory_are_domains() {
-    let files = include_str!("../../topo/tests/machines/nodes-without-memory.files");
+    let node = |number: u32, cpus: &str, kib: u32| {
+        format!(
+            "/sys/devices/system/node/node{number}\n cpumap|{cpus}\n meminfo|Node {number} MemTotal: {kib} kB\n"
+        )
+    };
+    let nodes = [
+        (0, "3", 1 << 20),
+        (1, "c", 0),
+        (2, "30", 1 << 20),
+        (3, "c0", 0),
+    ];
+    let nodes: String = nodes
+        .map(|(number, cpus, kib)| node(number, cpus, kib))
+        .concat();
+    let files = &format!("/sys/devices/system/cpu\n online|0-7\n{nodes}");
     let machine = Machine::from_linux(&Recording::parse(files).unwrap()).unwrap();
     assert_eq!(domains(&machine, 4), ["0-1", "2-3", "4-5", "6-7"]);
 }
