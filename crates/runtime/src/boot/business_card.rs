@@ -25,13 +25,11 @@ pub(crate) struct NetworkPreference {
 impl NetworkPreference {
     /// The error where ranks are on other nodes and TCP is not selected.
     fn refusal(&self) -> Error {
-        let Selection {
-            transports,
-            devices,
-            ..
-        } = &self.selection;
+        let selection = &self.selection;
+        let devices = selection.devices.iter();
+        let devices = devices.filter(|_| selection.lacks_interfaces);
         let not_taken = |verdict: &&Verdict| !verdict.taken;
-        let reasons = transports.iter().chain(devices).filter(not_taken);
+        let reasons = selection.transports.iter().chain(devices).filter(not_taken);
         let reasons: Vec<String> = reasons.map(|v| format!("{}: {}", v.name, v.why)).collect();
         let host = oxmpi_os::host::name();
         let why = format!(

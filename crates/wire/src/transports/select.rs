@@ -18,6 +18,8 @@ pub struct Selection {
     pub shared: bool,
     /// Whether ranks use TCP where they have nothing faster.
     pub tcp: bool,
+    /// Whether TCP is left out only because no interface is usable.
+    pub lacks_interfaces: bool,
     /// The usable network interfaces, the fastest first.
     pub interfaces: Vec<String>,
     /// The verdict on every transport of this library.
@@ -59,6 +61,7 @@ pub fn select(
     Selection {
         shared: wanted.shared,
         tcp: wanted.tcp && has_network,
+        lacks_interfaces: wanted.tcp && !has_network,
         interfaces: taken.iter().map(|device| device.name.clone()).collect(),
         transports: Transport::ALL
             .map(|t| wanted.verdict(t, has_network))

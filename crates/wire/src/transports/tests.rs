@@ -198,7 +198,10 @@ fn every_transport_and_device_has_its_reason() {
     assert_eq!(of[0], "sm - transports does not name it");
     assert_eq!(of[3], "eth0 - network_devices does not name it");
     assert_eq!(lines(chosen("^tcp", "auto"))[3], "eth0 - tcp is not taken");
-    let none = lines(chosen("^lo", "^ib0,eth0"));
+    assert!(!chosen("^tcp", "auto").lacks_interfaces && !chosen("tcp", "ib0").lacks_interfaces);
+    let none = chosen("^lo", "^ib0,eth0");
+    assert!(none.lacks_interfaces);
+    let none = lines(none);
     assert_eq!(none[1], "tcp - no interface of this host is usable");
 }
 
