@@ -142,19 +142,17 @@ fn a_fast_rank_leaves_room_for_another_when_the_reader_is_slow() {
         let text = String::from_utf8_lossy(&piece[..read]);
         ['0', '1'].map(|digit| text.matches(digit).count())
     };
-    // The rank that starts first may have filled all pipes before the other one starts.
+    // How often each `yes` runs is the scheduler's choice, so no ratio is expected: but both send more than
+    // pipes hold.
     let mut lines = [0; 2];
-    while lines[0].min(lines[1]) == 0 {
-        assert!(lines[0] + lines[1] < 8 << 20, "of one rank only: {lines:?}");
+    while lines[0].min(lines[1]) < 4 << 20 {
+        assert!(
+            lines[0].max(lines[1]) < 64 << 20,
+            "one rank starves: {lines:?}"
+        );
         let more = lines_of_ranks();
         lines = [lines[0] + more[0], lines[1] + more[1]];
     }
-    lines = [0; 2];
-    while lines[0] + lines[1] < 1 << 20 {
-        let more = lines_of_ranks();
-        lines = [lines[0] + more[0], lines[1] + more[1]];
-    }
-    assert!(lines[0].min(lines[1]) > 256 << 10, "{lines:?}");
     drop(job.child_mut().stdout.take());
     assert_eq!(finish(job).code, 141);
 }
