@@ -19,10 +19,10 @@ use super::Level;
 /// several nodes or files, and are refused.
 ///
 /// ```
-/// use oxmpi_pin::openmpi::{By, Level, MapBy};
+/// use oxmpi_pin::openmpi::{Level, MapBy, MapTarget};
 ///
 /// let map_by: MapBy = "socket:PE=4".parse()?;
-/// assert_eq!((map_by.by, map_by.elements), (Some(By::Level(Level::Socket)), Some(4)));
+/// assert_eq!((map_by.by, map_by.elements), (Some(MapTarget::Level(Level::Socket)), Some(4)));
 /// let modifier: MapBy = ":OVERSUBSCRIBE".parse()?;
 /// assert_eq!((modifier.by, modifier.oversubscribe), (None, Some(true)));
 /// # Ok::<(), oxmpi_text::Error>(())
