@@ -15,7 +15,7 @@ mod transports;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use oxmpi::settings::Values;
+use oxmpi_settings::Values;
 
 use crate::diagnostics::{self, CommandError};
 use crate::options::*;

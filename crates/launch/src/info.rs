@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-use oxmpi::transports::opened;
 use oxmpi_os::{affinity, cpu, host, limit, probe};
+use oxmpi_settings::transports::opened;
 use oxmpi_topo::linux::Root;
 use oxmpi_topo::{CpuSet, Kind, Machine};
 use oxmpi_wire::transports::{self, Selection};

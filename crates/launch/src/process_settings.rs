@@ -1,6 +1,6 @@
 //! The settings of this process, from its environment and settings files.
 
-use oxmpi::settings::{Sources, TABLE, Values, resolve};
+use oxmpi_settings::{Sources, TABLE, Values, resolve};
 
 /// The values of all settings.
 ///

@@ -8,9 +8,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use oxmpi::settings::{SettingValue, Values};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::settings::machine;
+use oxmpi_settings::{SettingValue, Values};
 use oxmpi_text::{Level, size, whole};
 
 use crate::diagnostics::{self, CommandError, did_you_mean};

@@ -21,7 +21,7 @@
 .L0:
     lea rdi, [r13 + 24]
     mov rsi, r15
-    call <oxmpi::raw::group::Group::link_of>
+    call <oxmpi_core::group::Group::link_of>
     test al, 1
     je .L2
 .L1:
@@ -108,7 +108,7 @@
     mov rsi, r14
     xor r8d, r8d
     mov r9d, ebp
-    call <<oxmpi::raw::ownership::single::Single as oxmpi::raw::threading::sealed::EndpointAccess>::recv_short>
+    call <<oxmpi_core::ownership::single::Single as oxmpi_core::threading::sealed::EndpointAccess>::recv_short>
     cmp byte ptr [rsp + 40], 2
     jne .L8
 .L2:
@@ -123,7 +123,7 @@
     mov rsi, r14
     mov r8, r15
     mov r9d, 1
-    call <oxmpi::raw::communicator::messages::<impl oxmpi::raw::communicator::Communicator<A>>::recv>
+    call <oxmpi_core::communicator::messages::<impl oxmpi_core::communicator::Communicator<A>>::recv>
     movabs rax, -9223372036854775787
     cmp qword ptr [rsp + 64], rax
     jne .L9
@@ -156,7 +156,7 @@
     cmp al, 1
     jne .L8
     mov rdi, r14
-    call <oxmpi::raw::ownership::single::Single::progress>
+    call <oxmpi_core::ownership::single::Single::progress>
     jmp .L8
 .L5:
     mov r12, r11

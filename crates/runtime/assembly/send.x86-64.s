@@ -20,7 +20,7 @@
     mov rsi, rcx
     mov ebp, r8d
     mov r12, rcx
-    call <oxmpi::raw::group::Group::link_of>
+    call <oxmpi_core::group::Group::link_of>
     mov rsi, r15
     mov rcx, r12
     mov r8d, ebp
@@ -106,7 +106,7 @@
     lea rdx, [rsp + 24]
     mov rdi, rbx
     xor r9d, r9d
-    call <oxmpi::raw::communicator::messages::<impl oxmpi::raw::communicator::Communicator<A>>::send>
+    call <oxmpi_core::communicator::messages::<impl oxmpi_core::communicator::Communicator<A>>::send>
 .L10:
     mov rax, rbx
     add rsp, 56

@@ -32,11 +32,9 @@ pub use scope::Scope;
 use oxmpi_coll::catalog::Call;
 use oxmpi_coll::choice::Choice;
 use oxmpi_coll::placement::Placement;
+use oxmpi_core::{Communicator, Multi, Result, Single, Threading};
 
 use topology::Topology;
-
-use crate::error::Result;
-use crate::raw::{Communicator, Multi, Single, Threading};
 
 /// A communicator: an ordered group of ranks with a context of its own, so that its messages never match
 /// receives of another communicator (MPI 5.0, chapter 7).

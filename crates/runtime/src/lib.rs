@@ -50,19 +50,12 @@
 //! Ranks of one node communicate through shared memory, those of several nodes by TCP. There are no one-sided
 //! windows, files or process creation yet.
 
-mod boot;
 mod buffer;
 mod comm;
 mod data;
-mod envelope;
-mod error;
-mod job_policy;
 mod memory;
 mod op;
-mod raw;
-pub mod settings;
 pub mod threads;
-pub mod transports;
 mod value;
 mod world;
 
@@ -72,11 +65,9 @@ pub use comm::{
     OwnedRequest, Persistent, Request, Scope, SharedComm, Test, collective, intercomm,
 };
 pub use data::Data;
-pub use envelope::{Source, Status, Tag};
-pub use error::{Error, MAX_TAG, Result};
 pub use memory::Memory;
 pub use op::{Custom, Element, ExactSum, Fold, Op, Reduction, ValueLoc};
-pub use raw::{Multi, Single, Threading};
+pub use oxmpi_core::{Error, MAX_TAG, Multi, Result, Single, Source, Status, Tag, Threading};
 pub use value::Value;
 pub use world::World;
 

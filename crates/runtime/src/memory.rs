@@ -5,11 +5,11 @@ use std::ops::{Deref, DerefMut};
 use std::slice;
 use std::sync::Arc;
 
+use oxmpi_core::{Error, Result};
 use oxmpi_os::limit;
 use oxmpi_shm::heap::{Heap, HeapBlock};
 
 use crate::data::Data;
-use crate::error::{Error, Result};
 
 /// A slice of elements that the other ranks of this host can reach, from
 /// [`World::alloc`](crate::World::alloc) (`MPI_Alloc_mem`).

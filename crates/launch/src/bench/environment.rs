@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use oxmpi::settings::Origin;
 use oxmpi_bench::report::{Environment, Setting};
+use oxmpi_settings::Origin;
 use time::OffsetDateTime;
 
 use super::command::BenchCommand;

@@ -9,10 +9,10 @@ mod tests;
 
 use std::ffi::OsString;
 
-use oxmpi::settings::{Origin, Values};
 use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
 use oxmpi_coll::choice::{Choice, ChoiceStep, ChoiceTable, Tuning, expected};
 use oxmpi_coll::placement::{Order, Placement};
+use oxmpi_settings::{Origin, Values};
 
 use options::Options;
 

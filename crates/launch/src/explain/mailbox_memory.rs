@@ -1,6 +1,6 @@
 //! The memory that the mailboxes of a network take of each rank.
 
-use oxmpi::settings::Values;
+use oxmpi_settings::Values;
 use oxmpi_wire::paths::network::{
     ConnectTime, MAILBOX_SLOTS, MailboxSharing, NetworkMemory, NetworkPlan, NetworkSettings,
 };

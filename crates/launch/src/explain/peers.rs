@@ -1,8 +1,8 @@
 //! The kinds of peers, and the paths of messages to each.
 
-use oxmpi::settings::{SettingValue, Values};
-use oxmpi::transports::opened;
 use oxmpi_os::probe;
+use oxmpi_settings::transports::opened;
+use oxmpi_settings::{SettingValue, Values};
 use oxmpi_shm::heap::{HeapLimits, HeapPlan, PageKind};
 use oxmpi_wire::Limits;
 use oxmpi_wire::paths::{Path, PathEnd, PathRow, PathTable, RendezvousScheme, network};

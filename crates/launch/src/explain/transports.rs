@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use oxmpi::settings::Values;
-use oxmpi::transports::opened;
+use oxmpi_settings::Values;
+use oxmpi_settings::transports::opened;
 use oxmpi_wire::transports::{Selection, Verdict};
 use serde_json::{Value, json};
 

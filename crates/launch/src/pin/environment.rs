@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use oxmpi::settings::{Origin, Sources, TABLE, Values, resolve};
 use oxmpi_pin::{Compat, SETTINGS};
+use oxmpi_settings::{Origin, Sources, TABLE, Values, resolve};
 use oxmpi_text::nearest;
 
 use super::query::{self, Variables};

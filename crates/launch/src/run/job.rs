@@ -18,10 +18,10 @@ mod start;
 use std::io;
 use std::time::Instant;
 
-use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::guard::GroupGuard;
 use oxmpi_os::process::{self, ProcessEnd};
 use oxmpi_os::signal::{self, Signal, Signals};
+use oxmpi_settings::JOB_VARIABLE;
 use oxmpi_wire::pmi::{Event, Server, mapping};
 
 use super::failure::RankFailure;

@@ -4,8 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use oxmpi::settings::seconds;
 use oxmpi_pin::openmpi::{MapBy, Mapping};
+use oxmpi_settings::seconds;
 use oxmpi_text::{Error, whole};
 
 use super::hosts::{self, Host, RANKS_MAX};

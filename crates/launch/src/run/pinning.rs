@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use oxmpi::settings::{Assignment, Origin, SettingValue, Sources, TABLE, Values, resolve, seconds};
 use oxmpi_os::affinity;
 use oxmpi_pin::openmpi::Report;
 use oxmpi_pin::{
     PerHost, Placement, SETTINGS, Warning, WarningCode, conflicts, omp_threads, place,
 };
+use oxmpi_settings::{Assignment, Origin, SettingValue, Sources, TABLE, Values, resolve, seconds};
 use oxmpi_text::Product;
 use oxmpi_topo::{CpuSet, Machine};
 

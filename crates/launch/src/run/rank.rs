@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{ChildStdin, Command, Stdio};
 
-use oxmpi::settings::JOB_VARIABLE;
 use oxmpi_os::process::{self, Process, ProcessEnd, SpawnSetup};
+use oxmpi_settings::JOB_VARIABLE;
 
 use super::input::RankStdin;
 use super::plan::{JobPlan, RankPlan};

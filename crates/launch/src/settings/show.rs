@@ -1,6 +1,6 @@
 //! Prints settings as a table, as tab-separated lines, as JSON, or one setting as a page.
 
-use oxmpi::settings::SettingValue;
+use oxmpi_settings::SettingValue;
 use serde_json::json;
 
 use crate::columns::{aligned, wrapped};

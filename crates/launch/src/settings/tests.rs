@@ -1,6 +1,6 @@
 //! Tests of `oxmpi settings`: selection, forms and wrong options.
 
-use oxmpi::settings::{Sources, TABLE, resolve};
+use oxmpi_settings::{Sources, TABLE, resolve};
 
 use super::*;
 

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::ops::Deref;
 
+use oxmpi_core::{Error, Result, Single, Threading};
+
 use super::Comm;
 use super::grid::Grid;
 use super::topology::Topology;
-use crate::error::{Error, Result};
-use crate::raw::{Single, Threading};
 
 /// A communicator whose ranks form a [`Grid`]; made by [`Comm::cart`]. It is a [`Comm`] too, whose
 /// neighbourhood collectives exchange with the rank below and the rank above in each dimension.

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use oxmpi_core::{Communicator, EndpointCell, Group, Result, Single, Threading};
+
 use super::Comm;
-use crate::error::Result;
-use crate::raw::{self, Communicator, EndpointCell, Group, Single, Threading};
 
 /// A communicator with an endpoint of its own, to be moved to the thread that will use it; made by
 /// [`Comm::endpoint`].
@@ -65,7 +65,7 @@ impl Endpoint {
         let endpoint = Single::new(self.raw);
         Comm::new(Communicator::new(
             endpoint,
-            raw::Endpoint::FIRST_CONTEXT,
+            oxmpi_core::Endpoint::FIRST_CONTEXT,
             self.group,
         ))
     }

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::ops::Deref;
 
+use oxmpi_core::{Error, Result, Single, Threading};
+
 use super::Comm;
 use super::topology::Topology;
-use crate::error::{Error, Result};
 use crate::op::Op;
-use crate::raw::{Single, Threading};
 
 /// A communicator in which each rank has a list of neighbours; made by [`Comm::graph`]. It is a [`Comm`] too,
 /// whose neighbourhood collectives exchange with them.

@@ -12,11 +12,10 @@ pub use super::collective::{
 };
 pub use scope::InterScope;
 
+use oxmpi_core::{Error, GroupLeaders, Result, Single, Source, Status, Tag, Threading};
+
 use super::Comm;
 use crate::data::Data;
-use crate::envelope::{Source, Status, Tag};
-use crate::error::{Error, Result};
-use crate::raw::{GroupLeaders, Single, Threading};
 
 /// An intercommunicator: this rank's group, and a remote group whose ranks it sends to and receives from.
 /// Ranks are those of the remote group where nothing else is said.

@@ -1,10 +1,9 @@
 //! Messages that a matched probe has taken out of the queue.
 
+use oxmpi_core::{Claimed, Error, Result, Status, Threading};
+
 use super::Comm;
 use crate::data::{Data, target};
-use crate::envelope::Status;
-use crate::error::{Error, Result};
-use crate::raw::{Claimed, Threading};
 
 /// A message that only this handle can receive (`MPI_Message`). Dropping it receives the message into no
 /// buffer, so that its sender does not wait.

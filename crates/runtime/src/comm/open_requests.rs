@@ -7,8 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 
-use crate::error::Result;
-use crate::raw::{Communicator, OpenRequest, RawRequest, Threading};
+use oxmpi_core::{Communicator, OpenRequest, RawRequest, Result, Threading};
 
 /// The requests of a scope that may not have completed.
 pub(super) struct OpenRequests<'scope, 'env: 'scope, A: Threading> {

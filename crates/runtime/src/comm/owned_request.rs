@@ -2,11 +2,10 @@
 
 use std::fmt;
 
+use oxmpi_core::{Error, Mode, RawRequest, Result, Source, Status, Tag, Threading};
+
 use super::Comm;
 use crate::data::{Data, source, target};
-use crate::envelope::{Source, Status, Tag};
-use crate::error::{Error, Result};
-use crate::raw::{Mode, RawRequest, Threading};
 
 /// A nonblocking operation that owns its buffer, for uses that a [`Scope`](crate::Scope) does not fit.
 ///

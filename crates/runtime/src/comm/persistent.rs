@@ -2,12 +2,12 @@
 
 use std::fmt;
 
+use oxmpi_core::{Error, RawRequest, Result, Threading};
+
 use super::Comm;
 use super::collective::Collective;
 use crate::buffer::{Buffer, sealed::HoldBuffer};
-use crate::error::{Error, Result};
 use crate::op::{Combine, owned_operation};
-use crate::raw::{self, RawRequest, Threading};
 
 /// A collective that is prepared once and run repeatedly with the same buffers; made by [`Comm::persistent`].
 ///
@@ -15,7 +15,7 @@ use crate::raw::{self, RawRequest, Threading};
 /// beside other work.
 pub struct Persistent<'comm, B: Buffer, A: Threading> {
     comm: &'comm Comm<A>,
-    raw: raw::PreparedCollective<'comm, A>,
+    raw: oxmpi_core::PreparedCollective<'comm, A>,
     held: B::Held,
 }
 
@@ -63,7 +63,7 @@ impl<'comm, B: Buffer, A: Threading> Persistent<'comm, B, A> {
     /// A prepared collective of `comm`.
     pub(super) const fn new(
         comm: &'comm Comm<A>,
-        raw: raw::PreparedCollective<'comm, A>,
+        raw: oxmpi_core::PreparedCollective<'comm, A>,
         held: B::Held,
     ) -> Self {
         Self { comm, raw, held }

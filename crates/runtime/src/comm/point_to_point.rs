@@ -1,10 +1,9 @@
 //! Blocking sends, receives and probes (MPI 5.0, chapter 3).
 
+use oxmpi_core::{Mode, Result, Source, Status, Tag, Threading};
+
 use super::{Comm, Message};
 use crate::data::{Data, source, target};
-use crate::envelope::{Source, Status, Tag};
-use crate::error::Result;
-use crate::raw::{Mode, Threading};
 
 impl<A: Threading> Comm<A> {
     /// Sends `values` to rank `to` (`MPI_Send`). When it returns, `values` may be changed; a short message

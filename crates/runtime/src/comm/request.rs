@@ -2,11 +2,10 @@
 
 use std::fmt;
 
+use oxmpi_core::{RawRequest, Result, Status, Threading};
+
 use super::open_requests::OpenRequests;
 use crate::buffer::Buffer;
-use crate::envelope::Status;
-use crate::error::Result;
-use crate::raw::{RawRequest, Threading};
 
 /// A nonblocking operation under way, with its buffer.
 ///

@@ -2,16 +2,15 @@
 
 use std::fmt;
 
+use oxmpi_core::{Communicator, Mode, RawRequest, Result, Source, Tag, Threading};
+
 use super::collective::Collective;
 use super::open_requests::OpenRequests;
 use super::request::Request;
 use super::{Comm, Persistent};
 use crate::buffer::Buffer;
 use crate::data::{Data, place, source};
-use crate::envelope::{Source, Tag};
-use crate::error::Result;
 use crate::op::{Combine, owned_operation};
-use crate::raw::{Communicator, Mode, RawRequest, Threading};
 
 /// A scope for nonblocking requests; made by [`Comm::scope`](crate::Comm::scope).
 ///

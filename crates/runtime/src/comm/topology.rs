@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::raw::Neighbors;
+use oxmpi_core::Neighbors;
 
 /// A rank's neighbours, and how their blocks are matched.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ mod tests;
 use std::fmt;
 use std::ops::AddAssign;
 
+use oxmpi_core::{Result, Widening, elements};
 use oxmpi_os::RawBytes;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
@@ -13,8 +14,6 @@ use super::element::{Element, Fold, missing};
 use super::loops::each;
 use super::{Op, OpCode};
 use crate::data::Data;
-use crate::error::Result;
-use crate::raw::{Widening, elements};
 
 /// Words of a sum: the bits of all finite `f64`, from 2^-1074 to 2^1023, a sign, and carries of 2^77
 /// summands.
@@ -322,7 +321,7 @@ pub(super) fn widening<T: Summand>() -> Widening {
 
 /// Converts the elements of one range into those of another.
 fn convert<F: Data, I: Data>(from: RawBytes, into: RawBytes, each: fn(F) -> I) {
-    // SAFETY: the raw core converts between the call's own buffers and memory that it has made for as many
+    // SAFETY: the core converts between the call's own buffers and memory that it has made for as many
     // wide elements.
     let (from, into) = unsafe { elements::<F, I>(from, into) };
     for (into, &from) in into.iter_mut().zip(from) {

@@ -3,12 +3,12 @@
 //! Minimum and maximum have the same bits in either order of their operands, as ranks that combine in
 //! different orders must agree.
 
+use oxmpi_core::{Result, Widening};
+
 use super::element::{Element, Fold, missing};
 use super::exact::widening;
 use super::loops::each;
 use super::{Op, OpCode};
-use crate::error::Result;
-use crate::raw::Widening;
 
 /// A NaN loses to a number, -0 is below 0, and two NaNs give the bits of both. Without branches, so that
 /// loops are vectorised.

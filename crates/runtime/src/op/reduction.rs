@@ -1,16 +1,15 @@
-//! Converts operations on elements to operations on ranges of bytes, as the raw core calls them.
+//! Converts operations on elements to operations on ranges of bytes, as the core calls them.
 
 use std::marker::PhantomData;
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_coll::choice::Reproducible;
 use oxmpi_coll::plan::Side;
+use oxmpi_core::{Error, OwnedOperation, Result, Widening, elements, elementwise};
 use oxmpi_os::RawBytes;
 
 use super::{Element, ExactSum, Fold, Op};
 use crate::data::Data;
-use crate::error::{Error, Result};
-use crate::raw::{OwnedOperation, Widening, elements, elementwise};
 
 /// Combines elements of type `T` in a reduction: an [`Op`], or a function by [`Op::commutative`] or
 /// [`Op::ordered`]. Sealed.
@@ -116,12 +115,12 @@ impl OperandOrder {
 
 use sealed::{CustomCombine, Predefined, ResolveReduction};
 
-/// The operation as the raw core calls it.
+/// The operation as the core calls it.
 pub(crate) fn on_bytes<C: Combine>(own: C) -> impl Fn(RawBytes, RawBytes, Side) {
     move |from, into, side| own.combine(from, into, side)
 }
 
-/// The operation as the raw core owns it.
+/// The operation as the core owns it.
 pub(crate) fn owned_operation<C: Combine + Send + 'static>(own: C) -> OwnedOperation {
     Box::new(on_bytes(own))
 }
@@ -161,7 +160,7 @@ impl<T: Data> Combine for Predefined<T> {
     fn combine(&self, from: RawBytes, into: RawBytes, _: Side) {
         match self {
             Self::Elementwise(fold) => {
-                // SAFETY: the raw core calls operations only with parts of the call's own buffers.
+                // SAFETY: the core calls operations only with parts of the call's own buffers.
                 let (from, into) = unsafe { elements::<T, T>(from, into) };
                 fold(into, from);
             }
@@ -195,6 +194,8 @@ impl<T: Data, F: Fn(T, T) -> T> ResolveReduction<T> for Custom<F> {
 
 impl<T: Data, F: Fn(T, T) -> T> Combine for CustomCombine<T, F> {
     fn combine(&self, from: RawBytes, into: RawBytes, side: Side) {
-        elementwise(&self.0)(from, into, side);
+        // SAFETY: the core calls operations only with parts of the call's own buffers, of elements of `T`.
+        let combine = unsafe { elementwise(&self.0) };
+        combine(from, into, side);
     }
 }

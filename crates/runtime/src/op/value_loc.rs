@@ -2,12 +2,12 @@
 
 use std::fmt;
 
+use oxmpi_core::Result;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::element::{Element, Fold, missing};
 use super::loops::each;
 use super::{Op, OpCode};
-use crate::error::Result;
 
 /// A value with an index, for [`Op::MINLOC`] and [`Op::MAXLOC`]: which rank, or which element, has the
 /// minimum or maximum (MPI 5.0, section 6.9.4).

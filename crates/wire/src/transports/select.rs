@@ -11,8 +11,8 @@ use super::device_list::{DeviceList, no_driver, unknown, words};
 use super::names::{NameMeaning, meaning};
 use super::{Device, DeviceKind, Transport, TransportPreference, Verdict};
 
-/// The transports and devices that a rank uses, with the reasons.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The transports and devices that a rank uses, with the reasons. The default is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Whether ranks of a node use shared memory.
     pub shared: bool,

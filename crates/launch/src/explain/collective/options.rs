@@ -2,10 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 
-use oxmpi::settings::Values;
 use oxmpi_coll::catalog::{Call, Collective};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::sim::{Order, Workload};
+use oxmpi_settings::Values;
 use oxmpi_text::size;
 
 use crate::diagnostics::collective;

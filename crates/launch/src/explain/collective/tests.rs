@@ -1,6 +1,6 @@
 //! Tests of `oxmpi explain COLLECTIVE` with given settings.
 
-use oxmpi::settings::{Sources, TABLE, Values, resolve};
+use oxmpi_settings::{Sources, TABLE, Values, resolve};
 
 use super::run;
 

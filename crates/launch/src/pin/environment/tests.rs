@@ -1,7 +1,7 @@
 //! Whose names count, and which goes first.
 
-use oxmpi::settings::{File, Sources, TABLE, Values, resolve};
 use oxmpi_pin::Compat;
+use oxmpi_settings::{File, Sources, TABLE, Values, resolve};
 
 use super::PinEnvironment;
 

@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(set, ["201ns", "25ns", "12500M"]);
         for (choice, row) in choices(&[], &Machine::ZEN4).iter().zip(set) {
             assert_eq!(choice.value, None);
-            let setting = oxmpi::settings::TABLE.find(choice.setting).expect("a row");
+            let setting = oxmpi_settings::TABLE.find(choice.setting).expect("a row");
             assert!((setting.check)(&row).is_ok(), "{row}");
         }
     }

@@ -75,7 +75,7 @@ pub(super) fn describe(pair: &CpuPair) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oxmpi::settings::{File, Origin, Sources, TABLE, resolve};
+    use oxmpi_settings::{File, Origin, Sources, TABLE, resolve};
 
     fn choice(setting: &'static str, value: Option<&str>) -> SettingChoice {
         SettingChoice {

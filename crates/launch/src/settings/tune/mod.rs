@@ -25,8 +25,8 @@ mod show;
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use oxmpi::settings::Sources;
 use oxmpi_coll::machine::Machine;
+use oxmpi_settings::Sources;
 
 use crate::destination::{self, Destination};
 use crate::diagnostics::CommandError;

@@ -194,7 +194,7 @@ pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oxmpi::settings::TABLE;
+    use oxmpi_settings::TABLE;
 
     #[test]
     fn every_value_is_one_that_its_setting_takes() {

@@ -94,7 +94,7 @@ fn of_choice(choice: &SettingChoice) -> Vec<String> {
 }
 
 fn default(choice: &SettingChoice) -> &'static str {
-    let row = oxmpi::settings::TABLE.find(choice.setting);
+    let row = oxmpi_settings::TABLE.find(choice.setting);
     row.map_or("", |row| row.default)
 }
 

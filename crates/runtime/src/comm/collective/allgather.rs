@@ -1,6 +1,7 @@
 //! Allgather (MPI 5.0, section 6.7).
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_core::{Area, Result, Threading};
 use oxmpi_wire::Bytes;
 
 use super::blocks::{BlockUse, Blocks, CutBlocks};
@@ -8,8 +9,6 @@ use super::slice::{Lend, Slice};
 use super::{CallSite, Collective, DescribedCall};
 use crate::comm::Comm;
 use crate::data::Data;
-use crate::error::Result;
-use crate::raw::{Area, Threading};
 
 /// Gives every rank the values of all ranks, the same number from each, in the order of the ranks
 /// (`MPI_Iallgather`). Between two groups every rank gets those of the remote group, whose ranks may give

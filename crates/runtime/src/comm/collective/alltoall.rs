@@ -1,6 +1,7 @@
 //! Alltoall (MPI 5.0, section 6.8).
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_core::{Area, Result, Threading};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
@@ -11,8 +12,6 @@ use super::{CallSite, Collective, DescribedCall, NoReduction};
 use crate::buffer::Buffer;
 use crate::comm::Comm;
 use crate::data::Data;
-use crate::error::Result;
-use crate::raw::{Area, Threading};
 
 /// Sends each rank an equal part of `values`, in the order of the ranks, and receives one from each
 /// (`MPI_Ialltoall`). Between two groups the ranks are those of the remote group.

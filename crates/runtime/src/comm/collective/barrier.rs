@@ -1,11 +1,10 @@
 //! Barrier (MPI 5.0, section 6.3).
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_core::{Area, Result, Threading};
 
 use super::{Collective, DescribedCall};
 use crate::comm::Comm;
-use crate::error::Result;
-use crate::raw::{Area, Threading};
 
 /// Completes when every rank has started it, of both groups in an intercommunicator (`MPI_Ibarrier`).
 pub fn barrier() -> impl Collective<()> {

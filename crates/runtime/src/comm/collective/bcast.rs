@@ -1,14 +1,13 @@
 //! Broadcast (MPI 5.0, section 6.4).
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_core::{Area, Result, Threading};
 use oxmpi_wire::Bytes;
 
 use super::slice::{Lend, LentSlice};
 use super::{CallSite, Collective, DescribedCall, Root};
 use crate::comm::Comm;
 use crate::data::Data;
-use crate::error::Result;
-use crate::raw::{Area, Threading};
 
 /// Gives every rank the values of the root (`MPI_Ibcast`); between two groups every rank of the group that
 /// the root is not in.

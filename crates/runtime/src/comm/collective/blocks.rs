@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use oxmpi_core::{Error, Result};
 use oxmpi_os::RawBytes;
 
 use super::CallSite;
 use super::slice::{LentSlice, Slice};
 use crate::buffer::Buffer;
 use crate::data::Data;
-use crate::error::{Error, Result};
 
 /// A slice and blocks of it, one for each rank or neighbour in their order: the number of elements of each,
 /// and the index of its first. Elements between blocks are not accessed.

@@ -1,12 +1,12 @@
 //! Reductions with as many results as values on each rank: allreduce, scan, exscan.
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_core::Area;
 
 use super::slice::{Lend, LentSlice, Slice};
 use super::{CallSite, Collective};
 use crate::data::Data;
 use crate::op::Reduction;
-use crate::raw::Area;
 
 /// Makes the call of such a reduction from rank, number of ranks, number of elements, and bytes of an
 /// element.

@@ -1,6 +1,7 @@
 //! Gather (MPI 5.0, section 6.5).
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_core::{Area, Result, Threading};
 use oxmpi_wire::Bytes;
 
 use super::blocks::{BlockUse, Blocks, CutBlocks};
@@ -8,8 +9,6 @@ use super::slice::{Lend, Slice};
 use super::{CallSite, Collective, DescribedCall, Root};
 use crate::comm::Comm;
 use crate::data::Data;
-use crate::error::Result;
-use crate::raw::{Area, Threading};
 
 /// The name of the root's `all` in the error about a rank that must or must not pass it.
 const RESULT: &str = "room for the result";

@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use oxmpi_coll::catalog::{Call, PROC_NULL};
 use oxmpi_coll::choice::Reproducible;
+use oxmpi_core::{Area, Buffers, Error, Operation, Result, Threading, WidenedBuffers, Widening};
 
 pub use allgather::{allgather, allgather_in_place, allgatherv, allgatherv_in_place};
 pub use alltoall::{
@@ -56,9 +57,7 @@ use super::Comm;
 use super::topology::Topology;
 use crate::buffer::Buffer;
 use crate::data::Data;
-use crate::error::{Error, Result};
 use crate::op::{Combine, NoReduction, OperandOrder, Reduction, ResolvedReduction, on_bytes};
-use crate::raw::{Area, Buffers, Operation, Threading, WidenedBuffers, Widening};
 
 /// The root of a collective, as a rank names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! The block of a neighbour beyond an edge is not accessed.
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_core::{Area, Result, Threading};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
@@ -16,8 +17,6 @@ use crate::buffer::Buffer;
 use crate::comm::Comm;
 use crate::comm::topology::Topology;
 use crate::data::Data;
-use crate::error::Result;
-use crate::raw::{Area, Threading};
 
 /// Sends `values` to each neighbour, and receives the same number from each (`MPI_Ineighbor_allgather`).
 pub fn neighbor_allgather<T: Data, I: Slice<T>>(

@@ -1,15 +1,14 @@
 //! Reductions to one rank and to all ranks (MPI 5.0, section 6.9).
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_core::{Area, Result, Threading};
 
 use super::elementwise::{in_place, out_of_place};
 use super::slice::{Lend, LentSlice, Slice};
 use super::{CallSite, Collective, Root};
 use crate::comm::Comm;
 use crate::data::Data;
-use crate::error::Result;
 use crate::op::Reduction;
-use crate::raw::{Area, Threading};
 use crate::value::Value;
 
 /// Reduces `values` over all ranks, element by element, to the root (`MPI_Ireduce`). Only the root gives

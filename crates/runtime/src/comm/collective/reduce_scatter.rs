@@ -1,15 +1,14 @@
 //! Reductions whose result is scattered (MPI 5.0, section 6.10).
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_core::{Area, Error, Result, Threading};
 
 use super::blocks::{BlockUse, Blocks, CutBlocks};
 use super::slice::{Lend, LentSlice, Slice};
 use super::{CallSite, Collective};
 use crate::comm::Comm;
 use crate::data::Data;
-use crate::error::{Error, Result};
 use crate::op::Reduction;
-use crate::raw::{self, Area, Threading};
 
 /// Reduces `values` over all ranks, element by element, and gives each rank an equal part of the result, in
 /// the order of the ranks (`MPI_Ireduce_scatter_block`). Between two groups each gets the result of the
@@ -61,7 +60,7 @@ pub fn reduce_scatter<'buf, T: Data, I: Slice<T>, R: Reduction<T>>(
         let own = counts[site.rank as usize];
         let result = result.lend();
         site.count("the result", result.count, own)?;
-        let input = Area::Blocks(raw::BlockRanges::new(places, size_of::<T>() as u64));
+        let input = Area::Blocks(oxmpi_core::BlockRanges::new(places, size_of::<T>() as u64));
         let reducing = site.reducing::<T, R>(op, input, Area::Whole(result.bytes))?;
         let (count, element) = (total as u64, reducing.element);
         let call = Call::reduce_scatter(site.rank, site.size, count, element);
@@ -81,7 +80,7 @@ pub fn reduce_scatter_in_place<'buf, T: Data, R: Reduction<T>>(
         let LentSlice { bytes, count, held } = values.lend();
         site.count("the values", count, total)?;
         let lengths = counts.iter().map(|&count| count as u64).collect();
-        let input = Area::Blocks(raw::BlockRanges::counted(lengths));
+        let input = Area::Blocks(oxmpi_core::BlockRanges::counted(lengths));
         let reducing = site.reducing::<T, R>(op, input, Area::Whole(bytes))?;
         let (count, element) = (total as u64, reducing.element);
         let call = Call::reduce_scatter(site.rank, site.size, count, element);

@@ -1,15 +1,14 @@
 //! Prefix reductions (MPI 5.0, section 6.11).
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_core::{Result, Threading};
 
 use super::Collective;
 use super::elementwise::{in_place, out_of_place};
 use super::slice::Slice;
 use crate::comm::Comm;
 use crate::data::Data;
-use crate::error::Result;
 use crate::op::Reduction;
-use crate::raw::Threading;
 use crate::value::Value;
 
 /// Reduces `values` over this rank and all lower ones, element by element, into `result` (`MPI_Iscan`).

@@ -1,6 +1,7 @@
 //! Scatter (MPI 5.0, section 6.6).
 
 use oxmpi_coll::catalog::Call;
+use oxmpi_core::{Area, Result, Threading};
 use oxmpi_wire::Bytes;
 
 use super::blocks::{BlockUse, Blocks, CutBlocks};
@@ -8,8 +9,6 @@ use super::slice::{Lend, Slice};
 use super::{CallSite, Collective, DescribedCall, Root};
 use crate::comm::Comm;
 use crate::data::Data;
-use crate::error::Result;
-use crate::raw::{Area, Threading};
 
 /// What errors call the buffer that only the root gives.
 const VALUES: &str = "values for all ranks";

@@ -1,12 +1,12 @@
 //! Collectives between two groups (MPI 5.0, chapter 6): each group gets what the other one gives.
 
+use oxmpi_core::{InterGroups, Operation, Result, Stages, Threading};
+
 use super::InterComm;
 use crate::buffer::Buffer;
 use crate::comm::collective::{self, Blocks, Collective, Root};
 use crate::data::Data;
-use crate::error::Result;
 use crate::op::{Combine, Reduction, on_bytes};
-use crate::raw::{InterGroups, Operation, Stages, Threading};
 
 /// A collective between two groups of which all is known.
 pub(super) struct DescribedStages<B: Buffer, C> {

@@ -1,14 +1,14 @@
 //! Collectives between two groups that are started, once or again and again.
 
+use oxmpi_core::{Result, Threading};
+
 use super::InterComm;
 use crate::buffer::Buffer;
 use crate::comm::Persistent;
 use crate::comm::collective::Collective;
 use crate::comm::request::Request;
 use crate::comm::scope::Scope;
-use crate::error::Result;
 use crate::op::{Combine, owned_operation};
-use crate::raw::Threading;
 
 /// Where collectives between two groups are started; made by [`InterComm::scope`].
 #[derive(Debug)]

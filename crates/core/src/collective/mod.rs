@@ -1,0 +1,154 @@
+//! Collectives: carries out the plans of `oxmpi-coll` on a communicator.
+//!
+//! [`Communicator::collective`] runs one to its end; [`start`] starts one that its rank waits for later, and
+//! [`started`] advances it meanwhile; [`stages`] are those of an intercommunicator. A [plan driver](plan_driver)
+//! maps the steps of a plan to messages, and [`part_memory`] its parts to memory. Ranks of one node need no plan
+//! for a collective that all of them wait for: they run it through shared memory ([`intra_node`]), as do the
+//! ranks of each node in the intra-node phases of a plan. When a collective fails on one rank, that rank
+//! [notifies](super::members) the others.
+
+mod call_check;
+mod count_sum;
+mod fast_receive;
+mod inter_groups;
+mod intra_node;
+mod node_group;
+mod packed_buffers;
+mod part_memory;
+mod plan_driver;
+mod plan_run;
+mod small;
+mod stages;
+mod start;
+mod started;
+#[cfg(test)]
+mod tests;
+
+use oxmpi_coll::catalog::{AnyPlan, Call};
+use oxmpi_coll::choice::Choice;
+
+pub use self::inter_groups::InterGroups;
+pub use self::intra_node::{serves_in_node, serves_on_nodes};
+pub use self::start::PreparedCollective;
+pub(super) use self::started::{cancel_request, drive};
+use super::collective_members::Members;
+use super::collective_state::{Buffers, PlanRun};
+use super::communicator::Communicator;
+use super::group::Group;
+use super::operation::Operation;
+use super::threading::Threading;
+use crate::error::Result;
+
+impl<A: Threading> Communicator<A> {
+    /// Runs one collective to its end. All ranks make the same `call`, except for values of their own.
+    ///
+    /// The operation is called while the endpoint is not held, so it may communicate itself.
+    ///
+    /// # Errors
+    /// The first failure of a message, here or on another rank; no buffer is in use any more then. After a
+    /// failure, or a panic of the operation, all waiting ranks are notified, and every later collective of
+    /// the communicator is refused.
+    pub fn collective(
+        &self,
+        call: &Call,
+        buffers: &Buffers,
+        operation: Option<Operation<'_>>,
+    ) -> Result<()> {
+        self.agree(call)?;
+        buffers.begin();
+        let packed = match buffers.have_gaps() {
+            true => self.without_gaps(call, buffers)?,
+            false => None,
+        };
+        let used = (packed.as_ref()).map_or(buffers, |packed| &packed.buffers);
+        if !self.run_in_node(call, used, operation)? {
+            let call = &call.with_shared_memory(self.intra_node_support(call)?);
+            let plan = self.plan(call, self.group())?;
+            let run = PlanRun::new(plan, call, self.numbers().once(), true);
+            self.carry_out(run, self.group(), used, operation)?;
+        }
+        if let Some(packed) = packed {
+            packed.unpack(buffers);
+        }
+        buffers.end();
+        Ok(())
+    }
+
+    /// The plan for a call of these ranks, if the communicator's collectives still work.
+    #[inline]
+    fn plan(&self, call: &Call, ranks: &Group) -> Result<AnyPlan> {
+        self.choice(call, ranks)?
+            .plan(call)
+            .map_err(|why| self.refused(&why))
+    }
+
+    /// The algorithm by which messages serve a call of these ranks, if the communicator's collectives still
+    /// work.
+    #[inline]
+    pub fn choice(&self, call: &Call, ranks: &Group) -> Result<Choice> {
+        let placement = ranks.placement();
+        let choice = (self.members())
+            .while_collectives_work(|endpoint| endpoint.choices.choose(call, placement))?;
+        choice.map_err(|why| self.refused(&why))
+    }
+
+    /// Carries out a run to its end; its plan numbers the ranks of `ranks`.
+    #[inline]
+    fn carry_out(
+        &self,
+        run: PlanRun,
+        ranks: &Group,
+        buffers: &Buffers,
+        operation: Option<Operation<'_>>,
+    ) -> Result<()> {
+        let members = self.members();
+        let mut blocking = BlockingCollective {
+            members,
+            run,
+            ranks,
+            done: false,
+        };
+        let memory = self.access().with(|endpoint| endpoint.lend_memory());
+        blocking.run.give_memory(members, buffers, memory)?;
+        let ended = blocking.finish(buffers, operation);
+        blocking.done = ended.is_ok();
+        ended.map_err(|error| members.end_collectives_for(error))
+    }
+}
+
+/// A blocking collective. Dropping it takes back the messages that are under way, so that no buffer is in use
+/// afterwards, also when the operation panics.
+struct BlockingCollective<'a, A: Threading> {
+    members: Members<'a, A>,
+    run: PlanRun,
+    ranks: &'a Group,
+    done: bool,
+}
+
+impl<A: Threading> BlockingCollective<'_, A> {
+    fn finish(&mut self, buffers: &Buffers, operation: Option<Operation<'_>>) -> Result<()> {
+        let Members { access, .. } = self.members;
+        let mut waiter = access.waiter();
+        while !(self.run).advance(self.members, self.ranks, buffers, operation)? {
+            // A new receive is polled on the fast path first.
+            if !self.run.take_unpolled() {
+                self.members.check_notices()?;
+                access.wait_step(&mut waiter)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<A: Threading> Drop for BlockingCollective<'_, A> {
+    fn drop(&mut self) {
+        if !self.done {
+            self.members.end_collectives(None);
+            self.run.abandon(self.members);
+        }
+        let memory = self.run.take_memory_back();
+        self.members
+            .access
+            .with(|endpoint| endpoint.return_memory(memory));
+    }
+}

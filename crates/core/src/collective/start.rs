@@ -1,0 +1,189 @@
+//! Starts collectives that are waited for later, once or repeatedly.
+
+use oxmpi_coll::catalog::{AnyPlan, Call, SharedMemory};
+
+use super::super::collective_scratch::RunMemory;
+use super::super::collective_state::{
+    Buffers, PlanRun, PreparedStage, StageSequence, StartedCollective,
+};
+use super::super::communicator::Communicator;
+use super::super::endpoint::Endpoint;
+use super::super::operation::OwnedOperation;
+use super::super::request::RawRequest;
+use super::super::threading::Threading;
+use super::started;
+use crate::error::Result;
+
+impl<A: Threading> Communicator<A> {
+    /// Starts a collective (MPI 5.0, section 6.12). Ranks start the collectives of a communicator, and call
+    /// its blocking ones, in the same order.
+    ///
+    /// The request completes as one of a message does. Cancelling it ends the communicator's collectives.
+    /// Buffers are in use until it has completed.
+    ///
+    /// # Errors
+    /// As [`Communicator::collective`]; later failures are reported by the request.
+    pub fn start(
+        &self,
+        call: Call,
+        buffers: Buffers,
+        operation: Option<OwnedOperation>,
+    ) -> Result<RawRequest> {
+        let call = alone(call);
+        let plan = self.plan(&call, self.group())?;
+        self.start_plan(&call, plan, buffers, operation)
+    }
+
+    /// Starts a plan of the call.
+    pub(super) fn start_plan(
+        &self,
+        call: &Call,
+        plan: AnyPlan,
+        buffers: Buffers,
+        operation: Option<OwnedOperation>,
+    ) -> Result<RawRequest> {
+        let sequence = self.sequence_of(call, plan, self.numbers().once(), buffers)?;
+        let memory = self.access().with(|endpoint| endpoint.lend_memory());
+        let open = self.open(sequence, memory, operation)?;
+        Ok(RawRequest::of(started::begin(self.access(), open)))
+    }
+
+    /// Prepares a collective that can be started repeatedly (MPI 5.0, section 6.13). Ranks prepare those of
+    /// one communicator in the same order, and may start them in any order.
+    ///
+    /// # Errors
+    /// As [`Communicator::start`], or when there are 8,388,607 of them already.
+    pub fn prepare(
+        &self,
+        call: Call,
+        buffers: Buffers,
+        operation: Option<OwnedOperation>,
+    ) -> Result<PreparedCollective<'_, A>> {
+        let call = alone(call);
+        let plan = self.plan(&call, self.group())?;
+        let number = self.persistent_number()?;
+        let sequence = self.sequence_of(&call, plan, number, buffers)?;
+        self.keep(sequence, number, operation)
+    }
+
+    /// The stages of a collective of all ranks with this number.
+    fn sequence_of(
+        &self,
+        call: &Call,
+        plan: AnyPlan,
+        number: u32,
+        buffers: Buffers,
+    ) -> Result<StageSequence> {
+        let only = PreparedStage {
+            run: PlanRun::new(plan, call, number, false),
+            buffers,
+            ranks: None,
+        };
+        Ok(StageSequence::of(only, self.agreement(call, number)?))
+    }
+
+    /// The number of the next persistent collective.
+    pub(super) fn persistent_number(&self) -> Result<u32> {
+        self.numbers().persistent().ok_or_else(|| {
+            self.refused(&"the communicator has no number left for a persistent collective")
+        })
+    }
+
+    /// Keeps a persistent collective until it is started.
+    pub(super) fn keep(
+        &self,
+        sequence: StageSequence,
+        number: u32,
+        operation: Option<OwnedOperation>,
+    ) -> Result<PreparedCollective<'_, A>> {
+        let mut open = self.open(sequence, RunMemory::default(), operation)?;
+        open.kept = Some(number);
+        (self.access()).with(|endpoint| endpoint.collectives.keep(open));
+        Ok(PreparedCollective {
+            communicator: self,
+            number,
+        })
+    }
+
+    /// A collective that is not under way yet.
+    pub(super) fn open(
+        &self,
+        mut sequence: StageSequence,
+        memory: RunMemory,
+        operation: Option<OwnedOperation>,
+    ) -> Result<Box<StartedCollective>> {
+        // The number is taken, so the other ranks wait for this one.
+        sequence
+            .give_memory(self.members(), memory)
+            .map_err(|error| self.members().end_collectives_for(error))?;
+        Ok(Box::new(StartedCollective {
+            request: None,
+            sequence,
+            operation,
+            group: self.group().clone(),
+            context: self.collective_context(),
+            kept: None,
+        }))
+    }
+}
+
+/// The call without intra-node phases: no rank of a started collective blocks in them.
+const fn alone(call: Call) -> Call {
+    call.with_shared_memory(SharedMemory::None)
+}
+
+/// A collective that can be started repeatedly: its plan and its memory are made once.
+///
+/// Dropping it frees both; a run under way is cancelled first.
+pub struct PreparedCollective<'a, A: Threading> {
+    communicator: &'a Communicator<A>,
+    number: u32,
+}
+
+impl<A: Threading> PreparedCollective<'_, A> {
+    /// Starts it once more (`MPI_Start`).
+    ///
+    /// # Errors
+    /// When it is under way, or the communicator's collectives have ended.
+    ///
+    /// # Cost
+    /// Allocates nothing.
+    pub fn start(&self) -> Result<RawRequest> {
+        let communicator = self.communicator;
+        communicator.members().while_collectives_work(|_| ())?;
+        match self.take() {
+            Some(mut open) => {
+                open.sequence.restart();
+                Ok(RawRequest::of(started::begin(communicator.access(), open)))
+            }
+            None => Err(communicator.refused(&"it was started before and has not ended")),
+        }
+    }
+
+    fn take(&self) -> Option<Box<StartedCollective>> {
+        let context = self.communicator.collective_context();
+        let access = self.communicator.access();
+        access.with(|endpoint| endpoint.collectives.take_kept(context, self.number))
+    }
+}
+
+impl<A: Threading> Drop for PreparedCollective<'_, A> {
+    fn drop(&mut self) {
+        let access = self.communicator.access();
+        let context = self.communicator.collective_context();
+        if let Some(request) =
+            access.with(|endpoint| endpoint.collectives.request(context, self.number))
+        {
+            started::cancel_request(access, request);
+            // A collective that another thread advances is cancelled when that thread puts it back.
+            let over = |endpoint: &mut Endpoint| {
+                let over = endpoint.collectives.request(context, self.number).is_none();
+                over.then_some(())
+            };
+            if access.until(over).is_err() {
+                return;
+            }
+        }
+        drop(self.take());
+    }
+}

@@ -1,0 +1,199 @@
+//! Started collectives, as their endpoint keeps them.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::thread::{self, ThreadId};
+
+use oxmpi_wire::engine::Failure;
+
+use super::super::group::Group;
+use super::super::operation::OwnedOperation;
+use super::super::request::OpenRequest;
+use super::stages::StageSequence;
+use crate::error::Error;
+
+/// A collective under way, or a persistent one between two runs.
+pub(crate) struct StartedCollective {
+    pub(crate) request: Option<OpenRequest>,
+    pub(crate) sequence: StageSequence,
+    pub(crate) operation: Option<OwnedOperation>,
+    pub(crate) group: Group,
+    pub(crate) context: u32,
+    /// The number of a persistent collective, which is kept when it has completed.
+    pub(crate) kept: Option<u32>,
+}
+
+/// A collective that is taken out of its endpoint while a thread advances it.
+#[derive(Debug)]
+struct AdvancingCollective {
+    request: OpenRequest,
+    context: u32,
+    kept: Option<u32>,
+    /// The thread that advances it.
+    by: ThreadId,
+    /// Whether it was cancelled meanwhile.
+    taken_back: bool,
+}
+
+/// The started and persistent collectives of an endpoint.
+#[derive(Debug, Default)]
+pub(crate) struct StartedCollectives {
+    /// Collectives under way; the front is advanced next.
+    pub(crate) open: VecDeque<Box<StartedCollective>>,
+    /// Collectives that threads are advancing now.
+    out: Vec<AdvancingCollective>,
+    /// Persistent collectives between two runs.
+    #[expect(
+        clippy::vec_box,
+        reason = "a run's start and end move no more than a pointer"
+    )]
+    kept: Vec<Box<StartedCollective>>,
+    /// Errors of failed collectives that no caller has asked for yet, by number.
+    errors: Vec<(u32, Error)>,
+    next_error: u32,
+    /// The endpoint is being left: no collective is advanced any more.
+    pub(crate) closed: bool,
+}
+
+impl StartedCollectives {
+    /// Whether a collective waits to be advanced.
+    #[inline]
+    pub(crate) fn are_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// Whether a collective is under way, also one that a thread is advancing now.
+    pub(crate) fn are_in_progress(&self) -> bool {
+        !self.open.is_empty() || !self.out.is_empty()
+    }
+
+    /// Takes out the collective to advance next.
+    pub(crate) fn next(&mut self) -> Option<Box<StartedCollective>> {
+        let open = self.open.pop_front()?;
+        self.note_advancing(&open);
+        Some(open)
+    }
+
+    /// Notes that this thread advances a collective.
+    pub(crate) fn note_advancing(&mut self, open: &StartedCollective) {
+        self.out
+            .extend(open.request.map(|request| AdvancingCollective {
+                request,
+                context: open.context,
+                kept: open.kept,
+                by: thread::current().id(),
+                taken_back: false,
+            }));
+    }
+
+    /// Puts a collective back that was advanced; gives it again if it was cancelled meanwhile.
+    pub(crate) fn put_back(
+        &mut self,
+        open: Box<StartedCollective>,
+    ) -> Option<Box<StartedCollective>> {
+        let taken_back = open
+            .request
+            .is_some_and(|request| self.note_advanced(request));
+        if taken_back {
+            return Some(open);
+        }
+        self.open.push_back(open);
+        None
+    }
+
+    /// Notes that a collective is not advanced any more. Whether it was cancelled meanwhile.
+    pub(crate) fn note_advanced(&mut self, request: OpenRequest) -> bool {
+        let at = self.out.iter().position(|out| out.request == request);
+        at.is_some_and(|at| self.out.swap_remove(at).taken_back)
+    }
+
+    /// Takes out the collective with this request. One that a thread is advancing now is marked as cancelled.
+    pub(crate) fn take(&mut self, request: OpenRequest) -> Option<Box<StartedCollective>> {
+        if let Some(out) = self.out.iter_mut().find(|out| out.request == request) {
+            out.taken_back = true;
+        }
+        let mut all = self.open.iter();
+        let at = all.position(|open| open.request == Some(request))?;
+        self.open.remove(at)
+    }
+
+    /// Takes out a persistent collective, if it is between two runs.
+    pub(crate) fn take_kept(
+        &mut self,
+        context: u32,
+        number: u32,
+    ) -> Option<Box<StartedCollective>> {
+        let mut all = self.kept.iter();
+        let at = all.position(|open| open.is(context, number))?;
+        Some(self.kept.swap_remove(at))
+    }
+
+    /// The request of a persistent collective, if it is under way.
+    pub(crate) fn request(&self, context: u32, number: u32) -> Option<OpenRequest> {
+        let mut out = self.out.iter();
+        let out = out.find(|out| (out.context, out.kept) == (context, Some(number)));
+        out.map(|out| out.request).or_else(|| {
+            let mut all = self.open.iter();
+            all.find(|open| open.is(context, number))?.request
+        })
+    }
+
+    /// Keeps a collective until [`StartedCollectives::take_kept`] takes it, or as long as the endpoint lives.
+    pub(crate) fn keep(&mut self, open: Box<StartedCollective>) {
+        self.kept.push(open);
+    }
+
+    /// Stops advancing: the endpoint is being left. Collectives that threads are advancing are put back or
+    /// complete.
+    ///
+    /// # Panics
+    /// If this thread is advancing one: its operation cannot leave the job, as leaving waits for the
+    /// collective.
+    pub(crate) fn close(&mut self) {
+        let me = thread::current().id();
+        assert!(
+            self.out.iter().all(|out| out.by != me),
+            "an operation of a collective that was started cannot leave the job"
+        );
+        self.closed = true;
+    }
+
+    /// The requests of all collectives that no thread is advancing. They do not go on, as the endpoint is
+    /// being left. Their buffers are free when all messages of the endpoint have completed.
+    pub(crate) fn end(&mut self) -> impl Iterator<Item = OpenRequest> {
+        let first = self.kept.len();
+        self.kept.extend(self.open.drain(..));
+        self.kept[first..]
+            .iter_mut()
+            .filter_map(|open| open.request.take())
+    }
+
+    /// Keeps the error of a failed collective, and gives its number.
+    pub(crate) fn note(&mut self, error: Error) -> Failure {
+        self.next_error = self.next_error.wrapping_add(1);
+        self.errors.push((self.next_error, error));
+        Failure::Generalized(self.next_error)
+    }
+
+    /// The error with this number, once.
+    pub(crate) fn error(&mut self, number: u32) -> Option<Error> {
+        let at = self.errors.iter().position(|error| error.0 == number)?;
+        Some(self.errors.swap_remove(at).1)
+    }
+}
+
+impl StartedCollective {
+    /// Whether it is the persistent collective of this number.
+    pub(crate) fn is(&self, context: u32, number: u32) -> bool {
+        (self.context, self.kept) == (context, Some(number))
+    }
+}
+
+impl fmt::Debug for StartedCollective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StartedCollective")
+            .field("request", &self.request)
+            .field("sequence", &self.sequence)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,201 @@
+//! Sends and receives, blocking and nonblocking.
+
+use oxmpi_os::RawBytes;
+use oxmpi_wire::engine::{self, Mode};
+use oxmpi_wire::{Bytes, EnvelopeFilter};
+
+use super::super::request::{Claimed, OpenRequest, RawRequest};
+use super::super::threading::Threading;
+use super::Communicator;
+use crate::envelope::{Source, Status, Tag};
+use crate::error::{MAX_TAG, Result};
+
+impl<A: Threading> Communicator<A> {
+    /// Sends a short message in standard mode, if there is room. False too where the arguments are wrong:
+    /// the caller then calls [`Communicator::send`].
+    #[inline(always)]
+    pub fn send_short(&self, bytes: &RawBytes, to: usize, tag: u32) -> bool {
+        match self.link(to) {
+            Some(peer) if tag <= MAX_TAG => self.access.send_short(peer, self.envelope(tag), bytes),
+            _ => false,
+        }
+    }
+
+    /// Sends, and waits until the bytes may be used again.
+    #[inline(never)]
+    pub fn send(&self, bytes: RawBytes, to: usize, tag: u32, mode: Mode) -> Result<()> {
+        let (peer, envelope) = self.address(to, tag)?;
+        let sent = self.access.with(|endpoint| {
+            endpoint.check()?;
+            Ok(endpoint.send_now(peer, envelope, mode, bytes))
+        })?;
+        match sent {
+            None => Ok(()),
+            Some(request) if A::SINGLE && to == self.group.rank() as usize => {
+                self.wait_for_self(request, peer, envelope)
+            }
+            Some(request) => self.wait_open(request).map(drop),
+        }
+    }
+
+    /// Takes a short message of a named rank, which no earlier one precedes, if it has arrived or does within a
+    /// microsecond or two. `None` too where the arguments are wrong: the caller then calls [`Communicator::recv`].
+    #[inline(always)]
+    pub fn recv_short(&self, bytes: &RawBytes, source: Source, tag: Tag) -> Option<Status> {
+        let Source::Rank(source) = source else {
+            return None;
+        };
+        let (peer, context) = (self.link(source)?, self.context());
+        let wanted = match tag {
+            Tag::Is(tag) => EnvelopeFilter::exact(self.envelope(tag)),
+            Tag::Any => EnvelopeFilter::any_tag(context),
+        };
+        if let Some(taken) = self.access.take_short(peer, wanted, bytes) {
+            return Some(Status {
+                source,
+                tag: taken.tag,
+                bytes: taken.len.into(),
+            });
+        }
+        let tag = match tag {
+            Tag::Is(tag) => engine::Tag::Exact(tag),
+            Tag::Any => engine::Tag::Any,
+        };
+        let come = self.access.recv_short(peer, context, tag, *bytes)?;
+        Some(Status {
+            source,
+            tag: come.tag,
+            bytes: come.len,
+        })
+    }
+
+    /// Receives into `bytes`.
+    #[inline(never)]
+    pub fn recv(&self, bytes: RawBytes, source: Source, tag: Tag) -> Result<Status> {
+        let (source, tag) = self.pattern(source, tag)?;
+        let first = self.access.with(|endpoint| {
+            endpoint.check()?;
+            Ok(endpoint.recv_now(source, self.context(), tag, bytes))
+        })?;
+        match first {
+            Ok(Some(status)) => self.status(Ok(status)),
+            Ok(None) if self.is_from_itself(source) || source == engine::Source::Any => {
+                self.wait_open(self.post(source, tag, bytes)?)
+            }
+            Ok(None) => self.keep_receiving(source, tag, bytes),
+            Err(request) => self.wait_open(request),
+        }
+    }
+
+    /// Goes on with a receive for which nothing has arrived on the fast path yet.
+    #[inline(never)]
+    pub(super) fn keep_receiving(
+        &self,
+        source: engine::Source,
+        tag: engine::Tag,
+        bytes: RawBytes,
+    ) -> Result<Status> {
+        let mut posted = None;
+        let outcome = self.access.until(|endpoint| match posted {
+            Some(request) => endpoint.test(request),
+            // Another thread has left the endpoint: nothing is posted any more.
+            None if endpoint.check().is_err() => None,
+            None => match endpoint.recv_now(source, self.context(), tag, bytes) {
+                Ok(received) => received.map(Ok),
+                Err(request) => {
+                    posted = Some(request);
+                    endpoint.test(request)
+                }
+            },
+        })?;
+        self.status(outcome)
+    }
+
+    /// Sends `out` and receives into `into`; either may complete first.
+    pub fn sendrecv(
+        &self,
+        out: RawBytes,
+        to: usize,
+        send_tag: u32,
+        into: RawBytes,
+        source: Source,
+        recv_tag: Tag,
+    ) -> Result<Status> {
+        let (from, tag) = self.pattern(source, recv_tag)?;
+        if self.send_short(&out, to, send_tag) {
+            return match self.recv_short(&into, source, recv_tag) {
+                Some(status) => Ok(status),
+                None => self.recv(into, source, recv_tag),
+            };
+        }
+        let come = self.post(from, tag, into)?;
+        if let Err(error) = self.send(out, to, send_tag, Mode::Standard) {
+            // A failure of the receive, if there is one too, comes second.
+            let _ = self.take_back(come);
+            return Err(error);
+        }
+        self.wait_open(come)
+    }
+
+    /// Starts a send to rank `to` (`MPI_Isend` and its modes).
+    ///
+    /// # Errors
+    /// A wrong rank or tag; a lost peer, where the call sees it.
+    #[inline(always)]
+    pub fn isend(&self, bytes: RawBytes, to: usize, tag: u32, mode: Mode) -> Result<RawRequest> {
+        if mode != Mode::Synchronous && self.send_short(&bytes, to, tag) {
+            return Ok(RawRequest::sent(bytes.len(), to, tag));
+        }
+        self.isend_any(bytes, to, tag, mode)
+    }
+
+    #[inline(never)]
+    pub(super) fn isend_any(
+        &self,
+        bytes: RawBytes,
+        to: usize,
+        tag: u32,
+        mode: Mode,
+    ) -> Result<RawRequest> {
+        let (peer, envelope) = self.address(to, tag)?;
+        self.access.with(|endpoint| {
+            endpoint.check()?;
+            Ok(match endpoint.send_now(peer, envelope, mode, bytes) {
+                None => RawRequest::sent(bytes.len(), to, tag),
+                Some(request) => RawRequest::of(request),
+            })
+        })
+    }
+
+    /// Starts a receive (`MPI_Irecv`).
+    ///
+    /// # Errors
+    /// A wrong rank or tag; a lost peer, where the call sees it.
+    #[inline(always)]
+    pub fn irecv(&self, bytes: RawBytes, source: Source, tag: Tag) -> Result<RawRequest> {
+        let (source, tag) = self.pattern(source, tag)?;
+        self.post(source, tag, bytes).map(RawRequest::of)
+    }
+
+    #[inline(always)]
+    pub(super) fn post(
+        &self,
+        source: engine::Source,
+        tag: engine::Tag,
+        bytes: RawBytes,
+    ) -> Result<OpenRequest> {
+        self.access.irecv(source, self.context(), tag, bytes)
+    }
+
+    /// Receives the message that a matched probe has claimed (`MPI_Mrecv`).
+    ///
+    /// # Errors
+    /// A message longer than `bytes`, or a lost peer.
+    pub fn recv_claimed(&self, claimed: Claimed, bytes: RawBytes) -> Result<Status> {
+        let request = self.access.with(|endpoint| {
+            endpoint.check()?;
+            Ok(endpoint.recv_claimed(claimed, bytes))
+        })?;
+        self.wait_open(request.map_err(|failure| self.failed(failure))?)
+    }
+}

@@ -1,0 +1,226 @@
+//! A communicator as the core knows it: a group of ranks with two contexts on an endpoint.
+
+mod messages;
+mod no_sender;
+mod probe;
+mod requests;
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use oxmpi_coll::choice::Reproducible;
+use oxmpi_shm::heap::Heap;
+use oxmpi_wire::engine::{self, Failure, Outcome};
+use oxmpi_wire::{Envelope, Peer};
+
+use super::collective_members::Members;
+use super::collective_state::CollectiveNumbers;
+use super::endpoint::Endpoint;
+use super::group::Group;
+use super::threading::Threading;
+use crate::envelope::{Source, Status, Tag};
+use crate::error::{Error, MAX_TAG, Result};
+
+/// An ordered group of ranks with two contexts on one endpoint: an even one for messages, and the next one for
+/// collectives.
+///
+/// The fields keep this order: a message reads the first three, from the start of a cache line.
+#[repr(C)]
+pub struct Communicator<A: Threading> {
+    access: A,
+    /// The context for messages, as packed envelopes hold it.
+    context: u64,
+    group: Group,
+    numbers: CollectiveNumbers,
+    reproducible: Reproducible,
+    checks: bool,
+}
+
+impl<A: Threading> Communicator<A> {
+    /// A communicator of `group` whose contexts are `context`, an even number, and the next one.
+    pub fn new(access: A, context: u32, group: Group) -> Self {
+        let settings = access.with(|endpoint| {
+            (
+                endpoint.policy().tuning.reproducible,
+                endpoint.policy().checks,
+            )
+        });
+        let (reproducible, checks) = settings;
+        Self {
+            access,
+            context: Envelope { context, tag: 0 }.packed(),
+            group,
+            numbers: CollectiveNumbers::new(),
+            reproducible,
+            checks,
+        }
+    }
+
+    /// Its ranks.
+    #[inline]
+    #[must_use]
+    pub const fn group(&self) -> &Group {
+        &self.group
+    }
+
+    /// How reproducible the results of its reductions are.
+    #[inline]
+    pub const fn reproducible(&self) -> Reproducible {
+        self.reproducible
+    }
+
+    /// Whether its ranks compare their calls before each collective.
+    #[inline]
+    pub(super) const fn checks(&self) -> bool {
+        self.checks
+    }
+
+    /// Its endpoint.
+    #[inline]
+    pub const fn access(&self) -> &A {
+        &self.access
+    }
+
+    /// The heap from which ranks allocate shared memory, if there is one.
+    pub fn heap(&self) -> Result<Option<Arc<Heap>>> {
+        self.access.with(|endpoint| {
+            endpoint.check()?;
+            Ok(endpoint.heap().cloned())
+        })
+    }
+
+    /// The context of this communicator's messages.
+    pub(super) const fn context(&self) -> u32 {
+        Envelope::unpack(self.context).context
+    }
+
+    /// The envelope of a message with this tag.
+    #[inline(always)]
+    const fn envelope(&self, tag: u32) -> Envelope {
+        Envelope::unpack(self.context + tag as u64)
+    }
+
+    /// The context of this communicator's collectives.
+    pub(super) const fn collective_context(&self) -> u32 {
+        self.context() + 1
+    }
+
+    /// The numbers of its collectives. Ranks start collectives in the same order, so their numbers agree.
+    #[inline]
+    pub(super) const fn numbers(&self) -> &CollectiveNumbers {
+        &self.numbers
+    }
+
+    /// Whether this process is a fork of the one that joined the job.
+    pub fn forked(&self) -> bool {
+        (self.access).with(|endpoint| endpoint.check_process().is_err())
+    }
+
+    /// Connects to every rank, and waits until all are connected.
+    ///
+    /// # Errors
+    /// When one is lost, or no network reaches it.
+    pub fn connect(&self) -> Result<()> {
+        self.access().with(Endpoint::connect);
+        let mut first = 0;
+        let done = (self.access()).until(|endpoint| endpoint.connected(&mut first))?;
+        done.map_err(|failure| self.members().failed(failure))
+    }
+
+    /// Leaves the other ranks in order; later calls on this endpoint give [`Error::Finalized`].
+    pub fn leave(&self) {
+        self.access.leave();
+    }
+
+    /// Advances the collectives that are under way on the endpoint.
+    fn advance_collectives(&self) {
+        if self.access.with(|endpoint| endpoint.collectives.are_open()) {
+            self.access.advance_collectives();
+        }
+    }
+
+    /// The ranks of its collectives.
+    #[inline]
+    pub fn members(&self) -> Members<'_, A> {
+        Members {
+            access: &self.access,
+            group: &self.group,
+            context: self.collective_context(),
+        }
+    }
+
+    #[cold]
+    pub(super) fn refused(&self, why: &dyn Display) -> Error {
+        self.members().refused(why)
+    }
+
+    /// The link to rank `to`, and the envelope of a message to it.
+    #[inline]
+    fn address(&self, to: usize, tag: u32) -> Result<(Peer, Envelope)> {
+        match self.link(to) {
+            Some(peer) if tag <= MAX_TAG => Ok((peer, self.envelope(tag))),
+            Some(_) => Err(self.tag_error(tag)),
+            None => Err(self.rank_error(to)),
+        }
+    }
+
+    /// The source and tag as the engine matches them.
+    #[inline(always)]
+    fn pattern(&self, source: Source, tag: Tag) -> Result<(engine::Source, engine::Tag)> {
+        let source = match source {
+            Source::Any => engine::Source::Any,
+            Source::Rank(rank) => match self.link(rank) {
+                Some(peer) => engine::Source::Peer(peer),
+                None => return Err(self.rank_error(rank)),
+            },
+        };
+        match tag {
+            Tag::Any => Ok((source, engine::Tag::Any)),
+            Tag::Is(tag) if tag <= MAX_TAG => Ok((source, engine::Tag::Exact(tag))),
+            Tag::Is(tag) => Err(self.tag_error(tag)),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn link(&self, rank: usize) -> Option<Peer> {
+        self.group.link(rank).map(Peer)
+    }
+
+    /// The error of a call that names `rank`, which the communicator does not have.
+    #[cold]
+    pub fn rank_error(&self, rank: usize) -> Error {
+        self.members().no_rank(rank)
+    }
+
+    #[cold]
+    fn tag_error(&self, tag: u32) -> Error {
+        Error::Tag {
+            rank: self.group.rank() as usize,
+            tag,
+        }
+    }
+
+    #[inline]
+    fn status(&self, outcome: Outcome) -> Result<Status> {
+        match outcome {
+            // Only the end of the world cancels it like this.
+            Ok(status) if status.cancelled => Err(Error::Finalized),
+            Ok(status) => Ok(Status {
+                source: self.rank_of(status.source).unwrap_or_default(),
+                tag: status.tag,
+                bytes: status.len,
+            }),
+            Err(failure) => Err(self.failed(failure)),
+        }
+    }
+
+    fn rank_of(&self, peer: Peer) -> Option<usize> {
+        self.group.rank_of(peer.0).map(|rank| rank as usize)
+    }
+
+    /// The error of a failure, in ranks of this communicator.
+    #[cold]
+    pub(super) fn failed(&self, failure: Failure) -> Error {
+        self.members().failed(failure)
+    }
+}

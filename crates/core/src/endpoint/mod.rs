@@ -1,0 +1,232 @@
+//! An endpoint: one matching engine, its transports and queues, and what waiting on it needs.
+
+mod leave;
+mod messages;
+mod node_group;
+mod peers;
+mod requests;
+mod wait;
+
+use std::any::Any;
+use std::fmt::Display;
+use std::sync::Arc;
+
+use oxmpi_os::fork::ForkGuard;
+use oxmpi_shm::NodeBarriers;
+use oxmpi_shm::heap::{Heap, RankAreas};
+use oxmpi_shm::node::collective;
+use oxmpi_shm::wait::WaitPolicy;
+use oxmpi_wire::engine::{self, Engine, EngineConfig};
+
+pub(super) use node_group::{GroupsOnNodes, LentNodeGroup, WaitFailure};
+
+use self::node_group::NodeGroupSlot;
+use super::algorithm_choices::Choices;
+use super::collective_scratch::RunMemory;
+use super::collective_state::StartedCollectives;
+use super::failure::FailureNotices;
+use super::group::Group;
+use super::links::{LinkRanks, LinksRx, LinksTx};
+use super::placement::NodeMap;
+use super::policy::EndpointPolicy;
+use super::request::OpenRequest;
+use crate::boot::WiredRanks;
+use crate::error::{Error, Result};
+
+/// Empty polls of one peer between two polls of all, on a processor that no other rank needs.
+const POLLS: u32 = 64;
+
+/// One engine over one or two transports, used by one thread at a time.
+///
+/// It joins the ranks that made it together; communicators on it have some or all of them.
+pub struct Endpoint {
+    engine: Engine<LinksTx>,
+    tx: LinksTx,
+    rx: LinksRx,
+    /// The endpoint rank of each link, where ranks are on several nodes.
+    link_ranks: Option<LinkRanks>,
+    /// The node of each rank, where ranks are on several nodes.
+    nodes: Option<NodeMap>,
+    node_barriers: NodeBarriers,
+    /// The node groups of the first communicators, at their contexts divided by [`Self::CONTEXTS`].
+    node_groups: [NodeGroupSlot; collective::MAX_GROUPS],
+    policy: EndpointPolicy,
+    wait_policy: WaitPolicy,
+    /// Empty polls of one peer before anything else is done: 1 where the last wait yielded the processor, as
+    /// more would take time from the rank that is waited for.
+    pub(super) polls: u32,
+    fork: ForkGuard,
+    /// As `fork`, but closed when the endpoint has been left: one load tells whether it may be used.
+    usable: ForkGuard,
+    ended: bool,
+    next_context: u32,
+    detached: Vec<DetachedRequest>,
+    memory: RunMemory,
+    /// Collectives under way, and persistent ones.
+    pub(super) collectives: StartedCollectives,
+    /// Communicators whose collectives have ended, and why.
+    pub(super) failures: FailureNotices,
+    /// The request list of a scope that has ended, for the next scope.
+    list: Vec<OpenRequest>,
+    /// The process of each link.
+    pids: Vec<u32>,
+    /// Number of links to ranks of this node.
+    node_links: u32,
+    /// The memory that ranks allocate, if there is any.
+    reach: Option<RankAreas>,
+    /// The algorithms that serve collectives.
+    pub(super) choices: Choices,
+}
+
+/// An operation that no handle waits for, and the owner of its buffer.
+struct DetachedRequest {
+    request: engine::Request,
+    _owner: Box<dyn Any + Send>,
+}
+
+impl Endpoint {
+    /// The context of the communicator of all links.
+    pub const FIRST_CONTEXT: u32 = 0;
+
+    /// Contexts of one communicator: messages and collectives.
+    const CONTEXTS: u32 = 2;
+
+    /// An endpoint that joins these ranks.
+    pub(crate) fn new(ranks: WiredRanks, policy: EndpointPolicy, fork: ForkGuard) -> Result<Self> {
+        let wrong = |why: &dyn Display| Error::start("setting up shared memory", why);
+        let WiredRanks { mut node, remote } = ranks;
+        if remote.is_some() {
+            // A futex cannot wake a rank that sleeps for messages of other nodes too.
+            node = node.with_doorbells().map_err(|why| wrong(&why))?;
+        }
+        let node_links = node.ranks();
+        let mut pids: Vec<u32> = (0..node_links).map(|rank| node.pid(rank)).collect();
+        let wait_policy = policy.wait_policy(&pids, remote.as_deref());
+        let reach = node.rank_areas().cloned();
+        let (mut tx, rx) = node.ends().map_err(|why| wrong(&why))?;
+        tx.set_bulk_preference(policy.bulk);
+        let node_barriers = rx.node_barriers();
+        let (mut tx, mut rx) = (LinksTx::node(tx, node_links), LinksRx::node(rx));
+        let (mut link_ranks, mut nodes) = (None, None);
+        if let Some(remote) = remote {
+            let others = &remote.order[node_links as usize..];
+            pids.extend(others.iter().map(|&rank| remote.pids[rank as usize]));
+            let known = LinkRanks::new(remote.order);
+            tx = tx.with_tcp(remote.tx, known.clone());
+            rx = rx
+                .with_tcp(remote.rx, known.clone(), node_links)
+                .map_err(|why| Error::start("setting up the network", why))?;
+            link_ranks = Some(known);
+            nodes = Some(NodeMap::new(remote.nodes));
+        }
+        let links = pids.len() as u32;
+        let rules = EngineConfig {
+            overrides: policy.switches,
+            ..EngineConfig::default()
+        };
+        Ok(Self {
+            engine: Engine::new(&mut tx, links, rules),
+            tx,
+            link_ranks,
+            nodes,
+            node_barriers,
+            node_groups: [const { NodeGroupSlot::NotMade }; collective::MAX_GROUPS],
+            rx,
+            choices: Choices::new(policy.tuning.clone()),
+            policy,
+            polls: POLLS,
+            wait_policy,
+            fork,
+            usable: fork,
+            ended: false,
+            next_context: Self::FIRST_CONTEXT + Self::CONTEXTS,
+            detached: Vec::new(),
+            memory: RunMemory::default(),
+            collectives: StartedCollectives::default(),
+            failures: FailureNotices::default(),
+            list: Vec::new(),
+            pids,
+            node_links,
+            reach,
+        })
+    }
+
+    /// An endpoint with this one's policy that joins the ranks of `group`.
+    pub(super) fn for_group(&self, ranks: WiredRanks, group: &Group) -> Result<Self> {
+        let links = (0..group.size()).filter_map(|rank| group.link(rank as usize));
+        let on_node = links.filter(|&link| link < self.node_links);
+        let ranks = match &self.reach {
+            Some(reach) => ranks.with_heap_reach(reach.subset(on_node)),
+            None => ranks,
+        };
+        Self::new(ranks, self.policy.clone(), self.fork)
+    }
+
+    /// The memory that ranks allocate, if there is any.
+    pub(super) fn heap(&self) -> Option<&Arc<Heap>> {
+        self.reach.as_ref().map(RankAreas::heap)
+    }
+
+    /// Checks that the endpoint may be used: it has not been left, and this is not a fork of its process.
+    #[inline]
+    pub(super) fn check(&mut self) -> Result<()> {
+        if self.usable.forked() {
+            return Err(self.unusable());
+        }
+        Ok(())
+    }
+
+    /// Whether [`Endpoint::check`] passes.
+    #[inline(always)]
+    pub(super) fn is_usable(&self) -> bool {
+        !self.usable.forked()
+    }
+
+    /// Checks that this process made the endpoint. Requests of an endpoint that has been left have completed,
+    /// and may be tested.
+    #[inline]
+    pub(super) fn check_process(&self) -> Result<()> {
+        if self.fork.forked() {
+            return Err(Error::Forked);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn unusable(&self) -> Error {
+        if self.ended {
+            Error::Finalized
+        } else {
+            Error::Forked
+        }
+    }
+
+    pub(super) const fn policy(&self) -> &EndpointPolicy {
+        &self.policy
+    }
+
+    /// The first of the two lowest contexts that this rank does not use yet.
+    pub(super) const fn next_context(&self) -> u32 {
+        self.next_context
+    }
+
+    /// Takes the contexts `first` and `first + 1`, on which all members have agreed. False: this rank uses them
+    /// already.
+    pub(super) fn take_context(&mut self, first: u32) -> Result<bool> {
+        let next = first.checked_add(Self::CONTEXTS).ok_or(Error::Contexts)?;
+        let free = first >= self.next_context;
+        if free {
+            self.next_context = next;
+        }
+        Ok(free)
+    }
+
+    /// Lends the memory of a collective; another collective that runs meanwhile allocates its own.
+    pub(super) fn lend_memory(&mut self) -> RunMemory {
+        std::mem::take(&mut self.memory)
+    }
+
+    pub(super) fn return_memory(&mut self, memory: RunMemory) {
+        self.memory = memory;
+    }
+}

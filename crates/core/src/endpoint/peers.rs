@@ -1,0 +1,67 @@
+//! The peers of an endpoint: their links, ranks, hosts and processes, and whether they are still there.
+
+use oxmpi_wire::Peer;
+
+use super::Endpoint;
+use crate::group::Group;
+use crate::placement::on_one_node;
+
+impl Endpoint {
+    /// The group of the ranks at these links, in which this process is `rank`.
+    pub(crate) fn group(&self, links: Vec<u32>, rank: u32) -> Group {
+        let place = match &self.nodes {
+            Some(nodes) => nodes.placement(links.iter().map(|&link| self.endpoint_rank(link))),
+            None => on_one_node(links.len() as u32),
+        };
+        Group::listed(links, self.size(), rank, place)
+    }
+
+    /// The group of all ranks in the order of their endpoint ranks, in which this process is `rank`.
+    pub fn all_ranks(&self, rank: u32) -> Group {
+        match &self.link_ranks {
+            Some(ranks) => self.group(ranks.links().to_vec(), rank),
+            None => Group::all(self.size(), rank),
+        }
+    }
+
+    /// The endpoint rank of the peer at a link.
+    pub(crate) fn endpoint_rank(&self, link: u32) -> u32 {
+        self.link_ranks
+            .as_ref()
+            .map_or(link, |ranks| ranks.rank(link))
+    }
+
+    /// The link to an endpoint rank, if there is that rank.
+    pub(crate) fn link(&self, rank: u32) -> Option<u32> {
+        let link = || {
+            self.link_ranks
+                .as_ref()
+                .map_or(rank, |ranks| ranks.link(rank))
+        };
+        (rank < self.size()).then(link)
+    }
+
+    /// The host of the rank at the other end of a link.
+    pub(crate) fn host(&self, peer: Peer) -> String {
+        self.tx
+            .host(peer)
+            .map_or_else(oxmpi_os::host::name, str::to_owned)
+    }
+
+    /// Number of links.
+    pub(crate) const fn size(&self) -> u32 {
+        self.pids.len() as u32
+    }
+
+    /// The process at the other end of a link.
+    pub(crate) fn pid(&self, peer: Peer) -> Option<u32> {
+        self.pids.get(peer.0 as usize).copied()
+    }
+
+    /// Whether every member of `group` but this rank is lost or has left.
+    pub(crate) fn all_others_gone(&self, group: &Group) -> bool {
+        let mut others = (0..group.size()).filter(|&rank| rank != group.rank());
+        let gone = |link| self.engine.fault(Peer(link)).is_some();
+        group.size() > 1 && others.all(|rank| group.link(rank as usize).is_some_and(gone))
+    }
+}

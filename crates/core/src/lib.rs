@@ -1,0 +1,74 @@
+//! The core of a message-passing library: messages and collectives on ranges of bytes, below any typed interface.
+//!
+//! It works on byte ranges with layouts, 64-bit counts, operations as functions, and requests as handles. It
+//! knows ranks, [communicators](Communicator) and [endpoints](Endpoint), but no element types, and it borrows no
+//! buffers: its caller makes a range ([`oxmpi_os::RawBytes`]) and promises that the memory outlives the request.
+//! It reads no settings and prints nothing: a [`JobPolicy`] and a function that takes warnings are handed in.
+//!
+//! ```no_run
+//! use oxmpi_core::{Communicator, Job, JobPolicy, Single};
+//!
+//! # fn policy() -> oxmpi_core::Result<JobPolicy> { unimplemented!() }
+//! let mut warn = |warning: &str| eprintln!("{warning}");
+//! let (mut job, comm): (Job, Communicator<Single>) = Job::join(policy, &mut warn)?;
+//! comm.barrier()?;
+//! job.leave(&comm)
+//! # .map(drop)
+//! # ; Ok::<(), oxmpi_core::Error>(())
+//! ```
+//!
+//! The modules by group:
+//! - the job: `job`, `boot`, `policy`, `settings`;
+//! - endpoints: `endpoint`, `thread_endpoints`, `links`, `ownership`, `threading`;
+//! - communicators: `communicator`, `intercomm`, `group`, `placement`, `split`;
+//! - messages: `envelope`, `request`, `bytes`, `error`, `failure`;
+//! - collectives: `collective`, with `algorithm_choices`, `collective_members`, `collective_state`,
+//!   `collective_scratch`, `operation` and `barrier`.
+
+mod algorithm_choices;
+mod barrier;
+mod boot;
+mod bytes;
+mod collective;
+mod collective_members;
+mod collective_scratch;
+mod collective_state;
+mod communicator;
+mod endpoint;
+mod envelope;
+mod error;
+mod failure;
+mod group;
+mod intercomm;
+mod job;
+mod links;
+mod operation;
+mod ownership;
+mod placement;
+mod policy;
+mod request;
+pub mod settings;
+mod split;
+mod thread_endpoints;
+mod threading;
+
+pub use boot::{AgreedSettings, NetworkPreference, StartOptions, open_transports};
+pub use collective::{InterGroups, PreparedCollective, serves_in_node, serves_on_nodes};
+pub use collective_state::{Area, BlockRanges, Buffers, Neighbors, Stages, WidenedBuffers};
+pub use communicator::Communicator;
+pub use endpoint::Endpoint;
+pub use envelope::{Source, Status, Tag};
+pub use error::{Error, ErrorClass, MAX_TAG, Result};
+pub use group::Group;
+pub use intercomm::GroupLeaders;
+pub use job::Job;
+pub use operation::{Operation, OwnedOperation, Widening, elements, elementwise};
+pub use ownership::{EndpointCell, Multi, Single};
+pub use oxmpi_wire::engine::Mode;
+pub use policy::{EndpointPolicy, JobPolicy, WaitMode};
+pub use request::{Claimed, OpenRequest, RawRequest};
+pub use threading::Threading;
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;

@@ -1,0 +1,275 @@
+//! The receiving half of an endpoint's transports, and how a rank rests between two polls of them.
+
+use std::io;
+
+use oxmpi_shm::wait::{WaitStep, Waiter};
+use oxmpi_shm::{NodeBarriers, ShmRx};
+use oxmpi_tcp::TcpRx;
+use oxmpi_wire::{
+    Bytes, Envelope, EnvelopeFilter, Fault, Header, Peer, Rx, ShortMessage, Sink, Sleeper, Take,
+    Token, Tx, fast_path,
+};
+
+use super::{LinkRanks, LinksTx};
+
+/// Polls of shared memory between two of the network while the rank spins, where other ranks are on the node:
+/// a poll of the network is a system call, which would delay their messages.
+const NODE_POLLS_PER_NETWORK_POLL: u32 = 7;
+
+/// Rests of a spinning rank between two in which it yields its processor. Arrivals may wait for a kernel thread
+/// on this processor (ksoftirqd), which a spinning rank would keep from running until the next tick. A power
+/// of two.
+const RESTS_PER_YIELD: u32 = 64;
+
+/// The receiving halves of an endpoint's transports.
+pub(crate) struct LinksRx {
+    pub(crate) node: ShmRx,
+    network: NetworkRx,
+}
+
+/// The transport from the ranks of other nodes.
+enum NetworkRx {
+    /// All ranks are on this node, or the endpoint has left the others.
+    None,
+    Tcp(Box<TcpRx>, LinkRanks, PollPace),
+}
+
+/// When the network is polled.
+struct PollPace {
+    /// Polls of shared memory until the next poll of the network.
+    left: u32,
+    /// The value of `left` after a poll of the network that brought nothing.
+    skipped: u32,
+    /// Rests so far.
+    rests: u32,
+}
+
+impl LinksRx {
+    /// Receives from the ranks of this node only.
+    pub(crate) const fn node(node: ShmRx) -> Self {
+        Self {
+            node,
+            network: NetworkRx::None,
+        }
+    }
+
+    /// Also receives from the ranks of other nodes by TCP; `node_links` ranks are on this node.
+    ///
+    /// # Errors
+    /// The system's error when it cannot watch another descriptor.
+    pub(crate) fn with_tcp(
+        mut self,
+        mut tcp: TcpRx,
+        ranks: LinkRanks,
+        node_links: u32,
+    ) -> io::Result<Self> {
+        if let Some(doorbell) = self.node.doorbell() {
+            tcp.watch(doorbell)?;
+        }
+        let skipped = if node_links > 1 {
+            NODE_POLLS_PER_NETWORK_POLL
+        } else {
+            0
+        };
+        let pace = PollPace {
+            left: 0,
+            skipped,
+            rests: 0,
+        };
+        self.network = NetworkRx::Tcp(tcp.into(), ranks, pace);
+        Ok(self)
+    }
+
+    /// Closes the network.
+    pub(crate) fn depart(&mut self) {
+        self.network = NetworkRx::None;
+    }
+
+    /// Notes that the rank slept for a moment between two polls.
+    pub(crate) fn after_nap(&mut self) {
+        self.node.napped();
+        self.poll_network_next();
+    }
+
+    /// Makes the next poll include the network.
+    pub(crate) fn poll_network_next(&mut self) {
+        if let NetworkRx::Tcp(_, _, pace) = &mut self.network {
+            pace.left = 0;
+        }
+    }
+
+    /// Rests after a poll that brought nothing. What was sent before has been flushed, so this may sleep.
+    #[inline(always)]
+    pub(crate) fn idle(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, barriers: &NodeBarriers) {
+        match self.network {
+            NetworkRx::None => waiter.idle(&mut self.node, barriers),
+            NetworkRx::Tcp(..) => self.rest(tx, waiter, barriers),
+        }
+    }
+
+    /// Rests where ranks are on several nodes: a sleep ends when the network has an arrival, or when a rank of
+    /// this node rings the doorbell.
+    #[inline(never)]
+    fn rest(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, barriers: &NodeBarriers) {
+        let yields = self.is_time_to_yield() && !waiter.is_busy();
+        match waiter.next(barriers) {
+            WaitStep::Spin if !yields => std::hint::spin_loop(),
+            WaitStep::Spin | WaitStep::Yield => {
+                std::thread::yield_now();
+                self.poll_network_next();
+            }
+            WaitStep::Sleep => {
+                tx.watch_all();
+                // Most polls leave the network out; one that includes it does what is pending there.
+                if let NetworkRx::Tcp(tcp, ..) = &mut self.network
+                    && !tx.has_local_work()
+                {
+                    waiter.sleep(&mut self.node, barriers, |node| {
+                        if tcp.arm() {
+                            tcp.nap(node.longest_nap());
+                        }
+                        node.disarm();
+                    });
+                }
+                self.poll_network_next();
+            }
+        }
+    }
+
+    /// Whether a spinning rank yields its processor in this rest.
+    const fn is_time_to_yield(&mut self) -> bool {
+        let NetworkRx::Tcp(_, _, pace) = &mut self.network else {
+            return false;
+        };
+        pace.rests = pace.rests.wrapping_add(1);
+        pace.rests & (RESTS_PER_YIELD - 1) == 0
+    }
+
+    /// Polls the network, at its interval.
+    #[inline]
+    fn poll_network<S: Sink<LinksTx>>(
+        &mut self,
+        tx: &mut LinksTx,
+        budget: u32,
+        sink: &mut S,
+    ) -> u32 {
+        let NetworkRx::Tcp(tcp, ranks, pace) = &mut self.network else {
+            return 0;
+        };
+        if let Some(left) = pace.left.checked_sub(1) {
+            pace.left = left;
+            return 0;
+        }
+        let moved = tcp.poll(tx, budget, &mut RankedSink { sink, ranks });
+        pace.left = if moved == 0 { pace.skipped } else { 0 };
+        moved
+    }
+}
+
+impl Rx<LinksTx> for LinksRx {
+    #[inline(always)]
+    fn poll<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, budget: u32, sink: &mut S) -> u32 {
+        let moved = self.node.poll(tx, budget, sink);
+        match self.network {
+            NetworkRx::None => moved,
+            NetworkRx::Tcp(..) => {
+                // Flushes what the engine has sent since, also when this poll leaves the network out.
+                tx.flush();
+                moved + self.poll_network(tx, budget, sink)
+            }
+        }
+    }
+
+    #[inline]
+    fn poll_from<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, from: Peer, sink: &mut S) -> u32 {
+        if !tx.is_remote(from) {
+            return self.node.poll_from(tx, from, sink);
+        }
+        tx.watch(from);
+        match &mut self.network {
+            NetworkRx::None => 0,
+            NetworkRx::Tcp(tcp, ranks, _) => {
+                let from = Peer(ranks.rank(from.0));
+                tcp.poll_from(tx, from, &mut RankedSink { sink, ranks })
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn poll_short<C: Bytes, S: Sink<LinksTx>>(
+        &mut self,
+        tx: &mut LinksTx,
+        from: Option<Peer>,
+        wanted: EnvelopeFilter,
+        body: &C,
+        sink: &mut S,
+    ) -> Option<ShortMessage> {
+        match from {
+            Some(from) if tx.is_remote(from) => {
+                self.remote_short(tx, from, wanted, body.clone(), sink)
+            }
+            _ => self.node.poll_short(tx, from, wanted, body, sink),
+        }
+    }
+
+    /// Shared memory finds nothing at a link to another node.
+    #[inline(always)]
+    fn take_short<C: Bytes>(
+        &mut self,
+        tx: &mut LinksTx,
+        from: Peer,
+        wanted: EnvelopeFilter,
+        body: &C,
+    ) -> Option<ShortMessage> {
+        self.node.take_short(tx, from, wanted, body)
+    }
+}
+
+impl LinksRx {
+    /// [`Rx::poll_short`] of a rank on another node.
+    #[inline(never)]
+    fn remote_short<C: Bytes, S: Sink<LinksTx>>(
+        &mut self,
+        tx: &mut LinksTx,
+        from: Peer,
+        wanted: EnvelopeFilter,
+        body: C,
+        sink: &mut S,
+    ) -> Option<ShortMessage> {
+        fast_path::poll_short(self, tx, Some(from), wanted, &body, sink)
+    }
+}
+
+/// A sink that is told links where the network reports endpoint ranks.
+struct RankedSink<'a, S> {
+    sink: &'a mut S,
+    ranks: &'a LinkRanks,
+}
+
+impl<S> RankedSink<'_, S> {
+    fn link(&self, peer: Peer) -> Peer {
+        Peer(self.ranks.link(peer.0))
+    }
+}
+
+impl<S: Sink<LinksTx>> Sink<LinksTx> for RankedSink<'_, S> {
+    fn expected(&mut self, from: Peer, envelope: Envelope, body: &mut impl Take) -> bool {
+        self.sink.expected(self.link(from), envelope, body)
+    }
+
+    fn frame(&mut self, tx: &mut LinksTx, from: Peer, head: &Header, body: &mut impl Take) {
+        self.sink.frame(tx, self.link(from), head, body);
+    }
+
+    fn done(&mut self, tx: &mut LinksTx, token: Token, result: Result<(), Fault>) {
+        self.sink.done(tx, token, result);
+    }
+
+    fn room(&mut self, tx: &mut LinksTx, to: Peer) {
+        self.sink.room(tx, self.link(to));
+    }
+
+    fn lost(&mut self, tx: &mut LinksTx, peer: Peer, why: Fault) {
+        self.sink.lost(tx, self.link(peer), why);
+    }
+}

@@ -1,0 +1,47 @@
+//! The settings of all crates, their values, and the origin of each value.
+//!
+//! Each crate exports rows ([`oxmpi_text::Setting`]); [`TABLE`] joins them. A value comes from the first of
+//! these that gives one: the command line, the environment variable `OXMPI_` + name, the equivalent variable
+//! of another product, the file named by `OXMPI_SETTINGS_FILE`, the file `oxmpi/settings.toml` in
+//! `$XDG_CONFIG_HOME` (or `~/.config`), the site's file `/etc/oxmpi/settings.toml`, the default.
+//!
+//! A wrong value under a name of ours is an error with a caret. A value of another product that is not
+//! understood, and an unknown name, are warnings: they may be meant for other programs.
+
+mod file;
+mod job_policy;
+mod resolve;
+mod rows;
+mod sources;
+#[cfg(test)]
+mod tests;
+pub mod transports;
+mod typed;
+mod value;
+
+pub use file::{FileEntry, entries};
+pub use job_policy::job_policy;
+pub use resolve::{JOB_VARIABLE, resolve};
+pub use rows::seconds;
+pub use sources::{Assignment, File, Sources};
+pub use value::{BadSetting, Origin, SettingValue, Values};
+
+use oxmpi_text::SettingsTable;
+
+/// All settings.
+pub const TABLE: SettingsTable = SettingsTable(&[
+    oxmpi_pin::SETTINGS,
+    oxmpi_pin::PER_HOST,
+    oxmpi_core::settings::SETTINGS,
+    rows::ROWS,
+    oxmpi_wire::transports::SETTINGS,
+    oxmpi_wire::paths::SETTINGS,
+    oxmpi_wire::paths::network::SETTINGS,
+    oxmpi_shm::SETTINGS,
+    oxmpi_tcp::SETTINGS,
+    oxmpi_coll::settings::SETTINGS,
+]);
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;
