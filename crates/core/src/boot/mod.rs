@@ -63,7 +63,7 @@ impl Default for StartOptions {
                     shared: true,
                     ..Selection::default()
                 },
-                filter: InterfaceFilter::all(),
+                filter: InterfaceFilter::all().restrict_to(Vec::new()),
                 options: TcpOptions::default(),
             },
             layout: SegmentLayout::new(1),
