@@ -18,6 +18,7 @@ mod manager;
 mod node;
 mod nodes;
 mod pmi;
+#[cfg(feature = "pmix")]
 mod pmix;
 
 use oxmpi_os::RawBytes;
