@@ -2,11 +2,9 @@
 //!
 //! Every process of these jobs holds a named pipe open; the test reads it to its end.
 
-mod common;
-
 use std::io::{BufRead, BufReader};
 
-use common::{Job, Leash, finish, named_pipe, probe, signal, start};
+use crate::common::{Job, Leash, finish, named_pipe, probe, signal, start};
 use oxmpi_testkit::folder::Folder;
 use rustix::process::Signal;
 

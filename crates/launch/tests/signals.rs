@@ -1,9 +1,7 @@
 //! Tests of signals to `oxmpi run`: one request to end, the time that ranks have, and `--timeout`.
 
-mod common;
-
-use common::terminal::Terminal;
-use common::{Done, Leash, finish, named_pipe, oxmpi, run, signal, start};
+use crate::common::terminal::Terminal;
+use crate::common::{Done, Leash, finish, named_pipe, oxmpi, run, signal, start};
 use oxmpi_testkit::folder::Folder;
 use rustix::process::Signal;
 

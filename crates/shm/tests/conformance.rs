@@ -1,10 +1,8 @@
 //! The conformance suite of transports, over small and usual sizes and by each bulk protocol.
 
-mod common;
-
 use std::thread;
 
-use common::{KEY, WATCHDOG};
+use crate::common::{KEY, WATCHDOG};
 use oxmpi_os::RawBytes;
 use oxmpi_shm::{BulkPreference, BulkProtocol, Node, NodeLeader, SegmentLayout, ShmRx, ShmTx};
 use oxmpi_testkit::conformance::{TestMemory, TestedTransport, TransportEnd};

@@ -1,14 +1,12 @@
 //! Ranks that are processes: this test program starts itself again.
 
-mod common;
-
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{Event, KEY, Rank, WATCHDOG, pattern};
+use crate::common::{Event, KEY, Rank, WATCHDOG, head, pattern};
 use oxmpi_shm::{BulkPreference, BulkProtocol, JoinError, Node, NodeLeader, SegmentLayout};
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Fault, Key, Memory, Peer, Sleeper};
@@ -22,7 +20,7 @@ const NAME: &str = "OXMPI_TEST_NAME";
 /// Starts this program as rank 1 with a part to play.
 fn start(part: &str, name: &str) -> Child {
     Command::new(env::current_exe().unwrap())
-        .args(["--exact", "rank_one", "--nocapture"])
+        .args(["--exact", "processes::rank_one", "--nocapture"])
         .env(PART, part)
         .env(NAME, name)
         .stdin(Stdio::piped())
@@ -111,7 +109,7 @@ fn two_processes_exchange_messages() {
         let body = pattern(1 + round * 13 % 8192, round);
         rank.send(1, round as u32, &body);
         rank.until("echo", |log| !log.is_empty());
-        let expected = Event::Frame(1, common::head(round as u32, body.len()), body);
+        let expected = Event::Frame(1, head(round as u32, body.len()), body);
         assert_eq!(rank.log.0, [expected]);
         rank.log.0.clear();
     }

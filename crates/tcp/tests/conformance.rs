@@ -1,8 +1,6 @@
 //! The conformance suite of all transports.
 
-mod common;
-
-use common::Job;
+use crate::common::Job;
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::{TcpOptions, TcpRx, TcpTx};
 use oxmpi_testkit::conformance::{KillableTransport, TestMemory, TestedTransport, TransportEnd};

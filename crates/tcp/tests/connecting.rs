@@ -1,11 +1,9 @@
 //! Tests of connecting (at first use, both sides at once, by several addresses, after failures) and of leaving.
 
-mod common;
-
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use common::{Job, listening, ranks};
+use crate::common::{Job, WATCHDOG, listening, ranks};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::address::Subnet;
 use oxmpi_tcp::{BusinessCard, PassiveEndpoint, TcpOptions};
@@ -123,8 +121,7 @@ fn a_rank_that_leaves_delivers_its_frames_before() {
     let mut job: Job = Job::new(2, TcpOptions::default());
     job.send(0, 1, 3);
     let (mut tx, mut rx) = job.remove(0);
-    let leaving =
-        std::thread::spawn(move || rx.drain(&mut tx, common::WATCHDOG, &mut EventLog::default()));
+    let leaving = std::thread::spawn(move || rx.drain(&mut tx, WATCHDOG, &mut EventLog::default()));
     job.until_lost(0);
     assert!(
         leaving.join().expect("no panic"),
@@ -318,10 +315,7 @@ fn a_rank_that_polls_seldom_accepts_peers() {
             job.until_alone(0, "a pause passes", |_| paused.elapsed() >= pause);
             job.poll(1);
             assert!(job.logs[0].lost.is_empty(), "{:?}", job.logs[0].lost);
-            assert!(
-                start.elapsed() < common::WATCHDOG,
-                "hangs: rank 1 accepts rank 0"
-            );
+            assert!(start.elapsed() < WATCHDOG, "hangs: rank 1 accepts rank 0");
         }
     }
 }

@@ -1,8 +1,6 @@
 //! Speculative push: first bytes of a region that arrive before they are asked for.
 
-mod common;
-
-use common::{Job, get, offer};
+use crate::common::{Job, get, offer};
 use oxmpi_tcp::TcpOptions;
 use oxmpi_testkit::conformance::eager;
 use oxmpi_testkit::memory::pattern;

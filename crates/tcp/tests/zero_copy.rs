@@ -1,10 +1,8 @@
 //! Gets whose bytes leave by vmsplice.
 
-mod common;
-
 use std::time::Instant;
 
-use common::{Job, Rank, WATCHDOG, get, offer};
+use crate::common::{Job, Rank, WATCHDOG, get, offer};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::TcpOptions;
 use oxmpi_testkit::conformance::EventLog;

@@ -5,7 +5,7 @@ use oxmpi_shm::heap::{HeapPreference, HeapSize};
 use oxmpi_shm::{BulkPreference, BulkProtocol, Node, SegmentLayout};
 use oxmpi_wire::{Access, Fault, Key, Memory, Peer};
 
-use super::common::{Event, Rank, pattern};
+use crate::common::{Event, Rank, pattern};
 
 /// A rank alone, whose gets go by this protocol, or by any.
 fn by(protocol: Option<BulkProtocol>) -> Rank {

@@ -8,8 +8,8 @@ use oxmpi_testkit::conformance::eager;
 use oxmpi_wire::{Header, Kind};
 use proptest::prelude::*;
 
-use crate::job::{HostileJob, loss};
-use crate::{handshake, stream};
+use super::job::{HostileJob, loss};
+use super::{handshake, stream};
 
 fn corpus(name: &str, body: fn(&[u8])) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");

@@ -1,7 +1,7 @@
 //! Simulates the claims: our algorithms against the defaults of other libraries. Each claim holds, and
 //! `docs/simulations/claims.md` is the table of the results.
 //!
-//! `OXMPI_BLESS=1 cargo test -p oxmpi-coll --features sim --test claims` writes the page when it
+//! `OXMPI_BLESS=1 cargo test -p oxmpi-coll --features sim --test integration claims::` writes the page when it
 //! differs: look at it before it is committed.
 
 mod list;

@@ -1,14 +1,11 @@
 //! Tests of the options of `oxmpi run` that users of other launchers expect, with real processes.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod counts;
 mod crowding;
 mod pinning;
 mod words;
 
-use common::{Done, finish, oxmpi};
+use crate::common::{Done, finish, oxmpi};
 
 /// Runs `oxmpi` with these arguments to its end.
 fn done(arguments: &[&str]) -> Done {

@@ -1,10 +1,7 @@
 //! A model of ranks that are woken by doorbells: a ring is a datagram that stays until it is read.
-#![cfg(oxmpi_loom)]
 
-mod model;
-
+use crate::model::{Fences, Model, sleep_flag, spawn_with};
 use loom::sync::{Arc, Mutex};
-use model::{Fences, Model, sleep_flag, spawn_with};
 use oxmpi_shm::ring::{Receiver, Sender};
 
 /// Rings stay until they are read, all at once. A receiver that has read them sees all that was sent before,

@@ -1,12 +1,9 @@
-//! Models of the steps of collectives; see `loom_rings.rs` for how models work.
-#![cfg(oxmpi_loom)]
-
-mod model;
+//! Models of the steps of collectives; see `rings.rs` for how models work.
 
 use std::sync::atomic::Ordering;
 
+use crate::model::{Fences, Model, sleep_flag, spawn_with};
 use loom::thread;
-use model::{Fences, Model, sleep_flag, spawn_with};
 use oxmpi_shm::ring::{STRIDE, SharedWords, StepAbsent, StepSlots};
 
 /// Slots of a rank in the models: the fewest.

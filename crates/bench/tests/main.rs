@@ -1,7 +1,5 @@
 //! Kernels, the suite and reports from outside, over threads of this process and on listings of the original.
 
-#![cfg(feature = "std")]
-
 mod check;
 mod common;
 mod faulty;

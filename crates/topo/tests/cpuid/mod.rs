@@ -3,9 +3,5 @@
 
 mod dumps;
 mod hostile;
-#[path = "../hwlocs/mod.rs"]
-mod hwlocs;
 mod laws;
-#[path = "../listing/mod.rs"]
-mod listing;
 mod recorded;

@@ -3,13 +3,10 @@
 //! Every interleaving of two or three threads with at most two preemptions. Nothing spins: a thread that finds nothing
 //! goes on, and the rest is checked after the join. Words that the protocol orders are cells here, and the model checker
 //! reports any race on them.
-#![cfg(oxmpi_loom)]
-
-mod model;
 
 use std::sync::atomic::Ordering;
 
-use model::{Model, spawn_with};
+use crate::model::{Model, spawn_with};
 use oxmpi_shm::ring::{
     BulkOffer, ClaimLost, FifoCounters, FifoReader, FifoWriter, OFFER_WORDS, OfferStage,
     OwnerProgress, Receiver, Sender, SharedWords,

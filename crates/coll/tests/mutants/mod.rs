@@ -4,13 +4,11 @@
 //!
 //! A slow search that shares no code with the checker decides whether a mutant is equivalent; the two
 //! must agree. `equivalent.md` lists the equivalent ones with the reason. `OXMPI_BLESS=1 cargo test -p
-//! oxmpi-coll --test mutants` writes it when it differs: look at it before it is committed.
+//! oxmpi-coll --test integration mutants::` writes it when it differs: look at it before it is committed.
 
 mod drawn;
 mod mutation;
 mod reason;
-#[path = "../common/script.rs"]
-mod script;
 mod waits;
 
 use std::collections::BTreeMap;

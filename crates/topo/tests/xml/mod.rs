@@ -1,22 +1,17 @@
 //! Reading and writing of hwloc's XML. `README.md` beside this file describes the files and their sources.
 //!
-//! `OXMPI_XML=DIR cargo test -p oxmpi-topo --test xml` also reads and writes all `DIR/*.xml`.
+//! `OXMPI_XML=DIR cargo test -p oxmpi-topo --test integration xml::` also reads and writes all `DIR/*.xml`.
 #![cfg(feature = "xml")]
 
 mod attributes;
 mod errors;
 mod hostile;
-#[path = "../listing/mod.rs"]
-mod listing;
 mod lstopo;
 mod model;
 #[cfg(feature = "std")]
 mod recorded;
 #[cfg(feature = "std")]
-#[path = "../recording/mod.rs"]
-mod recording;
-
-use listing::with_extension;
+use crate::listing::with_extension;
 use oxmpi_topo::{CpuSet, Kind, Machine};
 use proptest::prelude::*;
 use std::fmt::Write;

@@ -1,7 +1,5 @@
 //! Tests with foreign programs that connect and with a peer that violates the protocol: the other ranks go on.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod generated;
 mod handshake;
 mod job;
@@ -11,7 +9,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use common::{Job, SECRET, WATCHDOG, send};
+use crate::common::{Job, SECRET, WATCHDOG, send};
 use job::{HOSTILE, HostileJob, has_hostile_frame, loss};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::frame::{Control, OperationId, Push};

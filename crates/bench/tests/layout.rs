@@ -120,7 +120,7 @@ fn blanked(line: &str) -> String {
 fn listings_are_those_of_the_original() {
     macro_rules! listing {
         ($name:literal) => {
-            ($name, include_str!(concat!("../imb/", $name, ".txt")))
+            ($name, include_str!(concat!("imb/", $name, ".txt")))
         };
     }
     for ((name, original), ranks) in [

@@ -3,14 +3,11 @@
 //! Every interleaving of two or three threads with at most two preemptions. Nothing spins: a thread that finds nothing
 //! goes on, and the rest is checked after the join. Words that the protocol orders are cells here, and the model checker
 //! reports any race on them.
-#![cfg(oxmpi_loom)]
-
-mod model;
 
 use std::sync::atomic::Ordering;
 
+use crate::model::{Fences, Model, sleep_flag, spawn_with};
 use loom::thread;
-use model::{Fences, Model, sleep_flag, spawn_with};
 use oxmpi_shm::ring::{
     BarrierCount, CpuBoard, ExitFlag, LinkAnnouncer, OpenedLinks, Receiver, Sender, SharedWords,
     SleepFlag,

@@ -3,12 +3,9 @@
 //! Every interleaving of two or three threads with at most two preemptions. Nothing spins: a thread that finds nothing
 //! goes on, and the rest is checked after the join. Words that the protocol orders are cells here, and the model checker
 //! reports any race on them.
-#![cfg(oxmpi_loom)]
 
-mod model;
-
+use crate::model::{Model, spawn_with};
 use loom::thread;
-use model::{Model, spawn_with};
 use oxmpi_shm::ring::{PING_PONG_BUFFERS, PingPongBuffers, PingPongSlot, Receiver, STRIDE, Sender};
 
 /// One message more than there are slots, with credits in between.

@@ -1,10 +1,8 @@
 //! The transport: order, every length, room and bulk operations, in one thread and between two.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod protocols;
 
-use common::{Event, Rank, pattern, threads};
+use crate::common::{Event, Rank, head, pattern, threads};
 use oxmpi_shm::{Node, SegmentLayout};
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Busy, Fault, Key, Local, Memory, Peer, Remote, Rma, Token, Tx};
@@ -25,7 +23,7 @@ fn a_rank_sends_to_itself() {
         let body = pattern(len, len);
         rank.send(0, len as u32, &body);
         rank.until("own frame", |log| !log.is_empty());
-        let expected = Event::Frame(0, common::head(len as u32, len), body);
+        let expected = Event::Frame(0, head(len as u32, len), body);
         assert_eq!(rank.log.0, [expected]);
         rank.log.0.clear();
     }
@@ -65,7 +63,7 @@ fn two_ranks_keep_order_over_both_paths() {
                 rank.until("frames", |log| !log.is_empty());
                 for event in rank.log.0.drain(..) {
                     let body = pattern(len(next), next);
-                    let head = common::head(next as u32, body.len());
+                    let head = head(next as u32, body.len());
                     assert_eq!(event, Event::Frame(0, head, body));
                     next += 1;
                 }
@@ -292,11 +290,8 @@ fn a_get_from_a_new_peer_starts_once_an_operation_ends() {
 #[test]
 fn a_frame_that_is_dropped_sends_nothing() {
     let mut rank = Rank::new(Node::alone(small(1)).unwrap());
-    let _ = rank.tx.frame(Peer(0), &common::head(1, 100), 100).unwrap();
+    let _ = rank.tx.frame(Peer(0), &head(1, 100), 100).unwrap();
     rank.try_send(0, 2, &[7; 8]).unwrap();
     rank.until("frame", |log| !log.is_empty());
-    assert_eq!(
-        rank.log.0,
-        [Event::Frame(0, common::head(2, 8), vec![7; 8])]
-    );
+    assert_eq!(rank.log.0, [Event::Frame(0, head(2, 8), vec![7; 8])]);
 }

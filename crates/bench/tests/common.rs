@@ -1,6 +1,6 @@
 //! Runs ranks as threads, with a time limit.
 
-#[path = "../../examples/threads/transport.rs"]
+#[path = "../examples/threads/transport.rs"]
 pub(crate) mod transport;
 
 use std::sync::mpsc::channel;

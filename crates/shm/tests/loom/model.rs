@@ -1,5 +1,4 @@
 //! The shared words and the memory barrier of the models.
-#![allow(dead_code, reason = "each file of models uses its part")]
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
