@@ -68,6 +68,13 @@ impl Layout {
         self.block
     }
 
+    /// Bytes from the start of one block to the start of the next.
+    #[inline]
+    #[must_use]
+    pub const fn stride(&self) -> i64 {
+        self.stride
+    }
+
     /// Whether all bytes are contiguous.
     #[inline]
     #[must_use]

@@ -106,10 +106,10 @@ fn lists_of_lists_stay_flat() {
             (1, i * i * 64, if i % 2 == 0 { &INT } else { &column }),
         ]);
     }
-    // A list, the stride that its first entries make, and their bytes.
+    // A list, the strides that its first entries make, and their bytes.
     assert_eq!(
         [&list, &chain].map(|datatype| depth(&datatype.bytes.shape)),
-        [3, 3]
+        [3, 4]
     );
     // Neighbours in Fibonacci's sequence: the shorter one is shared.
     let (mut one, mut two) = (INT.clone(), column);
