@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 pub mod conformance;
+pub mod datatypes;
 pub mod fabric;
 pub mod folder;
 pub mod fuzz;

@@ -1,10 +1,8 @@
-//! Memory layout of a message's bytes ([`Layout`]): contiguous or strided blocks, as offsets from the
-//! buffer's start.
-//!
-//! A message is a sequence of packed bytes; a user's buffer may have gaps between them, as in a column of a
-//! matrix or a derived datatype.
+//! [`Layout`]: contiguous bytes, or equal blocks at equal distances.
 
 use core::ops::Range;
+
+use super::runs::{ByteRuns, Locate, StridedRuns};
 
 /// Blocks of equal length at equal distances, as `MPI_Type_vector` of bytes (MPI 5.0, section 5.1.2). One
 /// block is the contiguous case.
@@ -17,15 +15,6 @@ pub struct Layout {
     /// Bytes from the start of one block to the start of the next; negative: towards lower
     /// addresses.
     stride: i64,
-}
-
-/// A contiguous range of memory: `len` bytes from `offset`, counted from the layout's start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ByteRun {
-    /// Offset of the first byte.
-    pub offset: i64,
-    /// Number of bytes.
-    pub len: u64,
 }
 
 impl Layout {
@@ -79,6 +68,13 @@ impl Layout {
         self.block
     }
 
+    /// Bytes from the start of one block to the start of the next.
+    #[inline]
+    #[must_use]
+    pub const fn stride(&self) -> i64 {
+        self.stride
+    }
+
     /// Whether all bytes are contiguous.
     #[inline]
     #[must_use]
@@ -102,46 +98,30 @@ impl Layout {
     /// # Panics
     /// In debug builds, if the range exceeds the layout.
     #[must_use]
-    pub const fn runs(&self, at: u64, len: u64) -> ByteRuns {
+    pub const fn runs(&self, at: u64, len: u64) -> ByteRuns<Self> {
         debug_assert!(at <= self.len && len <= self.len - at);
-        ByteRuns {
-            layout: *self,
-            at,
-            left: len,
-        }
+        ByteRuns::new(*self, at, len)
     }
 }
 
-/// The iterator of [`Layout::runs`].
-#[derive(Clone, Debug)]
-pub struct ByteRuns {
-    layout: Layout,
-    at: u64,
-    left: u64,
-}
-
-impl Iterator for ByteRuns {
-    type Item = ByteRun;
-
-    fn next(&mut self) -> Option<ByteRun> {
-        if self.left == 0 {
-            return None;
-        }
-        let Layout { block, stride, .. } = self.layout;
-        let (index, within) = (self.at / block, self.at % block);
-        let len = self.left.min(block - within);
-        self.at += len;
-        self.left -= len;
-        Some(ByteRun {
-            offset: stride * index as i64 + within as i64,
-            len,
-        })
+impl Locate for Layout {
+    #[inline]
+    fn locate(&self, at: u64) -> StridedRuns {
+        let Self { len, block, stride } = *self;
+        let blocks = StridedRuns {
+            offset: 0,
+            len: block,
+            stride,
+            times: len / block,
+        };
+        blocks.after(at)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ByteRun, Layout};
+    use super::Layout;
+    use crate::layout::ByteRun;
 
     #[test]
     fn runs_cover_the_requested_range() {
