@@ -22,6 +22,7 @@ mod mistakes;
 mod modes;
 mod order;
 mod owned;
+mod persistent;
 mod requests;
 mod streams;
 mod threads;

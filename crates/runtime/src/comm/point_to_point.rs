@@ -46,11 +46,7 @@ impl<A: Threading> Comm<A> {
     /// # Errors
     /// As [`Comm::send`].
     pub fn bsend<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
-        let sent = self.isend_owned(values.to_vec(), to, tag)?;
-        if sent.is_done()? {
-            sent.wait()?;
-        }
-        Ok(())
+        self.raw.bsend(source(values), to, tag)
     }
 
     /// Receives into `values`, which may be longer than the message (`MPI_Recv`).
