@@ -26,7 +26,7 @@ pub use intercomm::InterComm;
 pub use message::Message;
 pub use owned_request::OwnedRequest;
 pub use persistent::Persistent;
-pub use request::{AllCompleted, AnyRequest, Completed, Request, Test};
+pub use request::{AllCompleted, AnyRequest, Completed, EachCompleted, Request, Test};
 pub use scope::Scope;
 
 use oxmpi_coll::catalog::Call;

@@ -61,8 +61,9 @@ mod world;
 
 pub use buffer::Buffer;
 pub use comm::{
-    AllCompleted, AnyRequest, Cart, Comm, Completed, Endpoint, Graph, Grid, InterComm, Message,
-    OwnedRequest, Persistent, Request, Scope, SharedComm, Test, collective, intercomm,
+    AllCompleted, AnyRequest, Cart, Comm, Completed, EachCompleted, Endpoint, Graph, Grid,
+    InterComm, Message, OwnedRequest, Persistent, Request, Scope, SharedComm, Test, collective,
+    intercomm,
 };
 pub use data::Data;
 pub use memory::Memory;
