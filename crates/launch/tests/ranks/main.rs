@@ -28,4 +28,5 @@ mod streams;
 mod threads;
 mod traffic;
 mod transports;
+mod uninit;
 mod waiting;
