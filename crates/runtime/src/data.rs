@@ -7,7 +7,7 @@
 use std::mem::MaybeUninit;
 
 use oxmpi_os::RawBytes;
-use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// A type whose values may be sent and received as bytes.
 ///

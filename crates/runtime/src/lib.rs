@@ -70,7 +70,7 @@ pub use memory::Memory;
 pub use op::{Custom, Element, ExactSum, Fold, Op, Reduction, ValueLoc};
 pub use oxmpi_core::{Error, MAX_TAG, Multi, Result, Single, Source, Status, Tag, Threading};
 pub use value::Value;
-pub use world::World;
+pub use world::{World, WorldBuilder};
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod builder;
 mod collectives;
 mod communicators;
 mod contexts;
