@@ -71,6 +71,8 @@ pub use op::{Custom, Element, ExactSum, Fold, Op, Reduction, ValueLoc};
 pub use oxmpi_core::{Error, MAX_TAG, Multi, Result, Single, Source, Status, Tag, Threading};
 pub use value::Value;
 pub use world::{World, WorldBuilder};
+/// The crate whose traits say what plain [`Data`] is, for `#[derive(zerocopy::FromBytes, ..)]`.
+pub use zerocopy;
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

@@ -61,6 +61,7 @@ use crate::op::{Combine, NoReduction, OperandOrder, Reduction, ResolvedReduction
 
 /// The root of a collective, as a rank names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Root {
     /// This rank (`MPI_ROOT`).
     This,

@@ -101,11 +101,11 @@ const ROUNDS: &[Round<Cart>] = &[
     }),
     ("persistent alltoall", |comm, mine, all| {
         let mut exchange = comm.persistent(collective::alltoall(mine, all))?;
-        (0..2).try_for_each(|_| exchange.run())
+        (0..2).try_for_each(|_| exchange.run().map(drop))
     }),
     ("persistent allreduce", |comm, mine, all| {
         let mut sum = comm.persistent(collective::allreduce(mine, all, Op::SUM))?;
-        (0..2).try_for_each(|_| sum.run())
+        (0..2).try_for_each(|_| sum.run().map(drop))
     }),
 ];
 
