@@ -2,6 +2,7 @@
 
 /// The source of a receive or probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Source {
     /// Any rank (`MPI_ANY_SOURCE`).
     Any,
@@ -17,6 +18,7 @@ impl From<usize> for Source {
 
 /// The tag of a receive or probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Tag {
     /// Any tag (`MPI_ANY_TAG`).
     Any,
@@ -32,6 +34,7 @@ impl From<u32> for Tag {
 
 /// The status of a message that was received or probed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Status {
     /// The sender's rank.
     pub source: usize,
@@ -42,6 +45,13 @@ pub struct Status {
 }
 
 impl Status {
+    /// The same status with another source.
+    #[must_use]
+    pub const fn with_source(mut self, source: usize) -> Self {
+        self.source = source;
+        self
+    }
+
     /// The message's length in elements of `T`; `None` when it is not a whole number of them.
     #[must_use]
     pub const fn count<T>(&self) -> Option<u64> {

@@ -54,7 +54,7 @@ mod threading;
 pub use boot::{AgreedSettings, NetworkPreference, StartOptions, open_transports};
 pub use collective::{InterGroups, PreparedCollective, serves_in_node, serves_on_nodes};
 pub use collective_state::{Area, BlockRanges, Buffers, Neighbors, Stages, WidenedBuffers};
-pub use communicator::Communicator;
+pub use communicator::{Communicator, PreparedMessage};
 pub use endpoint::Endpoint;
 pub use envelope::{Source, Status, Tag};
 pub use error::{Error, ErrorClass, MAX_TAG, Result};

@@ -14,35 +14,31 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Prints the processor of each thread of a bound pool.
 fn on(threads: &Threads) -> Result<(), Box<dyn Error>> {
-    let team = threads.team().clone();
-    for warning in &team.warnings {
-        eprintln!("{}", warning.text);
+    for warning in threads.warnings() {
+        eprintln!("{warning}");
     }
+    println!("{threads}");
     let pool = ThreadPoolBuilder::new()
-        .num_threads(team.threads.len())
+        .num_threads(threads.count())
         .start_handler(threads.clone().start_handler())
         .build()?;
     let masks = pool.broadcast(|_| affinity::current());
-    for (number, (mask, cpus)) in masks.into_iter().zip(&team.threads).enumerate() {
-        println!("thread {number} runs on {cpus}");
-        assert!(affinity::cpus(&mask?).eq(cpus.iter()));
+    for (number, mask) in masks.into_iter().enumerate() {
+        assert!(affinity::cpus(&mask?).eq(threads.cpus(number)));
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use oxmpi::threads::{Request, Threads};
+    use oxmpi::threads::Threads;
 
     #[test]
     fn threads_are_bound() {
         for setting in ["granularity=fine,compact", "scatter", "none"] {
-            let request = Request {
-                kmp_affinity: Some(setting),
-                threads: 3,
-                ..Request::default()
-            };
-            let threads = Threads::place(&request).expect("the machine is known");
+            let variable = |name: &str| (name == "KMP_AFFINITY").then_some(setting);
+            let threads = Threads::from_variables(3, variable).expect("the machine is known");
+            assert_eq!(threads.to_string().lines().count(), 3);
             super::on(&threads).expect("each thread is where it was placed");
         }
     }

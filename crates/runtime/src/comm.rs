@@ -26,12 +26,9 @@ pub use intercomm::InterComm;
 pub use message::Message;
 pub use owned_request::OwnedRequest;
 pub use persistent::Persistent;
-pub use request::{AllCompleted, AnyRequest, Completed, Request, Test};
+pub use request::{AllCompleted, AnyRequest, Completed, EachCompleted, Request, Test};
 pub use scope::Scope;
 
-use oxmpi_coll::catalog::Call;
-use oxmpi_coll::choice::Choice;
-use oxmpi_coll::placement::Placement;
 use oxmpi_core::{Communicator, Multi, Result, Single, Threading};
 
 use topology::Topology;
@@ -113,22 +110,6 @@ impl<A: Threading> Comm<A> {
     /// When a rank is lost meanwhile.
     pub fn split_by_node(&self, key: i32) -> Result<Self> {
         self.raw.split_by_node(key).map(Self::new)
-    }
-
-    /// The algorithm by which messages serve a call of all ranks, given their placement: what `oxmpi explain`
-    /// says of started calls. Blocking calls of ranks that share a node mostly need no messages, or fewer.
-    ///
-    /// # Errors
-    /// When the call itself is wrong, or collectives of the communicator have failed.
-    pub fn algorithm(&self, call: &Call) -> Result<Choice> {
-        self.raw.choice(call, self.raw.group())
-    }
-
-    /// The placement of the ranks on nodes. Where it is neither in blocks nor cyclic, each rank counts as a
-    /// node.
-    #[must_use]
-    pub fn placement(&self) -> Placement {
-        self.raw.group().placement()
     }
 
     /// A communicator of the same ranks on a new endpoint that several threads may use at once. Collective.

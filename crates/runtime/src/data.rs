@@ -4,6 +4,8 @@
 //! padding, as the traits of the `zerocopy` crate say. Numbers, arrays of them, and `#[repr(C)]` structs with
 //! `#[derive(FromBytes, IntoBytes, Immutable)]` qualify; `bool`, `char`, references and enums do not.
 
+use std::mem::MaybeUninit;
+
 use oxmpi_os::RawBytes;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
@@ -29,6 +31,20 @@ pub(crate) fn source<T: Data>(values: &[T]) -> RawBytes {
 pub(crate) fn target<T: Data>(values: &mut [T]) -> RawBytes {
     // SAFETY: as in `source`; the borrow is unique, and any bytes make a valid `T`.
     unsafe { RawBytes::new(values.as_mut_ptr().cast(), size_of_val(values)) }
+}
+
+/// The first `count` of `values`, set to zero. The core writes through references to bytes, which must be
+/// initialised.
+///
+/// # Panics
+/// When there are fewer.
+pub(crate) fn zeroed<T: Data>(values: &mut [MaybeUninit<T>], count: usize) -> &mut [T] {
+    let values = &mut values[..count];
+    for value in &mut *values {
+        value.write(T::new_zeroed());
+    }
+    // SAFETY: the loop has initialised each of them, and `MaybeUninit<T>` has the layout of `T`.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), count) }
 }
 
 /// The bytes of the elements at `values`, which the core reads or writes: as [`target`], for a slice that is

@@ -61,8 +61,9 @@ mod world;
 
 pub use buffer::Buffer;
 pub use comm::{
-    AllCompleted, AnyRequest, Cart, Comm, Completed, Endpoint, Graph, Grid, InterComm, Message,
-    OwnedRequest, Persistent, Request, Scope, SharedComm, Test, collective, intercomm,
+    AllCompleted, AnyRequest, Cart, Comm, Completed, EachCompleted, Endpoint, Graph, Grid,
+    InterComm, Message, OwnedRequest, Persistent, Request, Scope, SharedComm, Test, collective,
+    intercomm,
 };
 pub use data::Data;
 pub use memory::Memory;
@@ -71,7 +72,9 @@ pub use oxmpi_core::{
     Error, ErrorClass, MAX_TAG, Multi, Result, Single, Source, Status, Tag, Threading,
 };
 pub use value::Value;
-pub use world::World;
+pub use world::{World, WorldBuilder};
+/// The crate whose traits say what plain [`Data`] is, for `#[derive(zerocopy::FromBytes, ..)]`.
+pub use zerocopy;
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

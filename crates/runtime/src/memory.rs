@@ -30,7 +30,7 @@ use crate::data::Data;
 /// let mut field = world.alloc::<f64>(1000)?;
 /// assert!(field.iter().all(|&x| x == 0.0));
 /// field[7] = 1.5;
-/// world.comm().bcast(&mut field, 0)?;
+/// world.comm().bcast_into(&mut field, 0)?;
 /// # Ok(())
 /// # }
 /// ```

@@ -1,7 +1,7 @@
 //! Places the threads of this process on processors as OpenMP runtimes do, for threads of any kind.
 //!
 //! The variables are those of OpenMP programs: `KMP_AFFINITY`, `OMP_PLACES` and `OMP_PROC_BIND`, `GOMP_CPU_AFFINITY`,
-//! `KMP_HW_SUBSET`; [`oxmpi_pin::openmp`] says what they mean. The threads may be those of a pool, each of which
+//! `KMP_HW_SUBSET`; the documentation of `oxmpi-pin` says what they mean. The threads may be those of a pool, each of which
 //! [binds](Threads::bind_current) itself first, or [`std::thread`]s.
 //!
 //! ```
@@ -18,16 +18,14 @@
 //! ```
 
 use std::env;
+use std::fmt;
 use std::io;
 
 use oxmpi_os::affinity;
-use oxmpi_pin::openmp::{Dialect, bind};
+use oxmpi_pin::openmp::{Dialect, Request, Team, bind};
 use oxmpi_topo::Machine;
 
-/// The request and its result.
-pub use oxmpi_pin::openmp::{Request, Team};
-
-/// The processors of each thread of a pool.
+/// The processors of each thread of a pool. It displays as a line for each thread.
 #[derive(Clone, Debug)]
 pub struct Threads {
     team: Team,
@@ -40,7 +38,7 @@ impl Threads {
     ///
     /// # Errors
     /// The system's error when it is asked for the machine or the calling thread's processors. A wrong
-    /// variable is not an error but a warning of the [team](Self::team).
+    /// variable is not an error but a [warning](Self::warnings).
     ///
     /// # Cost
     /// Reads /proc and /sys: milliseconds.
@@ -49,35 +47,51 @@ impl Threads {
             .into_iter()
             .filter_map(|name| Some((name, env::var(name).ok()?)))
             .collect();
-        let variable = |name: &str| {
+        Self::from_variables(count, |name| {
             let found = given.iter().find(|(given, _)| *given == name);
             found.map(|(_, text)| text.as_str())
-        };
-        Self::place(&Request {
-            threads: count,
-            ..Request::of(variable)
         })
     }
 
-    /// As [`from_env`](Self::from_env), with the variables in the request. Without a mask in it the calling
-    /// thread's processors are the mask.
+    /// As [`from_env`](Self::from_env), with the texts that `variable` gives for the names of the variables in
+    /// place of those of the environment.
     ///
     /// # Errors
     /// As [`from_env`](Self::from_env).
-    pub fn place(request: &Request<'_>) -> io::Result<Self> {
+    pub fn from_variables<'a>(
+        count: u32,
+        variable: impl Fn(&str) -> Option<&'a str>,
+    ) -> io::Result<Self> {
         let machine = Machine::this().map_err(io::Error::other)?;
         let mask = affinity::cpus(&affinity::current()?).collect();
         let request = Request {
-            mask: request.mask.or(Some(&mask)),
-            ..*request
+            threads: count,
+            mask: Some(&mask),
+            ..Request::of(variable)
         };
         let team = bind(&machine, &request, Dialect::default());
         Ok(Self { team })
     }
 
-    /// Where each thread runs, with warnings and, under `verbose`, the report.
-    pub fn team(&self) -> &Team {
-        &self.team
+    /// Number of threads.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.team.threads.len()
+    }
+
+    /// The numbers of the processors of thread `number`, modulo the number of threads, in ascending order.
+    pub fn cpus(&self, number: usize) -> impl Iterator<Item = usize> {
+        self.team.threads[number % self.count()].iter()
+    }
+
+    /// What a runtime would warn of, in its words.
+    pub fn warnings(&self) -> impl Iterator<Item = &str> {
+        self.team.warnings.iter().map(|warning| &*warning.text)
+    }
+
+    /// The lines that a runtime would print under `verbose`; none without it.
+    pub fn report(&self) -> impl Iterator<Item = &str> {
+        self.team.report.iter().map(|line| &**line)
     }
 
     /// Binds the calling thread to the processors of thread `number`, modulo the team's size.
@@ -88,8 +102,7 @@ impl Threads {
     /// # Cost
     /// One system call, and one allocation.
     pub fn bind_current(&self, number: usize) -> io::Result<()> {
-        let cpus = &self.team.threads[number % self.team.threads.len()];
-        affinity::set_current(&affinity::mask(cpus.iter()))
+        affinity::set_current(&affinity::mask(self.cpus(number)))
     }
 
     /// The function that a pool calls in each of its threads, with the thread's number, before any work: for
@@ -98,5 +111,15 @@ impl Threads {
         move |number| {
             self.bind_current(number).ok();
         }
+    }
+}
+
+impl fmt::Display for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, cpus) in self.team.threads.iter().enumerate() {
+            let separator = if number == 0 { "" } else { "\n" };
+            write!(f, "{separator}thread {number} runs on {cpus}")?;
+        }
+        Ok(())
     }
 }

@@ -1,6 +1,12 @@
 //! Joining the job and leaving it: [`World`].
 
-use oxmpi_core::{Error, Job, Result, Single};
+mod builder;
+
+use std::fmt;
+
+use oxmpi_core::{Job, Result, Single, Threading};
+
+pub use builder::WorldBuilder;
 
 use crate::comm::Comm;
 use crate::data::Data;
@@ -11,9 +17,10 @@ use crate::memory::Memory;
 /// Dropping it leaves the job in order: it waits until what was sent has gone out, but not for other ranks. A
 /// rank that waits for a message from a rank that has left gets an error. Dropped by a panic, it aborts the
 /// job.
-#[derive(Debug)]
-pub struct World {
-    comm: Comm,
+///
+/// Several threads may use the communicator of a `World<Multi>`, which [`World::builder`] makes.
+pub struct World<A: Threading = Single> {
+    comm: Comm<A>,
     job: Job,
     host: String,
 }
@@ -24,23 +31,41 @@ impl World {
     /// Without a process manager the process is rank 0 of 1.
     ///
     /// # Errors
-    /// [`Error::SecondInit`] when this process has joined before; [`Error::Setting`] for a wrong
-    /// setting; [`Error::Start`] says which step failed and why.
+    /// [`Error::SecondInit`](crate::Error::SecondInit) when this process has joined before;
+    /// [`Error::Setting`](crate::Error::Setting) for a wrong setting; [`Error::Start`](crate::Error::Start) says
+    /// which step failed and why.
     pub fn init() -> Result<Self> {
-        let policy = || oxmpi_settings::job_policy().map_err(|bad| Error::Setting(bad.to_string()));
-        let mut warn = |warning: &str| eprintln!("oxmpi: {warning}");
-        let (job, comm) = Job::join::<Single>(policy, &mut warn)?;
-        Ok(Self {
-            comm: Comm::new(comm),
-            job,
-            host: oxmpi_os::host::name(),
-        })
+        Self::builder().init()
     }
 
+    /// A builder, to join the job with settings of the program's own, for several threads
+    /// (`MPI_Init_thread`), or with warnings that go elsewhere than to stderr.
+    ///
+    /// ```
+    /// use oxmpi::World;
+    ///
+    /// let mut warnings = Vec::new();
+    /// let world = World::builder()
+    ///     .setting("wait", "passive")
+    ///     .warnings(|warning| warnings.push(warning.to_owned()))
+    ///     .shared()
+    ///     .init()?;
+    /// let comm = world.comm();
+    /// std::thread::scope(|threads| {
+    ///     threads.spawn(|| println!("rank {}", comm.rank()));
+    /// });
+    /// # Ok::<(), oxmpi::Error>(())
+    /// ```
+    pub fn builder() -> WorldBuilder<'static> {
+        WorldBuilder::new()
+    }
+}
+
+impl<A: Threading> World<A> {
     /// The communicator of all ranks of the job (`MPI_COMM_WORLD`).
     #[inline]
     #[must_use]
-    pub const fn comm(&self) -> &Comm {
+    pub const fn comm(&self) -> &Comm<A> {
         &self.comm
     }
 
@@ -48,7 +73,7 @@ impl World {
     /// [`Memory`].
     ///
     /// # Errors
-    /// [`Error::Alloc`], with numbers, when too little memory is left, or too little of this rank's share of
+    /// [`Error::Alloc`](crate::Error::Alloc), with numbers, when too little memory is left, or too little of this rank's share of
     /// shared memory (the setting `shm_heap`).
     ///
     /// # Cost
@@ -80,7 +105,7 @@ impl World {
     }
 }
 
-impl Drop for World {
+impl<A: Threading> Drop for World<A> {
     fn drop(&mut self) {
         /// The exit code of a Rust process whose main thread panics.
         const PANICKED: i32 = 101;
@@ -89,5 +114,14 @@ impl Drop for World {
         } else if let Err(error) = self.job.leave(&self.comm.raw) {
             eprintln!("oxmpi: rank {}: {error}", self.job.rank());
         }
+    }
+}
+
+impl<A: Threading> fmt::Debug for World<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World")
+            .field("comm", &self.comm)
+            .field("host", &self.host)
+            .finish_non_exhaustive()
     }
 }

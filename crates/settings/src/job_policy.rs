@@ -8,18 +8,21 @@ use oxmpi_core::{
 use oxmpi_wire::transports::Selection;
 
 use crate::{
-    BadSetting, JOB_VARIABLE, Origin, SettingValue, Sources, TABLE, Values, resolve, transports,
+    Assignment, BadSetting, JOB_VARIABLE, Origin, SettingValue, Sources, TABLE, Values, resolve,
+    transports,
 };
 
-/// What the settings of this process say about its job.
+/// What the settings of this process say about its job; `given` are stronger than all other sources.
 ///
 /// # Errors
 /// The first wrong setting.
 ///
 /// # Cost
 /// Reads the environment, the files of settings, and a few small files for each network device.
-pub fn job_policy() -> Result<JobPolicy, BadSetting> {
-    let values = resolve(TABLE, &Sources::of_process()?)?;
+pub fn job_policy(given: Vec<Assignment>) -> Result<JobPolicy, BadSetting> {
+    let mut sources = Sources::of_process()?;
+    sources.command_line = given;
+    let values = resolve(TABLE, &sources)?;
     let selection = transports::selection(&values);
     let tuning = Tuning {
         rules: values.rules()?,

@@ -4,9 +4,11 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{self, Mode};
 use oxmpi_wire::{Bytes, EnvelopeFilter};
 
+use super::super::endpoint::Endpoint;
 use super::super::request::{Claimed, OpenRequest, RawRequest};
 use super::super::threading::Threading;
 use super::Communicator;
+use crate::bytes;
 use crate::envelope::{Source, Status, Tag};
 use crate::error::{MAX_TAG, Result};
 
@@ -35,6 +37,32 @@ impl<A: Threading> Communicator<A> {
                 self.wait_for_self(request, peer, envelope)
             }
             Some(request) => self.wait_open(request).map(drop),
+        }
+    }
+
+    /// Sends a copy of the bytes, and returns at once (`MPI_Bsend`). The endpoint keeps the copy until it has been
+    /// sent; a message that is taken at once is not copied.
+    ///
+    /// # Errors
+    /// A wrong rank or tag; a lost peer, where the call sees it.
+    pub fn bsend(&self, bytes: RawBytes, to: usize, tag: u32) -> Result<()> {
+        if self.send_short(&bytes, to, tag) {
+            return Ok(());
+        }
+        let mut copy = vec![0u8; bytes.len() as usize];
+        bytes::target(&mut copy).copy_from(&bytes);
+        let request = self.isend(bytes::source(&copy), to, tag, Mode::Standard)?;
+        let Some(open) = request.open else {
+            return Ok(());
+        };
+        // Nothing between the start and the detachment runs code of the user: a panic would free the copy.
+        match self.access.with(|endpoint| endpoint.test(open)) {
+            Some(outcome) => self.status(outcome).map(drop),
+            None => {
+                self.detach(request, Box::new(copy));
+                self.access.with(Endpoint::progress);
+                Ok(())
+            }
         }
     }
 

@@ -2,8 +2,11 @@
 
 mod messages;
 mod no_sender;
+mod prepared;
 mod probe;
 mod requests;
+
+pub use prepared::PreparedMessage;
 
 use std::fmt::Display;
 use std::sync::Arc;

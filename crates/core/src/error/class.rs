@@ -22,6 +22,8 @@ pub enum ErrorClass {
     Argument,
     /// A message longer than the receive's buffer.
     Truncate,
+    /// A wrong request.
+    Request,
     /// No memory.
     NoMemory,
     /// A process has died, has left the job, or broke the protocol.
@@ -44,6 +46,7 @@ impl ErrorClass {
             Self::Op => "MPI_ERR_OP",
             Self::Argument => "MPI_ERR_ARG",
             Self::Truncate => "MPI_ERR_TRUNCATE",
+            Self::Request => "MPI_ERR_REQUEST",
             Self::NoMemory => "MPI_ERR_NO_MEM",
             Self::ProcessAborted => "MPI_ERR_PROC_ABORTED",
             Self::Internal => "MPI_ERR_INTERN",
@@ -71,6 +74,7 @@ impl Error {
             Self::Count { .. } => ErrorClass::Count,
             Self::Blocks { .. } => ErrorClass::Argument,
             Self::Operation { .. } | Self::Reproducible { .. } => ErrorClass::Op,
+            Self::Persistent { .. } => ErrorClass::Request,
             Self::Peer { .. } => ErrorClass::ProcessAborted,
             Self::Contexts => ErrorClass::Internal,
             Self::SelfSend { .. }

@@ -128,6 +128,12 @@ pub enum Error {
         /// The reason.
         why: String,
     },
+    /// A persistent operation that was started in a scope of another communicator than the one that prepared it
+    /// (`MPI_ERR_REQUEST`).
+    Persistent {
+        /// The calling rank.
+        rank: usize,
+    },
     /// A peer died, left the job, or broke the protocol (`MPI_ERR_PROC_ABORTED`).
     Peer {
         /// The calling rank.
@@ -252,6 +258,11 @@ impl fmt::Display for Error {
                  `ranks`: use sums of floats or operations on integers, or set it to `placement`"
             ),
             Self::Collective { rank, why } => write!(f, "a collective on rank {rank}: {why}"),
+            Self::Persistent { rank } => write!(
+                f,
+                "rank {rank} started a persistent operation in a scope of another communicator; start it in a \
+                 scope of the one that prepared it"
+            ),
             Self::Contexts => f.write_str(
                 "2^31 communicators were made on this endpoint, and each needs a context of its own",
             ),

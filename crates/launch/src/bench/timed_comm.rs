@@ -97,11 +97,11 @@ impl Comm for TimedComm {
     }
 
     fn bcast(&mut self, bytes: &mut [u8], root: usize) -> Result<()> {
-        self.comm.bcast(bytes, root)
+        self.comm.bcast_into(bytes, root)
     }
 
     fn gather(&mut self, mine: &[u8], all: Option<&mut [u8]>, root: usize) -> Result<()> {
-        self.comm.gather(mine, all, root)
+        self.comm.gather_into(mine, all, root)
     }
 
     fn gatherv(
@@ -114,7 +114,7 @@ impl Comm for TimedComm {
     }
 
     fn scatter(&mut self, all: Option<&[u8]>, mine: &mut [u8], root: usize) -> Result<()> {
-        self.comm.scatter(all, mine, root)
+        self.comm.scatter_into(all, mine, root)
     }
 
     fn scatterv(
@@ -127,7 +127,7 @@ impl Comm for TimedComm {
     }
 
     fn allgather(&mut self, mine: &[u8], all: &mut [u8]) -> Result<()> {
-        self.comm.allgather(mine, all)
+        self.comm.allgather_into(mine, all)
     }
 
     fn allgatherv(&mut self, mine: &[u8], all: Blocks<'_, &mut [u8]>) -> Result<()> {
@@ -135,7 +135,7 @@ impl Comm for TimedComm {
     }
 
     fn alltoall(&mut self, out: &[u8], into: &mut [u8]) -> Result<()> {
-        self.comm.alltoall(out, into)
+        self.comm.alltoall_into(out, into)
     }
 
     fn alltoallv(&mut self, out: Blocks<'_, &[u8]>, into: Blocks<'_, &mut [u8]>) -> Result<()> {
@@ -151,7 +151,7 @@ impl Comm for TimedComm {
     }
 
     fn reduce_scatter_block_sum(&mut self, from: &[f32], into: &mut [f32]) -> Result<()> {
-        self.comm.reduce_scatter_block(from, into, Op::SUM)
+        self.comm.reduce_scatter_block_into(from, into, Op::SUM)
     }
 
     fn reduce_scatter_sum(

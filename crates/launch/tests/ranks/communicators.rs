@@ -89,7 +89,7 @@ fn collectives_stay_in_their_part() {
                 assert_eq!(quarter.allreduce(&mine, Op::SUM)?, sum(4, rank % 4));
                 // Keys reverse the order: rank 0 here was the last rank of the old communicator.
                 let mut last = [mine];
-                copy.bcast(&mut last, 0)?;
+                copy.bcast_into(&mut last, 0)?;
                 let expected = (rank % 4..size).step_by(4).next_back();
                 assert_eq!(last.first().map(|&last| last as usize), expected);
                 quarter.barrier()?;
@@ -136,13 +136,13 @@ fn parts_by_node_are_the_ranks_of_a_host() {
             let mut own = [0u8; 64];
             own[..world.host().len()].copy_from_slice(world.host().as_bytes());
             let mut hosts = vec![[0u8; 64]; comm.size()];
-            comm.allgather(&own, hosts.as_flattened_mut())?;
+            comm.allgather_into(&own, hosts.as_flattened_mut())?;
             let here = (0..comm.size()).filter(|&rank| hosts[rank] == own);
             let expected: Vec<usize> = here.rev().collect();
 
             let part = comm.split_by_node(-(comm.rank() as i32))?;
             let mut members = vec![0; part.size()];
-            part.allgather(&[comm.rank()], &mut members)?;
+            part.allgather_into(&[comm.rank()], &mut members)?;
             assert_eq!(members, expected);
 
             // The same for a communicator without rank 0.

@@ -188,7 +188,7 @@ fn ranks_gather_with_writes_denied() {
             let mine = vec![comm.rank() as u8; len];
             let is_root = comm.rank() == 0;
             let mut all = vec![9; 3 * len];
-            comm.gather(&mine, is_root.then_some(&mut all), 0)?;
+            comm.gather_into(&mine, is_root.then_some(&mut all), 0)?;
             let right = |(at, byte): (usize, &u8)| usize::from(*byte) == at / len;
             assert!(!is_root || all.iter().enumerate().all(right), "{len} B");
         }
@@ -280,7 +280,7 @@ fn exchange_among_all(world: &World, neighbours: usize) -> Result<()> {
             .flat_map(|to| vec![(rank * 7 + to) as u8; len])
             .collect();
         let mut theirs = world.alloc::<u8>(len * size)?;
-        comm.alltoall(&mine, &mut theirs)?;
+        comm.alltoall_into(&mine, &mut theirs)?;
         for (from, block) in theirs.chunks(len).enumerate() {
             assert!(block.iter().all(|&byte| byte == (from * 7 + rank) as u8));
         }

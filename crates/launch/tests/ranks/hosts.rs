@@ -42,7 +42,7 @@ fn host_of_last_rank(world: &World) -> Result<String> {
     for (to, from) in name.iter_mut().zip(world.host().bytes()) {
         *to = from;
     }
-    world.comm().bcast(&mut name, RANKS - 1)?;
+    world.comm().bcast_into(&mut name, RANKS - 1)?;
     let name = name.into_iter().take_while(|byte| *byte != 0);
     Ok(String::from_utf8_lossy(&name.collect::<Vec<u8>>()).into_owned())
 }
@@ -53,7 +53,7 @@ fn exchange_until_error(world: &World) -> Result<()> {
     let mine = vec![comm.rank() as u64; 1000 * comm.size()];
     let mut theirs = mine.clone();
     for round in 0u64.. {
-        comm.alltoall(&mine, &mut theirs)?;
+        comm.alltoall_into(&mine, &mut theirs)?;
         comm.allreduce(&round, Op::MAX)?;
         if round == 3 && comm.rank() == RANKS - 1 {
             cut_last_host();

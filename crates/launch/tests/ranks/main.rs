@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod builder;
 mod collectives;
 mod communicators;
 mod contexts;
@@ -22,9 +23,11 @@ mod mistakes;
 mod modes;
 mod order;
 mod owned;
+mod persistent;
 mod requests;
 mod streams;
 mod threads;
 mod traffic;
 mod transports;
+mod uninit;
 mod waiting;

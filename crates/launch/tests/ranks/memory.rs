@@ -79,7 +79,7 @@ fn collectives_and_shared_endpoints_use_allocated_memory() {
             let shared = half.share()?;
             let root = half.size() - 1;
             part.fill(me as u64 + 1);
-            shared.bcast(&mut part, root)?;
+            shared.bcast_into(&mut part, root)?;
             assert!(part.iter().all(|&x| x == (me % 2) as u64 + 1));
             Ok(())
         });
@@ -162,7 +162,7 @@ fn private() -> Result<()> {
     let mut memory = world.alloc::<u64>(100_000)?;
     assert!(!memory.is_shared());
     memory.fill(comm.rank() as u64);
-    comm.bcast(&mut memory, 1)?;
+    comm.bcast_into(&mut memory, 1)?;
     assert!(memory.iter().all(|&x| x == 1));
     Ok(())
 }
@@ -212,7 +212,7 @@ fn a_rank_without_addresses_has_private_memory() {
                 } else {
                     &mut room[..]
                 };
-                comm.bcast(bytes, root)?;
+                comm.bcast_into(bytes, root)?;
                 assert!(bytes.iter().all(|&x| x == root as u64));
             }
             Ok(())

@@ -34,7 +34,7 @@ fn unknown_ranks_and_tags_are_refused() {
                 assert_eq!(text(comm.probe(wrong, 1)), named(wrong));
                 assert_eq!(text(comm.improbe(wrong, 1)), named(wrong));
                 assert_eq!(text(comm.irecv_owned::<u8>(1, wrong, 1)), named(wrong));
-                assert_eq!(text(comm.bcast(&mut room, wrong)), named(wrong));
+                assert_eq!(text(comm.bcast_into(&mut room, wrong)), named(wrong));
                 assert_eq!(text(comm.reduce(&1, Op::SUM, wrong)), named(wrong));
                 let started = comm.scope(|s| s.isend(&[0u8], wrong, 1).map(drop));
                 assert_eq!(text(started), named(wrong));

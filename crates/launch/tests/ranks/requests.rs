@@ -109,13 +109,88 @@ fn complete_all<'s, 'e>(
             },
         };
         assert_eq!((ended.len(), open.len()), (1, left - 1));
-        assert_eq!(ended[0].0, left - 1, "its place");
-        order.push(ended[0].2.tag);
+        for ended in ended {
+            assert_eq!(ended.index, left - 1, "its place");
+            order.push(ended.result?.1.tag);
+        }
     }
     assert!(order.into_iter().eq((0..count as u32).rev()), "call {call}");
     assert!(Request::wait_any(&mut open)?.is_none(), "the list is empty");
     assert!(Request::wait_some(&mut open)?.is_empty());
     Ok(())
+}
+
+/// An operation that fails keeps no other one's result from the caller, and is named by its index.
+#[test]
+fn each_request_of_a_list_has_its_own_result() {
+    /// The tags of messages that arrive, and the indexes of those that are too long.
+    fn summary<'a>(
+        results: impl IntoIterator<Item = &'a Result<(&'a mut [u8], oxmpi::Status)>>,
+    ) -> Vec<Result<u32, u32>> {
+        let tag = |result: &Result<(&mut [u8], oxmpi::Status)>| match result {
+            Ok((bytes, status)) => {
+                assert_eq!(bytes[0] as u32, status.tag);
+                Ok(status.tag)
+            }
+            Err(Error::Truncated { tag, .. }) => Err(*tag),
+            Err(other) => panic!("{other}"),
+        };
+        results.into_iter().map(tag).collect()
+    }
+    Job::of(2).succeed(|world| {
+        let comm = world.comm();
+        if comm.rank() == 1 {
+            for _ in 0..4 {
+                // The messages with tags 0 and 2 are too long, the last is sent later.
+                for (tag, len) in [(0, 9), (1, 8), (2, 9), (3, 1)] {
+                    comm.send(&vec![tag as u8; len], 0, tag)?;
+                }
+                comm.send::<u8>(&[], 0, 9)?;
+                comm.recv::<u8>(&mut [], 0, 9)?;
+                comm.send(&[4u8], 0, 4)?;
+            }
+            return Ok(());
+        }
+        let expected = [Err(0), Ok(1), Err(2), Ok(3)];
+        for round in 0..4 {
+            let mut rooms = [[0xffu8; 8]; 5];
+            comm.scope(|s| {
+                let receives = rooms.iter_mut().zip(0..);
+                let receives = receives.map(|(room, tag)| s.irecv(&mut room[..], 1, tag));
+                let mut open = receives.collect::<Result<Vec<_>>>()?;
+                comm.recv::<u8>(&mut [], 1, 9)?;
+                let ask = || comm.send::<u8>(&[], 1, 9);
+                if round < 2 {
+                    let some = match round {
+                        0 => Request::wait_some(&mut open)?,
+                        _ => Request::test_some(&mut open)?,
+                    };
+                    let indexes: Vec<_> = some.iter().map(|ended| ended.index).collect();
+                    assert_eq!(indexes, [0, 1, 2, 3]);
+                    assert_eq!(summary(some.iter().map(|ended| &ended.result)), expected);
+                    assert_eq!(open.len(), 1, "the last is open");
+                    ask()?;
+                    let last = Request::wait_any(&mut open)?.expect("one is left");
+                    assert_eq!(summary([&last.result]), [Ok(4)]);
+                    return Ok(());
+                }
+                ask()?;
+                let each = match round {
+                    2 => Request::wait_each(open),
+                    _ => loop {
+                        match Request::test_each(open)? {
+                            Test::Ready(each) => break each,
+                            Test::Pending(again) => open = again,
+                        }
+                    },
+                };
+                assert_eq!(summary(&each)[..4], expected);
+                assert_eq!(summary(&each)[4], Ok(4));
+                Ok(())
+            })?;
+        }
+        Ok(())
+    });
 }
 
 /// Sends and receives with different buffers are waited for in one list.

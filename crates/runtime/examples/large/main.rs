@@ -48,7 +48,7 @@ fn main() -> oxmpi::Result<()> {
         fill(&mut all[..BYTES], 0, 1);
     }
     let start = Instant::now();
-    comm.bcast(&mut all[..BYTES], 0)?;
+    comm.bcast_into(&mut all[..BYTES], 0)?;
     check("bcast", &all[..BYTES], 1);
     report("bcast", BYTES, start);
 

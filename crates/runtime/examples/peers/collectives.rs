@@ -69,7 +69,7 @@ const OPERATIONS: &[Operation] = &[
                 true => &mut vectors.input,
                 false => &mut vectors.output,
             };
-            comm.bcast(message, root)
+            comm.bcast_into(message, root)
         },
         many: [false, false],
         divided: false,
@@ -94,14 +94,14 @@ const OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "allgather",
-        call: |comm, Vectors { input, output }, _| comm.allgather(input, output),
+        call: |comm, Vectors { input, output }, _| comm.allgather_into(input, output),
         many: [false, true],
         divided: false,
         source: |LastCall { count, .. }, at| Some(Source::Rank(at / count, at % count)),
     },
     Operation {
         name: "alltoall",
-        call: |comm, Vectors { input, output }, _| comm.alltoall(input, output),
+        call: |comm, Vectors { input, output }, _| comm.alltoall_into(input, output),
         many: [true, true],
         divided: false,
         source: |LastCall { rank, count, .. }, at| {
@@ -112,7 +112,7 @@ const OPERATIONS: &[Operation] = &[
         name: "gather",
         call: |comm, Vectors { input, output }, root| {
             let all = (comm.rank() == root).then_some(&mut output[..]);
-            comm.gather(input, all, root)
+            comm.gather_into(input, all, root)
         },
         many: [false, true],
         divided: false,
@@ -124,7 +124,7 @@ const OPERATIONS: &[Operation] = &[
         name: "scatter",
         call: |comm, Vectors { input, output }, root| {
             let all = (comm.rank() == root).then_some(&input[..]);
-            comm.scatter(all, output, root)
+            comm.scatter_into(all, output, root)
         },
         many: [true, false],
         divided: false,
@@ -133,7 +133,7 @@ const OPERATIONS: &[Operation] = &[
     Operation {
         name: "reduce_scatter_block",
         call: |comm, Vectors { input, output }, _| {
-            comm.reduce_scatter_block(input, output, Op::SUM)
+            comm.reduce_scatter_block_into(input, output, Op::SUM)
         },
         many: [true, false],
         divided: true,

@@ -229,7 +229,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
         let start = Instant::now();
         kernel(comm, other, &mut buffers, iterations[0])?;
         let mut more = [u8::from(start.elapsed() < BLOCK)];
-        comm.bcast(&mut more, 0)?;
+        comm.bcast_into(&mut more, 0)?;
         if more == [0] {
             break;
         }

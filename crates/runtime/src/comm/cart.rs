@@ -29,7 +29,7 @@ impl<A: Threading> Comm<A> {
     /// let cart = world.comm().cart(grid)?.expect("every rank has a place");
     /// // Each rank's number to all four neighbours: below and above in both dimensions.
     /// let mut around = [0; 4];
-    /// cart.neighbor_allgather(&[cart.rank()], &mut around)?;
+    /// cart.neighbor_allgather_into(&[cart.rank()], &mut around)?;
     /// assert_eq!(Some(around[0]), cart.grid().along(cart.rank(), 0, -1));
     /// # Ok::<(), oxmpi::Error>(())
     /// ```

@@ -39,7 +39,7 @@ impl<A: Threading> Comm<A> {
             times
         };
         let (given, mut expected) = (times(sources), vec![0; size]);
-        comm.alltoall(&times(destinations), &mut expected)?;
+        comm.alltoall_into(&times(destinations), &mut expected)?;
         let odd = (0..size).find(|&other| given[other] != expected[other]);
         let is_wrong = u8::from(wrong.is_some() || odd.is_some());
         let any_wrong = comm.allreduce(&is_wrong, Op::MAX)?;

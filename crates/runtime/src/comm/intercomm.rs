@@ -218,17 +218,14 @@ impl<A: Threading> InterComm<A> {
     /// remote one.
     fn remote_source(&self, source: Source) -> Result<Source> {
         match source {
-            Source::Any => Ok(Source::Any),
             Source::Rank(rank) => Ok(Source::Rank(self.remote_in_both(rank)?)),
+            any => Ok(any),
         }
     }
 
     /// The status with its source as a rank of the remote group.
     const fn with_remote_source(&self, status: Status) -> Status {
-        Status {
-            source: status.source - self.remote.start,
-            ..status
-        }
+        status.with_source(status.source - self.remote.start)
     }
 }
 

@@ -1,9 +1,11 @@
 //! Messages that a matched probe has taken out of the queue.
 
+use std::mem::MaybeUninit;
+
 use oxmpi_core::{Claimed, Error, Result, Status, Threading};
 
 use super::Comm;
-use crate::data::{Data, target};
+use crate::data::{Data, target, zeroed};
 
 /// A message that only this handle can receive (`MPI_Message`). Dropping it receives the message into no
 /// buffer, so that its sender does not wait.
@@ -46,23 +48,34 @@ impl<'comm, A: Threading> Message<'comm, A> {
     /// # Errors
     /// [`Error::PartialElement`] when its length is not a multiple of an element's, else as [`Comm::recv`].
     pub fn recv_vec<T: Data>(self) -> Result<(Vec<T>, Status)> {
-        let ragged = Error::PartialElement {
+        let mut values = self.comm.room(self.whole_elements::<T>()?)?;
+        let status = self.recv(&mut values)?;
+        Ok((values, status))
+    }
+
+    /// Receives it into memory that need not be initialised, and gives the elements that it filled: see
+    /// [`Comm::recv_uninit`].
+    ///
+    /// # Errors
+    /// [`Error::PartialElement`] when its length is not a multiple of an element's, else as [`Comm::recv`].
+    pub fn recv_uninit<T: Data>(self, values: &mut [MaybeUninit<T>]) -> Result<(&mut [T], Status)> {
+        let count = self.whole_elements::<T>()?.min(values.len());
+        let values = zeroed(values, count);
+        let status = self.recv(values)?;
+        Ok((values, status))
+    }
+
+    /// Its length in elements.
+    fn whole_elements<T: Data>(&self) -> Result<usize> {
+        let count = self.status.count::<T>();
+        let count = count.and_then(|count| usize::try_from(count).ok());
+        count.ok_or_else(|| Error::PartialElement {
             rank: self.comm.rank(),
             source: self.status.source,
             tag: self.status.tag,
             sent: self.status.bytes,
             element: size_of::<T>(),
-        };
-        let count = self
-            .status
-            .count::<T>()
-            .and_then(|n| usize::try_from(n).ok());
-        let Some(count) = count else {
-            return Err(ragged);
-        };
-        let mut values = self.comm.room(count)?;
-        let status = self.recv(&mut values)?;
-        Ok((values, status))
+        })
     }
 }
 

@@ -1,22 +1,36 @@
-//! Persistent collectives (MPI 5.0, section 6.13).
+//! Persistent operations: sends, receives and collectives that are prepared once and run repeatedly (MPI 5.0,
+//! sections 3.9 and 6.13).
 
 use std::fmt;
 
-use oxmpi_core::{Error, RawRequest, Result, Threading};
+use oxmpi_core::{
+    Error, Mode, PreparedCollective, PreparedMessage, RawRequest, Result, Source, Status, Tag,
+    Threading,
+};
 
 use super::Comm;
 use super::collective::Collective;
+use super::collective::Slice;
+use super::collective::slice::{Lend, LentSlice};
 use crate::buffer::{Buffer, sealed::HoldBuffer};
+use crate::data::Data;
 use crate::op::{Combine, owned_operation};
 
-/// A collective that is prepared once and run repeatedly with the same buffers; made by [`Comm::persistent`].
+/// A send, a receive or a collective that is prepared once and run repeatedly with the same buffers; made by
+/// [`Comm::send_init`], [`Comm::recv_init`] and their kin, and by [`Comm::persistent`].
 ///
 /// [`run`](Persistent::run) runs it to its end; [`Scope::restart`](crate::Scope::restart) starts it
 /// beside other work.
 pub struct Persistent<'comm, B: Buffer, A: Threading> {
     comm: &'comm Comm<A>,
-    raw: oxmpi_core::PreparedCollective<'comm, A>,
+    prepared: Prepared<'comm, A>,
     held: B::Held,
+}
+
+/// What the core has prepared.
+pub(super) enum Prepared<'comm, A: Threading> {
+    Collective(PreparedCollective<'comm, A>),
+    Message(PreparedMessage<'comm, A>),
 }
 
 impl<A: Threading> Comm<A> {
@@ -54,38 +68,152 @@ impl<A: Threading> Comm<A> {
         let (combine, held) = (described.combine, described.held);
         let operation = combine.map(owned_operation);
         let (call, buffers) = (described.call, described.buffers);
-        let raw = self.raw.prepare(call, buffers, operation)?;
-        Ok(Persistent::new(self, raw, held))
+        let prepared = self.raw.prepare(call, buffers, operation)?;
+        Ok(Persistent::new(self, Prepared::Collective(prepared), held))
+    }
+
+    /// Prepares a standard send of `values` that is run repeatedly (`MPI_Send_init`). Values that are lent
+    /// uniquely can be changed between two runs:
+    ///
+    /// ```
+    /// # use oxmpi::World;
+    /// # let world = World::init()?;
+    /// # let comm = world.comm();
+    /// # let (left, right) = (comm.rank(), comm.rank());
+    /// let (mut edge, mut ghost) = ([0.0; 64], [0.0; 64]);
+    /// let mut send = comm.send_init(&mut edge, right, 7)?;
+    /// let mut receive = comm.recv_init(&mut ghost, left, 7)?;
+    /// for step in 0..10 {
+    ///     send.buffers().fill(f64::from(step));
+    ///     comm.scope(|s| {
+    ///         s.restart(&mut receive)?;
+    ///         s.restart(&mut send)?;
+    ///         Ok(()) // the scope waits for both
+    ///     })?;
+    ///     assert_eq!(receive.buffers()[63], f64::from(step));
+    /// }
+    /// # Ok::<(), oxmpi::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the rank does not exist, or the tag is too large.
+    pub fn send_init<T: Data, S: Slice<T>>(
+        &self,
+        values: S,
+        to: usize,
+        tag: u32,
+    ) -> Result<Persistent<'_, S::Buffer, A>> {
+        self.prepare_send(values.lend(), to, tag, Mode::Standard)
+    }
+
+    /// As [`Comm::send_init`], for a synchronous send (`MPI_Ssend_init`): see [`Comm::ssend`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn ssend_init<T: Data, S: Slice<T>>(
+        &self,
+        values: S,
+        to: usize,
+        tag: u32,
+    ) -> Result<Persistent<'_, S::Buffer, A>> {
+        self.prepare_send(values.lend(), to, tag, Mode::Synchronous)
+    }
+
+    /// As [`Comm::send_init`], for a ready send (`MPI_Rsend_init`): see [`Comm::rsend`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn rsend_init<T: Data, S: Slice<T>>(
+        &self,
+        values: S,
+        to: usize,
+        tag: u32,
+    ) -> Result<Persistent<'_, S::Buffer, A>> {
+        self.prepare_send(values.lend(), to, tag, Mode::Ready)
+    }
+
+    /// As [`Comm::send_init`], for a buffered send (`MPI_Bsend_init`): each run sends a copy of `values` and
+    /// ends at once, as [`Comm::bsend`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn bsend_init<T: Data, S: Slice<T>>(
+        &self,
+        values: S,
+        to: usize,
+        tag: u32,
+    ) -> Result<Persistent<'_, S::Buffer, A>> {
+        let LentSlice { bytes, held, .. } = values.lend();
+        let prepared = self.raw.prepare_bsend(bytes, to, tag)?;
+        Ok(Persistent::new(self, Prepared::Message(prepared), held))
+    }
+
+    /// Prepares a receive into `values` that is run repeatedly (`MPI_Recv_init`).
+    ///
+    /// # Errors
+    /// When the rank does not exist, or the tag is too large.
+    pub fn recv_init<'comm, 'buf, T: Data>(
+        &'comm self,
+        values: &'buf mut [T],
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<Persistent<'comm, &'buf mut [T], A>> {
+        let LentSlice { bytes, held, .. } = values.lend();
+        let prepared = (self.raw).prepare_recv(bytes, source.into(), tag.into())?;
+        Ok(Persistent::new(self, Prepared::Message(prepared), held))
+    }
+
+    fn prepare_send<B: Buffer>(
+        &self,
+        values: LentSlice<B>,
+        to: usize,
+        tag: u32,
+        mode: Mode,
+    ) -> Result<Persistent<'_, B, A>> {
+        let prepared = self.raw.prepare_send(values.bytes, to, tag, mode)?;
+        Ok(Persistent::new(
+            self,
+            Prepared::Message(prepared),
+            values.held,
+        ))
     }
 }
 
 impl<'comm, B: Buffer, A: Threading> Persistent<'comm, B, A> {
-    /// A prepared collective of `comm`.
+    /// A prepared operation of `comm`, which uses the memory of `held`.
     pub(super) const fn new(
         comm: &'comm Comm<A>,
-        raw: oxmpi_core::PreparedCollective<'comm, A>,
+        prepared: Prepared<'comm, A>,
         held: B::Held,
     ) -> Self {
-        Self { comm, raw, held }
+        Self {
+            comm,
+            prepared,
+            held,
+        }
     }
 }
 
 impl<B: Buffer, A: Threading> Persistent<'_, B, A> {
-    /// Runs it once (`MPI_Start` and `MPI_Wait`).
+    /// Runs it once (`MPI_Start` and `MPI_Wait`). The status of a send names the receiver and the bytes sent;
+    /// that of a collective has no meaning.
     ///
     /// # Errors
-    /// As the method of the collective's name. After an error it cannot be run again.
+    /// Those of [`Comm::send`], [`Comm::recv`], or the method of the collective's name. After an error a
+    /// collective cannot be run again.
     ///
     /// # Cost
-    /// Nothing is allocated, and no algorithm is chosen.
-    pub fn run(&mut self) -> Result<()> {
-        let request = self.start(self.comm)?;
-        self.comm.raw.wait(request).map(drop)
+    /// A message costs what the blocking call does. A collective allocates nothing and chooses no algorithm.
+    pub fn run(&mut self) -> Result<Status> {
+        match &self.prepared {
+            Prepared::Collective(prepared) => self.comm.raw.wait(prepared.start()?),
+            Prepared::Message(prepared) => prepared.run(),
+        }
     }
 
     /// The buffers, between two runs.
     pub fn buffers(&mut self) -> B::Lent<'_> {
-        // SAFETY: `held` was made of a `B`. No run is under way: `run` waits for its completion, and a scope
+        // SAFETY: `held` was made of a `B`. No run is in progress: `run` waits for its completion, and a scope
         // that started one has borrowed `self` uniquely until its own end.
         unsafe { B::lend(&mut self.held) }
     }
@@ -93,12 +221,12 @@ impl<B: Buffer, A: Threading> Persistent<'_, B, A> {
     /// Starts a run for a scope of `comm`.
     pub(crate) fn start(&self, comm: &Comm<A>) -> Result<RawRequest> {
         if !std::ptr::eq(self.comm, comm) {
-            return Err(Error::Collective {
-                rank: comm.rank(),
-                why: "a persistent one is started in a scope of another communicator".to_owned(),
-            });
+            return Err(Error::Persistent { rank: comm.rank() });
         }
-        self.raw.start()
+        match &self.prepared {
+            Prepared::Collective(prepared) => prepared.start(),
+            Prepared::Message(prepared) => prepared.start(),
+        }
     }
 }
 

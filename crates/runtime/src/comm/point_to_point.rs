@@ -1,5 +1,7 @@
 //! Blocking sends, receives and probes (MPI 5.0, chapter 3).
 
+use std::mem::MaybeUninit;
+
 use oxmpi_core::{Mode, Result, Source, Status, Tag, Threading};
 
 use super::{Comm, Message};
@@ -46,11 +48,7 @@ impl<A: Threading> Comm<A> {
     /// # Errors
     /// As [`Comm::send`].
     pub fn bsend<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
-        let sent = self.isend_owned(values.to_vec(), to, tag)?;
-        if sent.is_done()? {
-            sent.wait()?;
-        }
-        Ok(())
+        self.raw.bsend(source(values), to, tag)
     }
 
     /// Receives into `values`, which may be longer than the message (`MPI_Recv`).
@@ -86,6 +84,34 @@ impl<A: Threading> Comm<A> {
         tag: impl Into<Tag>,
     ) -> Result<(Vec<T>, Status)> {
         self.mprobe(source, tag)?.recv_vec()
+    }
+
+    /// Receives into memory that need not be initialised, and gives the elements that the message filled
+    /// (`MPI_Mprobe` and `MPI_Mrecv`). The others stay as they are.
+    ///
+    /// ```
+    /// # use oxmpi::World;
+    /// # let world = World::init()?;
+    /// # let comm = world.comm();
+    /// # comm.bsend(&[1u32, 2, 3], comm.rank(), 7)?;
+    /// let mut room = Vec::with_capacity(1000);
+    /// let (got, status) = comm.recv_uninit::<u32>(room.spare_capacity_mut(), comm.rank(), 7)?;
+    /// assert_eq!((&*got, status.bytes), (&[1, 2, 3][..], 12));
+    /// # Ok::<(), oxmpi::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Comm::recv`] and [`Comm::recv_vec`].
+    ///
+    /// # Cost
+    /// As [`Comm::recv_vec`] without the allocation: as many bytes as the message has are set to zero first.
+    pub fn recv_uninit<'buf, T: Data>(
+        &self,
+        values: &'buf mut [MaybeUninit<T>],
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<(&'buf mut [T], Status)> {
+        self.mprobe(source, tag)?.recv_uninit(values)
     }
 
     /// Sends one message and receives another, in any order (`MPI_Sendrecv`).

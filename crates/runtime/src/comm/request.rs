@@ -28,11 +28,21 @@ pub enum Test<E, O> {
     Pending(O),
 }
 
-/// The results of several operations, in their order.
+/// The buffers and statuses of several operations, in their order.
 pub type AllCompleted<B> = Vec<(B, Status)>;
 
-/// A completed request: its index in the list, its buffer and its status.
-pub type Completed<B> = (usize, B, Status);
+/// The result of each of several operations, in their order (`MPI_ERR_IN_STATUS`).
+pub type EachCompleted<B> = Vec<Result<(B, Status)>>;
+
+/// A completed request of a list.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Completed<B> {
+    /// Its index in the list before the call.
+    pub index: usize,
+    /// Its buffer and its status, or the error of this operation alone.
+    pub result: Result<(B, Status)>,
+}
 
 impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
     pub(super) const fn new(
@@ -102,8 +112,15 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
     /// Waits for all of `requests`, in their order (`MPI_Waitall`).
     ///
     /// # Errors
-    /// The first error; the scope's end waits for the other requests.
+    /// The first error, as soon as it is found; the scope's end waits for the other requests.
+    /// [`Request::wait_each`] gives every result.
     pub fn wait_all(requests: impl IntoIterator<Item = Self>) -> Result<AllCompleted<B>> {
+        requests.into_iter().map(Self::wait).collect()
+    }
+
+    /// Waits for all of `requests`, in their order, and gives each its own result (`MPI_Waitall` with the errors
+    /// in the statuses).
+    pub fn wait_each(requests: impl IntoIterator<Item = Self>) -> EachCompleted<B> {
         requests.into_iter().map(Self::wait).collect()
     }
 
@@ -111,38 +128,37 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
     /// (`MPI_Waitany`). `None`: the list is empty.
     ///
     /// # Errors
-    /// That of this operation.
+    /// When none of them can complete, or the world has ended. The error of the operation is in its
+    /// [result](Completed::result).
     pub fn wait_any(requests: &mut Vec<Self>) -> Result<Option<Completed<B>>> {
         let Some(first) = requests.first() else {
             return Ok(None);
         };
         let raw = first.open.raw();
-        let place = raw.wait_first(requests.iter().map(|r| r.request))?;
-        Self::take(requests, place).map(Some)
+        let index = raw.wait_first(requests.iter().map(|r| r.request))?;
+        Ok(Some(Self::take(requests, index)))
     }
 
     /// Removes a completed request from the list by [`Vec::swap_remove`] (`MPI_Testany`). `None`: none has
     /// completed.
     ///
     /// # Errors
-    /// That of this operation.
+    /// When the world has ended. The error of the operation is in its [result](Completed::result).
     pub fn test_any(requests: &mut Vec<Self>) -> Result<Option<Completed<B>>> {
         let Some(first) = requests.first() else {
             return Ok(None);
         };
         let raw = first.open.raw();
-        match raw.poll_for(|ended| requests.iter().position(|r| ended(r.request)))? {
-            None => Ok(None),
-            Some(place) => Self::take(requests, place).map(Some),
-        }
+        let found = raw.poll_for(|ended| requests.iter().position(|r| ended(r.request)))?;
+        Ok(found.map(|index| Self::take(requests, index)))
     }
 
-    /// Waits until at least one has completed, and removes all completed requests from the list
-    /// (`MPI_Waitsome`). Their indexes are those before the call. Empty: the list is empty.
+    /// Waits until at least one has completed, and removes all completed requests from the list, each with its
+    /// own result (`MPI_Waitsome`). The others keep their order. Empty: the list is empty.
     ///
     /// # Errors
-    /// The first error. Other completed requests stay in the list, or are lost if they were removed before
-    /// it.
+    /// When none of them can complete, or the world has ended. The error of an operation is in its
+    /// [result](Completed::result).
     pub fn wait_some(requests: &mut Vec<Self>) -> Result<Vec<Completed<B>>> {
         let Some(first) = requests.first() else {
             return Ok(Vec::new());
@@ -152,11 +168,11 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
         Self::test_some(requests)
     }
 
-    /// Removes all completed requests from the list (`MPI_Testsome`). Their indexes are those before the
-    /// call.
+    /// Removes all completed requests from the list, each with its own result (`MPI_Testsome`). The others keep
+    /// their order.
     ///
     /// # Errors
-    /// As [`Request::wait_some`].
+    /// As [`Request::test_any`].
     pub fn test_some(requests: &mut Vec<Self>) -> Result<Vec<Completed<B>>> {
         let Some(first) = requests.first() else {
             return Ok(Vec::new());
@@ -171,43 +187,52 @@ impl<'scope, 'env, B: Buffer, A: Threading> Request<'scope, 'env, B, A> {
         };
         let mut ended = Vec::new();
         let mut open = Vec::with_capacity(requests.len());
-        let mut failed = None;
-        for (place, request) in requests.drain(..).enumerate() {
-            if !done[place] || failed.is_some() {
+        for (index, request) in requests.drain(..).enumerate() {
+            if done[index] {
+                let result = request.wait();
+                ended.push(Completed { index, result });
+            } else {
                 open.push(request);
-                continue;
-            }
-            match request.wait() {
-                Ok((buffer, status)) => ended.push((place, buffer, status)),
-                Err(error) => failed = Some(error),
             }
         }
         *requests = open;
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(ended),
-        }
+        Ok(ended)
     }
 
     /// The buffers and statuses of all requests if all have completed (`MPI_Testall`), else the list.
     ///
     /// # Errors
-    /// The first error.
+    /// The first error. [`Request::test_each`] gives every result.
     pub fn test_all(requests: Vec<Self>) -> Result<Test<AllCompleted<B>, Vec<Self>>> {
+        match Self::test_each(requests)? {
+            Test::Pending(requests) => Ok(Test::Pending(requests)),
+            Test::Ready(results) => {
+                let all: Result<_> = results.into_iter().collect();
+                all.map(Test::Ready)
+            }
+        }
+    }
+
+    /// The result of each request if all have completed (`MPI_Testall` with the errors in the statuses), else the
+    /// list.
+    ///
+    /// # Errors
+    /// When the world has ended.
+    pub fn test_each(requests: Vec<Self>) -> Result<Test<EachCompleted<B>, Vec<Self>>> {
         let Some(first) = requests.first() else {
             return Ok(Test::Ready(Vec::new()));
         };
         let raw = first.open.raw();
         let all = raw.poll_for(|ended| requests.iter().all(|r| ended(r.request)).then_some(()))?;
-        match all {
-            None => Ok(Test::Pending(requests)),
-            Some(()) => Self::wait_all(requests).map(Test::Ready),
-        }
+        Ok(match all {
+            None => Test::Pending(requests),
+            Some(()) => Test::Ready(Self::wait_each(requests)),
+        })
     }
 
-    fn take(requests: &mut Vec<Self>, place: usize) -> Result<Completed<B>> {
-        let (buffer, status) = requests.swap_remove(place).wait()?;
-        Ok((place, buffer, status))
+    fn take(requests: &mut Vec<Self>, index: usize) -> Completed<B> {
+        let result = requests.swap_remove(index).wait();
+        Completed { index, result }
     }
 }
 

@@ -127,10 +127,12 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
         Ok(self.keep(request, described.held))
     }
 
-    /// Starts a run of a persistent collective (`MPI_Start`). Its request gives the collective back.
+    /// Starts a run of a persistent send, receive or collective (`MPI_Start`). Its request gives the operation
+    /// back.
     ///
     /// # Errors
-    /// When it belongs to another communicator, or an earlier run has failed.
+    /// When it belongs to another communicator, or an earlier run of a collective has failed; other errors are
+    /// given by the request, or by this call where it sees them.
     pub fn restart<'comm, B: Buffer>(
         &'scope self,
         persistent: &'env mut Persistent<'comm, B, A>,
@@ -139,6 +141,20 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
         // SAFETY: `held` was just made of a unique reference, and only the request keeps it.
         let request = unsafe { &mut *held }.start(self.comm)?;
         Ok(self.keep(request, held))
+    }
+
+    /// Starts a run of each of several persistent operations (`MPI_Startall`).
+    ///
+    /// # Errors
+    /// The first, as [`Scope::restart`]. The operations before it have been started: a body that returns the
+    /// error cancels them, and one that goes on waits for them.
+    pub fn restart_all<'comm: 'env, B: Buffer + 'env>(
+        &'scope self,
+        persistent: impl IntoIterator<Item = &'env mut Persistent<'comm, B, A>>,
+    ) -> Result<Vec<Request<'scope, 'env, &'env mut Persistent<'comm, B, A>, A>>> {
+        (persistent.into_iter())
+            .map(|operation| self.restart(operation))
+            .collect()
     }
 
     #[inline(always)]

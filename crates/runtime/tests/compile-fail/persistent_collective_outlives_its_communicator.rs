@@ -5,5 +5,5 @@ fn main() -> Result<()> {
     let comm = world.comm().dup()?;
     let mut barrier = comm.persistent(collective::barrier())?;
     drop(comm);
-    barrier.run()
+    barrier.run().map(drop)
 }

@@ -93,7 +93,7 @@ fn exchange(comm: &Comm, bytes: usize, series: u64) -> Result<f64> {
         let start = Instant::now();
         ping_pong(comm, &out, &mut into, series, times)?;
         let mut enough = [u8::from(start.elapsed() >= BLOCK)];
-        comm.bcast(&mut enough, 0)?;
+        comm.bcast_into(&mut enough, 0)?;
         if enough[0] != 0 {
             break;
         }

@@ -143,7 +143,7 @@ pub(super) fn bcast_and_reduce(comm: &Comm, root: usize, len: usize) -> Result<(
     } else {
         vec![0; len]
     };
-    comm.bcast(&mut data, root)?;
+    comm.bcast_into(&mut data, root)?;
     assert!(data == values(root, len), "bcast of {len} from {root}");
 
     let mut result = (rank == root).then(|| vec![0; len]);
@@ -203,7 +203,7 @@ fn sums_of_floats_have_the_same_bits_on_all_ranks() {
                         .collect();
                     comm.allreduce_in_place(&mut sums, Op::SUM)?;
                     let mut bits: Vec<u64> = sums.iter().map(|sum| sum.to_bits()).collect();
-                    comm.bcast(&mut bits, 0)?;
+                    comm.bcast_into(&mut bits, 0)?;
                     assert!(sums.iter().map(|sum| sum.to_bits()).eq(bits), "{len} sums");
                 }
                 Ok(())
@@ -221,7 +221,7 @@ fn elements_may_have_no_size() {
             let mut result = [(); 4];
             comm.allreduce_into(&[(); 4], &mut result, Op::ordered(|(), ()| ()))?;
             comm.reduce_in_place(&mut result, Op::commutative(|(), ()| ()), 0)?;
-            comm.bcast(&mut result, 0)
+            comm.bcast_into(&mut result, 0)
         });
     }
 }

@@ -41,14 +41,14 @@ pub(super) fn gather_and_scatter<A: Threading>(
     let at_root = rank == root;
 
     let mut all = at_root.then(|| vec![0; len * size]);
-    comm.gather(&mine, all.as_deref_mut(), root)?;
+    comm.gather_into(&mine, all.as_deref_mut(), root)?;
     assert!(
         all.is_none_or(|all| all == expected),
         "gather of {len} to {root}"
     );
 
     let mut room = vec![0; len];
-    comm.scatter(at_root.then_some(&expected[..]), &mut room, root)?;
+    comm.scatter_into(at_root.then_some(&expected[..]), &mut room, root)?;
     assert!(room == mine, "scatter of {len} from {root}");
 
     let mut all = vec![0; len * size];
@@ -58,8 +58,8 @@ pub(super) fn gather_and_scatter<A: Threading>(
         assert!(all == expected, "gather of {len} to {root} in place");
         comm.scatter_in_place(&expected)
     } else {
-        comm.gather(&mine, None, root)?;
-        comm.scatter(None, &mut room, root)?;
+        comm.gather_into(&mine, None, root)?;
+        comm.scatter_into(None, &mut room, root)?;
         assert!(room == mine, "scatter of {len} from {root} in place");
         Ok(())
     }
@@ -70,7 +70,7 @@ pub(super) fn allgather_and_alltoall<A: Threading>(comm: &Comm<A>, len: usize) -
     let (mine, expected) = (values(rank, len), all_values(size, len));
 
     let mut all = vec![0; len * size];
-    comm.allgather(&mine, &mut all)?;
+    comm.allgather_into(&mine, &mut all)?;
     assert!(all == expected, "allgather of {len}");
     all.fill(0);
     all[rank * len..][..len].copy_from_slice(&mine);
@@ -78,7 +78,7 @@ pub(super) fn allgather_and_alltoall<A: Threading>(comm: &Comm<A>, len: usize) -
     assert!(all == expected, "allgather of {len} in place");
 
     let (mut blocks, expected) = (sent(rank, size, len), received(rank, size, len));
-    comm.alltoall(&blocks, &mut all)?;
+    comm.alltoall_into(&blocks, &mut all)?;
     assert!(all == expected, "alltoall of {len}");
     comm.alltoall_in_place(&mut blocks)?;
     assert!(blocks == expected, "alltoall of {len} in place");

@@ -43,22 +43,37 @@ fn of_one_length(comm: &Comm, len: usize) -> Result<()> {
     let at_root = |len: usize| if rank == root { len } else { 0 };
     let (mine, wide) = (values(rank, len), values(rank, room));
     let none = || vec![0; len];
-    in_all_forms!(comm, out = mine.clone(), 2, bcast(&mut out, root));
+    in_all_forms!(
+        comm,
+        out = mine.clone(),
+        2,
+        bcast_into as bcast(&mut out, root)
+    );
     in_all_forms!(
         comm,
         out = vec![0; at_root(room)],
         2,
-        gather(&mine, (rank == root).then_some(&mut out[..]), root)
+        gather_into as gather(&mine, (rank == root).then_some(&mut out[..]), root)
     );
     in_all_forms!(
         comm,
         out = none(),
         2,
-        scatter((rank == root).then_some(&wide[..]), &mut out, root)
+        scatter_into as scatter((rank == root).then_some(&wide[..]), &mut out, root)
     );
-    in_all_forms!(comm, out = vec![0; room], 2, allgather(&mine, &mut out));
+    in_all_forms!(
+        comm,
+        out = vec![0; room],
+        2,
+        allgather_into as allgather(&mine, &mut out)
+    );
     in_all_forms!(comm, out = wide.clone(), 2, allgather_in_place(&mut out));
-    in_all_forms!(comm, out = vec![0; room], 2, alltoall(&wide, &mut out));
+    in_all_forms!(
+        comm,
+        out = vec![0; room],
+        2,
+        alltoall_into as alltoall(&wide, &mut out)
+    );
     in_all_forms!(comm, out = wide.clone(), 1, alltoall_in_place(&mut out));
     in_all_forms!(comm, out = vec![0; at_root(len)], 2, reduce_into as reduce(&mine, (rank == root).then_some(&mut out[..]), Op::SUM, root));
     in_all_forms!(
@@ -83,7 +98,7 @@ fn of_one_length(comm: &Comm, len: usize) -> Result<()> {
         comm,
         out = none(),
         2,
-        reduce_scatter_block(&wide, &mut out, Op::SUM)
+        reduce_scatter_block_into as reduce_scatter_block(&wide, &mut out, Op::SUM)
     );
     in_all_forms!(
         comm,
@@ -117,12 +132,12 @@ fn of_one_length(comm: &Comm, len: usize) -> Result<()> {
 fn in_place_at_the_root(comm: &Comm, len: usize) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     if rank != 0 {
-        in_all_forms!(comm, out = values(rank, len), 2, gather(&out, None, 0));
+        in_all_forms!(comm, out = values(rank, len), 2, gather_into as gather(&out, None, 0));
         in_all_forms!(
             comm,
             out = vec![0; len],
             2,
-            scatter(None::<&[u64]>, &mut out, 0)
+            scatter_into as scatter(None::<&[u64]>, &mut out, 0)
         );
         return Ok(());
     }
@@ -207,7 +222,7 @@ fn with_neighbors(ring: &Comm, len: usize) -> Result<()> {
         ring,
         out = vec![0; 2 * len],
         2,
-        neighbor_allgather(&mine, &mut out)
+        neighbor_allgather_into as neighbor_allgather(&mine, &mut out)
     );
     in_all_forms!(
         ring,
@@ -219,7 +234,7 @@ fn with_neighbors(ring: &Comm, len: usize) -> Result<()> {
         ring,
         out = vec![0; 2 * len],
         2,
-        neighbor_alltoall(&both, &mut out)
+        neighbor_alltoall_into as neighbor_alltoall(&both, &mut out)
     );
     in_all_forms!(
         ring,

@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod blocks;
+mod by_value;
 mod exchanges;
 mod forms;
 mod kill;

@@ -48,7 +48,7 @@ fn on_grid(comm: &Comm, grid: Grid, len: usize) -> Result<()> {
     };
 
     let mut all = vec![UNTOUCHED; len * neighbors.len()];
-    cart.neighbor_allgather(&values(cart.rank(), len), &mut all)?;
+    cart.neighbor_allgather_into(&values(cart.rank(), len), &mut all)?;
     assert!(
         all == expected(&|from, _| values(from, len)),
         "allgather on {grid:?}"
@@ -59,7 +59,7 @@ fn on_grid(comm: &Comm, grid: Grid, len: usize) -> Result<()> {
         .map(|place| sent(cart.rank(), place, len))
         .collect();
     all.fill(UNTOUCHED);
-    cart.neighbor_alltoall(&blocks.concat(), &mut all)?;
+    cart.neighbor_alltoall_into(&blocks.concat(), &mut all)?;
     assert!(
         all == expected(&|from, place| sent(from, place, len)),
         "alltoall on {grid:?}"
@@ -122,7 +122,7 @@ fn neighborhood_collectives_are_right_on_graphs() {
             drop(graph);
             for len in [1, 2000] {
                 let mut all = vec![0; len * sources.len()];
-                copy.neighbor_allgather(&values(rank, len), &mut all)?;
+                copy.neighbor_allgather_into(&values(rank, len), &mut all)?;
                 let expected: Vec<_> = sources.iter().flat_map(|&from| values(from, len)).collect();
                 assert!(all == expected, "allgather of {len}");
             }
@@ -180,7 +180,7 @@ fn slices_of_grids_have_their_ranks_and_neighbors() {
         assert_eq!(row.grid(), &Grid::new(&[3], &[true]));
         assert_eq!(row.rank(), cart.coordinates()[1]);
         let mut around = [0; 2];
-        row.neighbor_allgather(&[cart.rank()], &mut around)?;
+        row.neighbor_allgather_into(&[cart.rank()], &mut around)?;
         let expected = [-1, 1].map(|by| cart.grid().along(cart.rank(), 1, by).expect("a ring"));
         assert_eq!(around, expected);
         let point = cart.slice(&[])?;
@@ -196,7 +196,7 @@ fn wrong_neighbors_are_refused_on_all_ranks() {
         let comm = world.comm();
         let me = comm.rank();
         let none = comm
-            .neighbor_allgather(&[1u8], &mut [])
+            .neighbor_allgather_into(&[1u8], &mut [])
             .expect_err("no neighbours");
         let why = "this communicator has no neighbours; make a Cart or a Graph of it";
         assert_eq!(

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use oxmpi::{Comm, Error, Result, World};
+use oxmpi::{Comm, Error, Result, Single};
 use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::placement::{Order, Placement};
 use oxmpi_coll::sim::Workload;
+use oxmpi_core::{Communicator, Job as CoreJob};
 use serde_json::Value;
 
 use super::algorithms::{all_operations, bcast_and_reduce, in_order};
@@ -51,11 +52,10 @@ fn ranks_choose_the_algorithms_that_explain_names() {
             _ => Job::of(RANKS).cyclic(),
         };
         let done = job.run(|| {
-            let world = World::init()?;
-            let comm = world.comm();
+            let (mut job, comm) = join()?;
             for (work, bytes) in calls() {
-                let call = work.call(comm.rank() as u32).expect("a call of each rank");
-                let choice = comm.algorithm(&call)?;
+                let call = work.call(job.rank()).expect("a call of each rank");
+                let choice = comm.choice(&call, comm.group())?;
                 let taken = choice.parameters.over(choice.algorithm.row());
                 println!(
                     "{} of {bytes} B: {}, radix {}, {} blocks, {} a node",
@@ -66,7 +66,7 @@ fn ranks_choose_the_algorithms_that_explain_names() {
                     taken.per_node
                 );
             }
-            Ok::<_, Error>(())
+            job.leave(&comm)
         });
         assert_eq!(done.code, 0, "{}", done.err);
         let ran: BTreeSet<&str> = done.out.lines().collect();
@@ -77,6 +77,15 @@ fn ranks_choose_the_algorithms_that_explain_names() {
         let by_leaders = done.out.contains("bcast of 8 B: node-aware");
         assert!(by_leaders || placement == "cyclic", "{ran:#?}");
     }
+}
+
+/// Joins the job without the Rust face, which shows neither algorithms nor placements.
+fn join() -> Result<(CoreJob, Communicator<Single>)> {
+    let policy = || {
+        let policy = oxmpi_settings::job_policy(Vec::new());
+        policy.map_err(|bad| Error::Setting(bad.to_string()))
+    };
+    CoreJob::join(policy, &mut |warning| eprintln!("{warning}"))
 }
 
 /// The algorithm and parameters that `oxmpi explain` prints for a call of ranks of which two are on each
@@ -106,48 +115,87 @@ fn explained(collective: Collective, bytes: u64, placement: &str) -> String {
     )
 }
 
-/// All collectives are right on communicators of all ranks in several orders, and of parts: whole hosts,
-/// parts of several hosts, different numbers of ranks on each.
+/// Ranks of a job with three on each host.
+const PLACED: usize = 12;
+
+/// Communicators of its ranks, and their placements.
+struct PlacedRanks {
+    /// Its ranks in their order.
+    members: Vec<usize>,
+    placement: Placement,
+}
+
+/// All ranks in several orders, and parts: whole hosts, parts of several hosts, different numbers of ranks on
+/// each.
+fn placed_ranks() -> impl Iterator<Item = PlacedRanks> {
+    let block = |size, ranks| Placement::new(Order::Block, size, ranks);
+    let all = |key: fn(usize) -> usize| {
+        let mut members: Vec<_> = (0..PLACED).collect();
+        members.sort_by_key(|&rank| key(rank));
+        members
+    };
+    let lists = [
+        (all(|rank| rank), block(12, 3)),
+        (all(|rank| 11 - rank), block(12, 3)),
+        (
+            all(|rank| rank % 3 * 4 + rank / 3),
+            Placement::new(Order::Cyclic, 12, 3),
+        ),
+        // An order that is neither block nor cyclic.
+        (all(|rank| rank * 5 % 12), block(12, 1)),
+        (vec![3, 4, 5], block(3, 3)),
+        (vec![0, 1, 2, 3], block(4, 3)),
+        (vec![0, 3, 4, 5], block(4, 1)),
+        (vec![1, 2, 3, 4], block(4, 2)),
+        (vec![0, 3, 6, 9], block(4, 1)),
+        (vec![0, 3, 1, 4, 2, 5], Placement::new(Order::Cyclic, 6, 3)),
+        (vec![11, 0, 1, 10, 4, 7, 2], block(7, 1)),
+    ];
+    lists
+        .into_iter()
+        .map(|(members, placement)| PlacedRanks { members, placement })
+}
+
+impl PlacedRanks {
+    /// The colour and the key by which `rank` joins them in a split.
+    fn colour_and_key(&self, rank: usize) -> (Option<u32>, i32) {
+        let at = self.members.iter().position(|&member| member == rank);
+        (at.map(|_| 0), at.unwrap_or(0) as i32)
+    }
+}
+
+/// Ranks recognise the placement of a communicator.
+#[test]
+fn ranks_know_their_placement() {
+    if !over_hosts() {
+        return;
+    }
+    let done = Job::of(PLACED).run(|| {
+        let (mut job, comm) = join()?;
+        for placed in placed_ranks() {
+            let (colour, key) = placed.colour_and_key(job.rank() as usize);
+            if let Some(part) = comm.split(colour, key)? {
+                assert_eq!(part.group().placement(), placed.placement);
+            }
+        }
+        job.leave(&comm)
+    });
+    assert_eq!(done.code, 0, "{}", done.err);
+}
+
+/// All collectives are right on communicators of every placement.
 #[test]
 fn results_are_right_for_every_placement() {
     if !over_hosts() {
         return;
     }
-    // Three ranks on each host.
-    Job::of(12).succeed(|world| {
+    Job::of(PLACED).succeed(|world| {
         let comm = world.comm();
-        let (rank, new) = (comm.rank(), Placement::new);
-        let block = |size, ranks| new(Order::Block, size, ranks);
-        let cyclic = |rank: usize| rank % 3 * 4 + rank / 3;
-        let orders: [(&dyn Fn(usize) -> usize, Placement); 4] = [
-            (&|rank| rank, block(12, 3)),
-            (&|rank| 11 - rank, block(12, 3)),
-            (&cyclic, new(Order::Cyclic, 12, 3)),
-            // An order that is neither block nor cyclic.
-            (&|rank| rank * 5 % 12, block(12, 1)),
-        ];
-        for (key, place) in orders {
-            let ordered = comm.split(Some(0), key(rank) as i32)?.expect("a colour");
-            assert_eq!(ordered.placement(), place);
-            everything(&ordered)?;
-        }
-        let parts: [(&[usize], Placement); 7] = [
-            (&[3, 4, 5], block(3, 3)),
-            (&[0, 1, 2, 3], block(4, 3)),
-            (&[0, 3, 4, 5], block(4, 1)),
-            (&[1, 2, 3, 4], block(4, 2)),
-            (&[0, 3, 6, 9], block(4, 1)),
-            (&[0, 3, 1, 4, 2, 5], new(Order::Cyclic, 6, 3)),
-            (&[11, 0, 1, 10, 4, 7, 2], block(7, 1)),
-        ];
-        for (members, place) in parts {
-            let at = members.iter().position(|&member| member == rank);
-            let colour = at.map(|_| 0);
-            let Some(part) = comm.split(colour, at.unwrap_or(0) as i32)? else {
-                continue;
-            };
-            assert_eq!(part.placement(), place);
-            everything(&part)?;
+        for placed in placed_ranks() {
+            let (colour, key) = placed.colour_and_key(comm.rank());
+            if let Some(part) = comm.split(colour, key)? {
+                everything(&part)?;
+            }
         }
         comm.barrier()
     });

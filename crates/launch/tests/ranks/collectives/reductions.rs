@@ -91,7 +91,7 @@ pub(super) fn scattered(comm: &Comm, len: usize) -> Result<()> {
     let mine = values(rank, len * size);
     let expected = &sums(size, len * size)[rank * len..][..len];
     let (mut result, mut in_place) = (vec![0; len], mine.clone());
-    comm.reduce_scatter_block(&mine, &mut result, Op::SUM)?;
+    comm.reduce_scatter_block_into(&mine, &mut result, Op::SUM)?;
     comm.reduce_scatter_block_in_place(&mut in_place, Op::SUM)?;
     assert!(result == expected, "reduce_scatter_block of {len}");
     assert!(
@@ -101,7 +101,7 @@ pub(super) fn scattered(comm: &Comm, len: usize) -> Result<()> {
 
     let mine: Vec<_> = (0..len * size).map(|i| operand(rank, i)).collect();
     let mut result = vec![[0; 2]; len];
-    comm.reduce_scatter_block(&mine, &mut result, Op::ordered(compose))?;
+    comm.reduce_scatter_block_into(&mine, &mut result, Op::ordered(compose))?;
     assert!(
         result == composed(size, rank * len..(rank + 1) * len),
         "in order, {len}"

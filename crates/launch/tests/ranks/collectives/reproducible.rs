@@ -61,7 +61,7 @@ fn sums_do_not_depend_on_the_number_of_ranks() {
             comm.reduce_into(&mine, sums.as_deref_mut(), Op::SUM, 2)?;
             assert!(sums.is_none_or(|sums| right(&sums)));
             let mut share = [0.0; 3];
-            comm.reduce_scatter_block(&mine, &mut share, Op::SUM)?;
+            comm.reduce_scatter_block_into(&mine, &mut share, Op::SUM)?;
             assert!(right(&share));
             let mut counts = vec![2; size];
             counts[0] += len - 2 * size;

@@ -172,7 +172,9 @@ fn messages_and_blocking_collectives_complete_meanwhile() {
                     comm.send(&[round + rank as u32], right, round)?;
                     comm.barrier()?;
                     let mut all = vec![folded.any(), receive.any(), ranks.any()];
-                    while let Some((_, (), _)) = Request::wait_any(&mut all)? {}
+                    while let Some(ended) = Request::wait_any(&mut all)? {
+                        ended.result?;
+                    }
                     Ok(())
                 })?;
                 assert_eq!(got, [round + left as u32]);

@@ -137,7 +137,7 @@ fn reduce_scatter_returns_blocks_of_the_other_group_s_sum() {
             // The operation does not commute: operands are in the order of the other group's ranks.
             let digits = Op::ordered(|a: [u64; 2], b: [u64; 2]| [a[0] * b[1] + b[0], a[1] * b[1]]);
             let mut all = [[0; 2]];
-            inter.allreduce(&[[rank as u64 + 1, 10]], &mut all, digits)?;
+            inter.allreduce_into(&[[rank as u64 + 1, 10]], &mut all, digits)?;
             let wanted = (1..=others.len() as u64).fold(0, |number, digit| number * 10 + digit);
             assert_eq!(all[0][0], wanted);
             inter.barrier()
@@ -164,7 +164,7 @@ fn blocks_that_do_not_fit_are_refused_before_anything_is_sent() {
         let given = Some(Blocks::packed(&mine[..], &beyond));
         let wrong = inter.scatterv(given, &mut [0], Root::ProcNull);
         assert!(text(wrong).contains("only the root has"));
-        let wrong = inter.gather(&mine, None, Root::Rank(9));
+        let wrong = inter.gather_into(&mine, None, Root::Rank(9));
         assert!(text(wrong).contains("named rank 9"));
         let counts = vec![1; inter.local().size() + 1];
         let wrong = inter.reduce_scatter(&mine, &counts, &mut [0], Op::SUM);

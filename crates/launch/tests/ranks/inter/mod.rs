@@ -110,21 +110,26 @@ fn rooted_collectives_work_with_every_root() {
                     let is_root = root == Root::This;
 
                     let mut value = [me, 7];
-                    inter.bcast(&mut value, root)?;
+                    inter.bcast_into(&mut value, root)?;
                     assert_eq!(value, [if here { me } else { root_name }, 7]);
 
                     let mut all = is_root.then(|| vec![0; 2 * others.len()]);
-                    inter.gather(&[me, 1], all.as_deref_mut(), root)?;
+                    inter.gather_into(&[me, 1], all.as_deref_mut(), root)?;
                     let wanted: Vec<u64> = others.iter().flat_map(|&name| [name, 1]).collect();
                     assert!(all.is_none_or(|all| all == wanted));
 
                     let parts = is_root.then_some(&others[..]);
                     let mut part = [0];
-                    inter.scatter(parts, &mut part, root)?;
+                    inter.scatter_into(parts, &mut part, root)?;
                     assert_eq!(part, [if here { 0 } else { me }]);
 
                     let mut sum = is_root.then_some([0]);
-                    inter.reduce(&[me], sum.as_mut().map(|sum| &mut sum[..]), Op::SUM, root)?;
+                    inter.reduce_into(
+                        &[me],
+                        sum.as_mut().map(|sum| &mut sum[..]),
+                        Op::SUM,
+                        root,
+                    )?;
                     assert!(sum.is_none_or(|sum| sum == [others.iter().sum::<u64>()]));
                 }
             }
@@ -142,12 +147,12 @@ fn collectives_return_the_data_of_the_other_group() {
             let others = names(me < 100, inter.remote_size());
 
             let mut all = vec![0; others.len()];
-            inter.allgather(&[me], &mut all)?;
+            inter.allgather_into(&[me], &mut all)?;
             assert_eq!(all, others);
 
             let parts: Vec<u64> = others.iter().map(|&other| me * 1000 + other).collect();
             let mut got = vec![0; others.len()];
-            inter.alltoall(&parts, &mut got)?;
+            inter.alltoall_into(&parts, &mut got)?;
             assert!(
                 got.iter()
                     .zip(&others)
@@ -155,7 +160,7 @@ fn collectives_return_the_data_of_the_other_group() {
             );
 
             let mut most = [0];
-            inter.allreduce(&[me], &mut most, Op::MAX)?;
+            inter.allreduce_into(&[me], &mut most, Op::MAX)?;
             assert_eq!(most.first(), others.last());
 
             // Both groups reduce the same number of values, for groups of any two sizes.
@@ -163,7 +168,7 @@ fn collectives_return_the_data_of_the_other_group() {
             let total = each * inter.local().size();
             let values: Vec<u64> = (0..total as u64).map(|at| at + me).collect();
             let mut part = vec![0; each];
-            inter.reduce_scatter_block(&values, &mut part, Op::SUM)?;
+            inter.reduce_scatter_block_into(&values, &mut part, Op::SUM)?;
             let (count, sum) = (others.len() as u64, others.iter().sum::<u64>());
             for (at, got) in part.into_iter().enumerate() {
                 let place = (inter.local().rank() * each + at) as u64;
@@ -184,7 +189,7 @@ fn merge_orders_groups_by_the_flag_high() {
                 let high = (me >= 100) == first_is_high;
                 let merged = inter.merge(high)?;
                 let mut all = vec![0; comm.size()];
-                merged.allgather(&[me], &mut all)?;
+                merged.allgather_into(&[me], &mut all)?;
                 let size = |here: bool| {
                     if here {
                         inter.local().size()
@@ -225,7 +230,7 @@ fn mistakes_are_reported_on_every_rank() {
 
         let inter = groups(world)?;
         let error = inter
-            .gather(&[1u8], None, Root::This)
+            .gather_into(&[1u8], None, Root::This)
             .expect_err("the root gives no room");
         assert!(error.to_string().contains("does not give"), "{error}");
         inter.barrier()

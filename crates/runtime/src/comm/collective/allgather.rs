@@ -1,5 +1,7 @@
 //! Allgather (MPI 5.0, section 6.7).
 
+use std::slice;
+
 use oxmpi_coll::catalog::Call;
 use oxmpi_core::{Area, Result, Threading};
 use oxmpi_wire::Bytes;
@@ -85,16 +87,34 @@ fn total(places: &[impl Bytes]) -> u64 {
 }
 
 impl<A: Threading> Comm<A> {
+    /// Gives every rank the values of all ranks, one from each, in the order of the ranks (`MPI_Allgather`).
+    ///
+    /// ```
+    /// # let world = oxmpi::World::init()?;
+    /// # let comm = world.comm();
+    /// let ranks = comm.allgather(&comm.rank())?;
+    /// assert!(ranks.into_iter().eq(0..comm.size()));
+    /// # Ok::<(), oxmpi::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a rank is lost, or this rank has no memory.
+    pub fn allgather<T: Data>(&self, value: &T) -> Result<Vec<T>> {
+        let mut all = self.room(self.size())?;
+        self.allgather_into(slice::from_ref(value), &mut all)?;
+        Ok(all)
+    }
+
     /// Gives every rank the values of all ranks, the same number from each, in the order of the ranks
     /// (`MPI_Allgather`).
     ///
     /// # Errors
     /// When a length is wrong, or a rank is lost.
-    pub fn allgather<T: Data>(&self, values: &[T], all: &mut [T]) -> Result<()> {
+    pub fn allgather_into<T: Data>(&self, values: &[T], all: &mut [T]) -> Result<()> {
         self.run(super::allgather(values, all))
     }
 
-    /// As [`Comm::allgather`]; each rank's values are already at their position in `all` (`MPI_IN_PLACE`).
+    /// As [`Comm::allgather_into`]; each rank's values are already at their position in `all` (`MPI_IN_PLACE`).
     /// All ranks call this.
     ///
     /// # Errors
@@ -107,7 +127,7 @@ impl<A: Threading> Comm<A> {
     /// numbers.
     ///
     /// # Errors
-    /// As [`Comm::allgather`], and [`Error::Blocks`](crate::Error::Blocks).
+    /// As [`Comm::allgather_into`], and [`Error::Blocks`](crate::Error::Blocks).
     pub fn allgatherv<T: Data>(&self, values: &[T], all: Blocks<'_, &mut [T]>) -> Result<()> {
         self.run(super::allgatherv(values, all))
     }

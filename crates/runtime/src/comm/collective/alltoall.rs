@@ -129,16 +129,28 @@ fn exchange_in_place<B: Buffer>(
 }
 
 impl<A: Threading> Comm<A> {
+    /// Sends each rank its value of `values`, which has one for each rank in their order, and gives those that
+    /// the ranks sent to this one (`MPI_Alltoall`).
+    ///
+    /// # Errors
+    /// When there is another number of values, a rank is lost, or this rank has no memory.
+    pub fn alltoall<T: Data>(&self, values: &[T]) -> Result<Vec<T>> {
+        self.call_site().count_each("the values", values.len(), 1)?;
+        let mut result = self.room(values.len())?;
+        self.alltoall_into(values, &mut result)?;
+        Ok(result)
+    }
+
     /// Sends each rank an equal part of `values`, in the order of the ranks, and receives one from each
     /// (`MPI_Alltoall`).
     ///
     /// # Errors
     /// When a length is wrong, or a rank is lost.
-    pub fn alltoall<T: Data>(&self, values: &[T], result: &mut [T]) -> Result<()> {
+    pub fn alltoall_into<T: Data>(&self, values: &[T], result: &mut [T]) -> Result<()> {
         self.run(super::alltoall(values, result))
     }
 
-    /// As [`Comm::alltoall`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call
+    /// As [`Comm::alltoall_into`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call
     /// this.
     ///
     /// # Errors
@@ -151,7 +163,7 @@ impl<A: Threading> Comm<A> {
     /// lengths of sender and receiver are equal.
     ///
     /// # Errors
-    /// As [`Comm::alltoall`], and [`Error::Blocks`](crate::Error::Blocks).
+    /// As [`Comm::alltoall_into`], and [`Error::Blocks`](crate::Error::Blocks).
     pub fn alltoallv<T: Data>(
         &self,
         values: Blocks<'_, &[T]>,

@@ -1,5 +1,7 @@
 //! Broadcast (MPI 5.0, section 6.4).
 
+use std::slice;
+
 use oxmpi_coll::catalog::Call;
 use oxmpi_core::{Area, Result, Threading};
 use oxmpi_wire::Bytes;
@@ -27,12 +29,22 @@ pub fn bcast<T: Data>(values: &mut [T], root: impl Into<Root>) -> impl Collectiv
 }
 
 impl<A: Threading> Comm<A> {
+    /// The value of rank `root` (`MPI_Bcast`); those of the other ranks are not used.
+    ///
+    /// # Errors
+    /// When `root` does not exist, or a rank is lost.
+    pub fn bcast<T: Data>(&self, value: &T, root: usize) -> Result<T> {
+        let mut result = *value;
+        self.bcast_into(slice::from_mut(&mut result), root)?;
+        Ok(result)
+    }
+
     /// Gives every rank the values of rank `root` (`MPI_Bcast`). All ranks pass slices of the same
     /// length.
     ///
     /// # Errors
     /// When `root` does not exist, the lengths differ, or a rank is lost.
-    pub fn bcast<T: Data>(&self, values: &mut [T], root: usize) -> Result<()> {
+    pub fn bcast_into<T: Data>(&self, values: &mut [T], root: usize) -> Result<()> {
         self.run(super::bcast(values, root))
     }
 }

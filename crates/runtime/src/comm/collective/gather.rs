@@ -1,5 +1,7 @@
 //! Gather (MPI 5.0, section 6.5).
 
+use std::slice;
+
 use oxmpi_coll::catalog::Call;
 use oxmpi_core::{Area, Result, Threading};
 use oxmpi_wire::Bytes;
@@ -95,6 +97,18 @@ pub fn gatherv_in_place<'buf, T: Data>(
 }
 
 impl<A: Threading> Comm<A> {
+    /// Gives rank `root` the values of every rank, one from each, in the order of the ranks; the others get
+    /// `None` (`MPI_Gather`).
+    ///
+    /// # Errors
+    /// When `root` does not exist, or a rank is lost or has no memory.
+    pub fn gather<T: Data>(&self, value: &T, root: usize) -> Result<Option<Vec<T>>> {
+        let room = (self.rank() == root).then(|| self.room(self.size()));
+        let mut all = room.transpose()?;
+        self.gather_into(slice::from_ref(value), all.as_deref_mut(), root)?;
+        Ok(all)
+    }
+
     /// Gives rank `root` the values of every rank, the same number from each, in the order of the ranks
     /// (`MPI_Gather`). Only the root gives `all`:
     ///
@@ -103,31 +117,36 @@ impl<A: Threading> Comm<A> {
     /// # let world = World::init()?;
     /// # let comm = world.comm();
     /// let mut all = (comm.rank() == 0).then(|| vec![0; comm.size()]);
-    /// comm.gather(&[comm.rank()], all.as_deref_mut(), 0)?;
+    /// comm.gather_into(&[comm.rank()], all.as_deref_mut(), 0)?;
     /// # Ok::<(), oxmpi::Error>(())
     /// ```
     ///
     /// # Errors
     /// When `root` does not exist, the root gives no `all` or another rank does, a length is wrong, or a rank
     /// is lost.
-    pub fn gather<T: Data>(&self, values: &[T], all: Option<&mut [T]>, root: usize) -> Result<()> {
+    pub fn gather_into<T: Data>(
+        &self,
+        values: &[T],
+        all: Option<&mut [T]>,
+        root: usize,
+    ) -> Result<()> {
         self.run(super::gather(values, all, root))
     }
 
-    /// The root's part of a [`gather`](Comm::gather) where its own values are already in `all`
-    /// (`MPI_IN_PLACE`). The other ranks call [`gather`](Comm::gather).
+    /// The root's part of a [`gather`](Comm::gather_into) where its own values are already in `all`
+    /// (`MPI_IN_PLACE`). The other ranks call [`gather`](Comm::gather_into).
     ///
     /// # Errors
-    /// As [`Comm::gather`].
+    /// As [`Comm::gather_into`].
     pub fn gather_in_place<T: Data>(&self, all: &mut [T]) -> Result<()> {
         self.run(super::gather_in_place(all))
     }
 
-    /// As [`Comm::gather`], with any number of values from each rank (`MPI_Gatherv`). The root gives a block
+    /// As [`Comm::gather_into`], with any number of values from each rank (`MPI_Gatherv`). The root gives a block
     /// for each rank.
     ///
     /// # Errors
-    /// As [`Comm::gather`], and [`Error::Blocks`](crate::Error::Blocks).
+    /// As [`Comm::gather_into`], and [`Error::Blocks`](crate::Error::Blocks).
     pub fn gatherv<T: Data>(
         &self,
         values: &[T],

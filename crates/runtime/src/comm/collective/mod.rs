@@ -1,6 +1,10 @@
 //! Collective operations and their buffers (MPI 5.0, chapters 6 and 8.6).
 //!
-//! The methods of [`Comm`] with the same names run an operation to its end. The functions here describe it,
+//! The methods of [`Comm`] run an operation to its end. The plain name takes one value of each rank and gives the
+//! result ([`Comm::allgather`], [`Comm::allreduce`]); the name with `_into` takes slices and fills one
+//! ([`Comm::allgather_into`], [`Comm::allreduce_into`]); the name with `_in_place` has one slice for both
+//! (`MPI_IN_PLACE`). Collectives with a length for each rank have slices only, and no suffix ([`Comm::gatherv`],
+//! [`Comm::reduce_scatter`]). The functions here describe an operation on slices,
 //! for [`Scope::start`](crate::Scope::start) and [`Comm::persistent`], and between two groups for those of
 //! [`InterComm`](crate::InterComm).
 //!
@@ -61,6 +65,7 @@ use crate::op::{Combine, NoReduction, OperandOrder, Reduction, ResolvedReduction
 
 /// The root of a collective, as a rank names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Root {
     /// This rank (`MPI_ROOT`).
     This,

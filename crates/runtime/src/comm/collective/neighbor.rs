@@ -4,6 +4,8 @@
 //! Blocks are in the order of the neighbours: on a grid the rank below and the rank above in each dimension.
 //! The block of a neighbour beyond an edge is not accessed.
 
+use std::slice;
+
 use oxmpi_coll::catalog::Call;
 use oxmpi_core::{Area, Result, Threading};
 use oxmpi_os::RawBytes;
@@ -151,12 +153,37 @@ fn among<B: Buffer>(
 }
 
 impl<A: Threading> Comm<A> {
+    /// Sends `value` to each neighbour, and gives those of the neighbours in their order
+    /// (`MPI_Neighbor_allgather`).
+    ///
+    /// # Errors
+    /// As [`Comm::neighbor_allgather_into`], or when this rank has no memory.
+    pub fn neighbor_allgather<T: Data>(&self, value: &T) -> Result<Vec<T>> {
+        let mut all = self.room(self.call_site().topology()?.sources())?;
+        self.neighbor_allgather_into(slice::from_ref(value), &mut all)?;
+        Ok(all)
+    }
+
+    /// Sends each neighbour its value of `values`, which has one for each in their order, and gives those that
+    /// the neighbours sent to this rank (`MPI_Neighbor_alltoall`).
+    ///
+    /// # Errors
+    /// As [`Comm::neighbor_alltoall_into`], or when this rank has no memory.
+    pub fn neighbor_alltoall<T: Data>(&self, values: &[T]) -> Result<Vec<T>> {
+        let site = self.call_site();
+        let topology = site.topology()?;
+        site.count("the values", values.len(), topology.destinations())?;
+        let mut result = self.room(topology.sources())?;
+        self.neighbor_alltoall_into(values, &mut result)?;
+        Ok(result)
+    }
+
     /// Sends `values` to each neighbour, and receives the same number from each (`MPI_Neighbor_allgather`).
     ///
     /// # Errors
     /// When the communicator has no neighbours, as it is neither a [`Cart`](crate::Cart) nor a
     /// [`Graph`](crate::Graph); when a length is wrong, or a rank is lost.
-    pub fn neighbor_allgather<T: Data>(&self, values: &[T], all: &mut [T]) -> Result<()> {
+    pub fn neighbor_allgather_into<T: Data>(&self, values: &[T], all: &mut [T]) -> Result<()> {
         self.run(super::neighbor_allgather(values, all))
     }
 
@@ -164,7 +191,7 @@ impl<A: Threading> Comm<A> {
     /// lengths of sender and receiver are equal.
     ///
     /// # Errors
-    /// As [`Comm::neighbor_allgather`], and [`Error::Blocks`](crate::Error::Blocks).
+    /// As [`Comm::neighbor_allgather_into`], and [`Error::Blocks`](crate::Error::Blocks).
     pub fn neighbor_allgatherv<T: Data>(
         &self,
         values: &[T],
@@ -176,8 +203,8 @@ impl<A: Threading> Comm<A> {
     /// Sends each neighbour an equal part of `values`, and receives one from each (`MPI_Neighbor_alltoall`).
     ///
     /// # Errors
-    /// As [`Comm::neighbor_allgather`].
-    pub fn neighbor_alltoall<T: Data>(&self, values: &[T], result: &mut [T]) -> Result<()> {
+    /// As [`Comm::neighbor_allgather_into`].
+    pub fn neighbor_alltoall_into<T: Data>(&self, values: &[T], result: &mut [T]) -> Result<()> {
         self.run(super::neighbor_alltoall(values, result))
     }
 
@@ -197,7 +224,7 @@ impl<A: Threading> Comm<A> {
     /// As [`Comm::neighbor_alltoallv`], with a slice of bytes for each neighbour (`MPI_Neighbor_alltoallw`).
     ///
     /// # Errors
-    /// As [`Comm::neighbor_allgather`].
+    /// As [`Comm::neighbor_allgather_into`].
     pub fn neighbor_alltoallw<'buf>(
         &self,
         values: &'buf [&'buf [u8]],

@@ -1,5 +1,7 @@
 //! Reductions whose result is scattered (MPI 5.0, section 6.10).
 
+use std::slice;
+
 use oxmpi_coll::catalog::Call;
 use oxmpi_core::{Area, Error, Result, Threading};
 
@@ -101,12 +103,23 @@ fn total(site: &CallSite, counts: &[usize]) -> Result<usize> {
 }
 
 impl<A: Threading> Comm<A> {
+    /// Reduces `values`, which has one for each rank in their order, over all ranks, element by element, and
+    /// gives this rank its element of the result (`MPI_Reduce_scatter_block`).
+    ///
+    /// # Errors
+    /// When the element has no such operation, there is another number of values, or a rank is lost.
+    pub fn reduce_scatter_block<T: Data>(&self, values: &[T], op: impl Reduction<T>) -> Result<T> {
+        let mut result = T::new_zeroed();
+        self.reduce_scatter_block_into(values, slice::from_mut(&mut result), op)?;
+        Ok(result)
+    }
+
     /// Reduces `values` over all ranks, element by element, and gives each rank an equal part of the result,
     /// in the order of the ranks (`MPI_Reduce_scatter_block`).
     ///
     /// # Errors
     /// When the element has no such operation, a length is wrong, or a rank is lost.
-    pub fn reduce_scatter_block<T: Data>(
+    pub fn reduce_scatter_block_into<T: Data>(
         &self,
         values: &[T],
         result: &mut [T],
@@ -115,7 +128,7 @@ impl<A: Threading> Comm<A> {
         self.run(super::reduce_scatter_block(values, result, op))
     }
 
-    /// As [`Comm::reduce_scatter_block`], with this rank's part of the result at the start of `values`; the
+    /// As [`Comm::reduce_scatter_block_into`], with this rank's part of the result at the start of `values`; the
     /// rest is undefined afterwards (`MPI_IN_PLACE`). All ranks call this.
     ///
     /// # Errors
@@ -128,11 +141,11 @@ impl<A: Threading> Comm<A> {
         self.run(super::reduce_scatter_block_in_place(values, op))
     }
 
-    /// As [`Comm::reduce_scatter_block`], with `counts[r]` elements of the result for rank `r`
+    /// As [`Comm::reduce_scatter_block_into`], with `counts[r]` elements of the result for rank `r`
     /// (`MPI_Reduce_scatter`).
     ///
     /// # Errors
-    /// As [`Comm::reduce_scatter_block`].
+    /// As [`Comm::reduce_scatter_block_into`].
     pub fn reduce_scatter<T: Data>(
         &self,
         values: &[T],

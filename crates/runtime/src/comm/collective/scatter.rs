@@ -1,5 +1,7 @@
 //! Scatter (MPI 5.0, section 6.6).
 
+use std::slice;
+
 use oxmpi_coll::catalog::Call;
 use oxmpi_core::{Area, Result, Threading};
 use oxmpi_wire::Bytes;
@@ -93,6 +95,17 @@ pub fn scatterv_in_place<T: Data, I: Slice<T>>(all: Blocks<'_, I>) -> impl Colle
 }
 
 impl<A: Threading> Comm<A> {
+    /// This rank's value of those of rank `root`, which has one for each rank in their order (`MPI_Scatter`).
+    /// Only the root gives `values`.
+    ///
+    /// # Errors
+    /// When `root` does not exist, gives no values or another number, another rank gives some, or a rank is lost.
+    pub fn scatter<T: Data>(&self, values: Option<&[T]>, root: usize) -> Result<T> {
+        let mut value = T::new_zeroed();
+        self.scatter_into(values, slice::from_mut(&mut value), root)?;
+        Ok(value)
+    }
+
     /// Gives every rank an equal part of the `all` of rank `root`, in the order of the ranks (`MPI_Scatter`).
     /// Only the root gives `all`:
     ///
@@ -102,7 +115,7 @@ impl<A: Threading> Comm<A> {
     /// # let comm = world.comm();
     /// let all: Option<Vec<usize>> = (comm.rank() == 0).then(|| (0..comm.size()).collect());
     /// let mut mine = [0];
-    /// comm.scatter(all.as_deref(), &mut mine, 0)?;
+    /// comm.scatter_into(all.as_deref(), &mut mine, 0)?;
     /// assert_eq!(mine, [comm.rank()]);
     /// # Ok::<(), oxmpi::Error>(())
     /// ```
@@ -110,12 +123,17 @@ impl<A: Threading> Comm<A> {
     /// # Errors
     /// When `root` does not exist, the root gives no `all` or another rank does, a length is wrong, or a rank
     /// is lost.
-    pub fn scatter<T: Data>(&self, all: Option<&[T]>, values: &mut [T], root: usize) -> Result<()> {
+    pub fn scatter_into<T: Data>(
+        &self,
+        all: Option<&[T]>,
+        values: &mut [T],
+        root: usize,
+    ) -> Result<()> {
         self.run(super::scatter(all, values, root))
     }
 
-    /// The root's part of a [`scatter`](Comm::scatter) where its own part stays in `all` (`MPI_IN_PLACE`).
-    /// The other ranks call [`scatter`](Comm::scatter).
+    /// The root's part of a [`scatter`](Comm::scatter_into) where its own part stays in `all` (`MPI_IN_PLACE`).
+    /// The other ranks call [`scatter`](Comm::scatter_into).
     ///
     /// # Errors
     /// As there.
@@ -123,10 +141,10 @@ impl<A: Threading> Comm<A> {
         self.run(super::scatter_in_place(all))
     }
 
-    /// As [`Comm::scatter`], with blocks of any lengths (`MPI_Scatterv`).
+    /// As [`Comm::scatter_into`], with blocks of any lengths (`MPI_Scatterv`).
     ///
     /// # Errors
-    /// As [`Comm::scatter`], and [`Error::Blocks`](crate::Error::Blocks).
+    /// As [`Comm::scatter_into`], and [`Error::Blocks`](crate::Error::Blocks).
     pub fn scatterv<T: Data>(
         &self,
         all: Option<Blocks<'_, &[T]>>,

@@ -60,7 +60,7 @@ impl<A: Threading> InterComm<A> {
     ///
     /// # Errors
     /// When the root does not exist, lengths differ, or a rank is lost.
-    pub fn bcast<T: Data>(&self, values: &mut [T], root: Root) -> Result<()> {
+    pub fn bcast_into<T: Data>(&self, values: &mut [T], root: Root) -> Result<()> {
         self.run(collective::bcast(values, root))
     }
 
@@ -68,12 +68,17 @@ impl<A: Threading> InterComm<A> {
     /// their ranks (`MPI_Gather`). The root alone gives `all`; of its group no `values` are used.
     ///
     /// # Errors
-    /// As [`InterComm::bcast`], or when the root gives no room or another rank does.
-    pub fn gather<T: Data>(&self, values: &[T], all: Option<&mut [T]>, root: Root) -> Result<()> {
+    /// As [`InterComm::bcast_into`], or when the root gives no room or another rank does.
+    pub fn gather_into<T: Data>(
+        &self,
+        values: &[T],
+        all: Option<&mut [T]>,
+        root: Root,
+    ) -> Result<()> {
         self.run(collective::gather(values, all, root))
     }
 
-    /// As [`InterComm::gather`], each rank giving as many values as it likes (`MPI_Gatherv`). The
+    /// As [`InterComm::gather_into`], each rank giving as many values as it likes (`MPI_Gatherv`). The
     /// root gives a block for each rank of the other group.
     ///
     /// # Errors
@@ -91,12 +96,17 @@ impl<A: Threading> InterComm<A> {
     /// order of their ranks (`MPI_Scatter`). The root alone gives `all`; its group's `into` stays.
     ///
     /// # Errors
-    /// As [`InterComm::gather`].
-    pub fn scatter<T: Data>(&self, all: Option<&[T]>, into: &mut [T], root: Root) -> Result<()> {
+    /// As [`InterComm::gather_into`].
+    pub fn scatter_into<T: Data>(
+        &self,
+        all: Option<&[T]>,
+        into: &mut [T],
+        root: Root,
+    ) -> Result<()> {
         self.run(collective::scatter(all, into, root))
     }
 
-    /// As [`InterComm::scatter`], each rank getting a block of its own length (`MPI_Scatterv`). The
+    /// As [`InterComm::scatter_into`], each rank getting a block of its own length (`MPI_Scatterv`). The
     /// root gives a block for each rank of the other group.
     ///
     /// # Errors
@@ -115,11 +125,11 @@ impl<A: Threading> InterComm<A> {
     ///
     /// # Errors
     /// When lengths do not fit, or a rank is lost.
-    pub fn allgather<T: Data>(&self, values: &[T], all: &mut [T]) -> Result<()> {
+    pub fn allgather_into<T: Data>(&self, values: &[T], all: &mut [T]) -> Result<()> {
         self.run(collective::allgather(values, all))
     }
 
-    /// As [`InterComm::allgather`], each rank giving as many values as it likes (`MPI_Allgatherv`).
+    /// As [`InterComm::allgather_into`], each rank giving as many values as it likes (`MPI_Allgatherv`).
     /// All ranks of the other group know how many.
     ///
     /// # Errors
@@ -134,11 +144,11 @@ impl<A: Threading> InterComm<A> {
     /// # Errors
     /// When a length is no multiple of the other group's size or does not fit the sender's, or a
     /// rank is lost.
-    pub fn alltoall<T: Data>(&self, values: &[T], into: &mut [T]) -> Result<()> {
+    pub fn alltoall_into<T: Data>(&self, values: &[T], into: &mut [T]) -> Result<()> {
         self.run(collective::alltoall(values, into))
     }
 
-    /// As [`InterComm::alltoall`], of blocks of any lengths (`MPI_Alltoallv`). What one rank gives
+    /// As [`InterComm::alltoall_into`], of blocks of any lengths (`MPI_Alltoallv`). What one rank gives
     /// and what the other has room for is equally long.
     ///
     /// # Errors
@@ -168,8 +178,8 @@ impl<A: Threading> InterComm<A> {
     /// (`MPI_Reduce`). The root alone gives it; of its group no `values` are used.
     ///
     /// # Errors
-    /// As [`InterComm::gather`], or when the element has no such operation.
-    pub fn reduce<T: Data>(
+    /// As [`InterComm::gather_into`], or when the element has no such operation.
+    pub fn reduce_into<T: Data>(
         &self,
         values: &[T],
         result: Option<&mut [T]>,
@@ -183,8 +193,8 @@ impl<A: Threading> InterComm<A> {
     /// `result` (`MPI_Allreduce`).
     ///
     /// # Errors
-    /// As [`InterComm::allgather`], or when the element has no such operation.
-    pub fn allreduce<T: Data>(
+    /// As [`InterComm::allgather_into`], or when the element has no such operation.
+    pub fn allreduce_into<T: Data>(
         &self,
         values: &[T],
         result: &mut [T],
@@ -198,8 +208,8 @@ impl<A: Threading> InterComm<A> {
     /// groups bring as many values.
     ///
     /// # Errors
-    /// As [`InterComm::allreduce`].
-    pub fn reduce_scatter_block<T: Data>(
+    /// As [`InterComm::allreduce_into`].
+    pub fn reduce_scatter_block_into<T: Data>(
         &self,
         values: &[T],
         result: &mut [T],
@@ -208,7 +218,7 @@ impl<A: Threading> InterComm<A> {
         self.run(collective::reduce_scatter_block(values, result, op))
     }
 
-    /// As [`InterComm::reduce_scatter_block`], rank `r` of this group getting `counts[r]` elements
+    /// As [`InterComm::reduce_scatter_block_into`], rank `r` of this group getting `counts[r]` elements
     /// (`MPI_Reduce_scatter`).
     ///
     /// # Errors

@@ -4,8 +4,8 @@ use oxmpi_core::{Result, Threading};
 
 use super::InterComm;
 use crate::buffer::Buffer;
-use crate::comm::Persistent;
 use crate::comm::collective::Collective;
+use crate::comm::persistent::{Persistent, Prepared};
 use crate::comm::request::Request;
 use crate::comm::scope::Scope;
 use crate::op::{Combine, owned_operation};
@@ -97,10 +97,8 @@ impl<A: Threading> InterComm<A> {
     {
         let described = self.describe(operation)?;
         let combine = described.combine.map(owned_operation);
-        let raw = self
-            .internal
-            .raw
-            .prepare_stages(described.stages, combine)?;
-        Ok(Persistent::new(&self.internal, raw, described.held))
+        let raw = &self.internal.raw;
+        let prepared = Prepared::Collective(raw.prepare_stages(described.stages, combine)?);
+        Ok(Persistent::new(&self.internal, prepared, described.held))
     }
 }

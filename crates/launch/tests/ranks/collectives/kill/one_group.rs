@@ -8,10 +8,10 @@ use crate::job::Job;
 
 const ROUNDS: &[Round<Cart>] = &[
     ("barrier", |comm, _, _| comm.barrier()),
-    ("bcast", |comm, _, all| comm.bcast(&mut all[..LONG], 1)),
+    ("bcast", |comm, _, all| comm.bcast_into(&mut all[..LONG], 1)),
     ("gather", |comm, mine, all| {
         let root = comm.rank() == 1;
-        comm.gather(&mine[..LONG], root.then_some(all), 1)
+        comm.gather_into(&mine[..LONG], root.then_some(all), 1)
     }),
     ("gatherv", |comm, mine, all| {
         let all = (comm.rank() == 1).then(|| Blocks::packed(all, &[LONG; RANKS]));
@@ -19,19 +19,19 @@ const ROUNDS: &[Round<Cart>] = &[
     }),
     ("scatter", |comm, mine, all| {
         let root = comm.rank() == 1;
-        comm.scatter(root.then_some(mine), &mut all[..LONG], 1)
+        comm.scatter_into(root.then_some(mine), &mut all[..LONG], 1)
     }),
     ("scatterv", |comm, mine, all| {
         let mine = (comm.rank() == 1).then(|| Blocks::packed(mine, &[LONG; RANKS]));
         comm.scatterv(mine, &mut all[..LONG], 1)
     }),
     ("allgather", |comm, mine, all| {
-        comm.allgather(&mine[..LONG], all)
+        comm.allgather_into(&mine[..LONG], all)
     }),
     ("allgatherv", |comm, mine, all| {
         comm.allgatherv(&mine[..LONG], Blocks::packed(all, &[LONG; RANKS]))
     }),
-    ("alltoall", |comm, mine, all| comm.alltoall(mine, all)),
+    ("alltoall", |comm, mine, all| comm.alltoall_into(mine, all)),
     ("alltoallv", |comm, mine, all| {
         let mine = Blocks::packed(mine, &[LONG; RANKS]);
         comm.alltoallv(mine, Blocks::packed(all, &[LONG; RANKS]))
@@ -55,21 +55,21 @@ const ROUNDS: &[Round<Cart>] = &[
         comm.reduce_scatter(mine, &[LONG; RANKS], &mut all[..LONG], Op::SUM)
     }),
     ("reduce_scatter_block", |comm, mine, all| {
-        comm.reduce_scatter_block(mine, &mut all[..LONG], Op::SUM)
+        comm.reduce_scatter_block_into(mine, &mut all[..LONG], Op::SUM)
     }),
     ("scan", |comm, mine, all| comm.scan_into(mine, all, Op::SUM)),
     ("exscan", |comm, mine, all| {
         comm.exscan_into(mine, all, Op::SUM)
     }),
     ("neighbor_allgather", |comm, mine, all| {
-        comm.neighbor_allgather(&mine[..LONG], &mut all[..2 * LONG])
+        comm.neighbor_allgather_into(&mine[..LONG], &mut all[..2 * LONG])
     }),
     ("neighbor_allgatherv", |comm, mine, all| {
         let all = Blocks::packed(&mut all[..2 * LONG], &[LONG; 2]);
         comm.neighbor_allgatherv(&mine[..LONG], all)
     }),
     ("neighbor_alltoall", |comm, mine, all| {
-        comm.neighbor_alltoall(&mine[..2 * LONG], &mut all[..2 * LONG])
+        comm.neighbor_alltoall_into(&mine[..2 * LONG], &mut all[..2 * LONG])
     }),
     ("neighbor_alltoallv", |comm, mine, all| {
         let mine = Blocks::packed(&mine[..2 * LONG], &[LONG; 2]);
@@ -101,11 +101,11 @@ const ROUNDS: &[Round<Cart>] = &[
     }),
     ("persistent alltoall", |comm, mine, all| {
         let mut exchange = comm.persistent(collective::alltoall(mine, all))?;
-        (0..2).try_for_each(|_| exchange.run())
+        (0..2).try_for_each(|_| exchange.run().map(drop))
     }),
     ("persistent allreduce", |comm, mine, all| {
         let mut sum = comm.persistent(collective::allreduce(mine, all, Op::SUM))?;
-        (0..2).try_for_each(|_| sum.run())
+        (0..2).try_for_each(|_| sum.run().map(drop))
     }),
 ];
 

@@ -18,12 +18,12 @@ type Groups = (InterComm, Root);
 const ROUNDS: &[Round<Groups>] = &[
     ("barrier", |(inter, _), _, _| inter.barrier()),
     ("bcast", |(inter, root), _, all| {
-        inter.bcast(&mut all[..LONG], *root)?;
+        inter.bcast_into(&mut all[..LONG], *root)?;
         inter.barrier()
     }),
     ("gather", |(inter, root), mine, all| {
         let all = (*root == Root::This).then_some(&mut all[..GROUP * LONG]);
-        inter.gather(&mine[..LONG], all, *root)?;
+        inter.gather_into(&mine[..LONG], all, *root)?;
         inter.barrier()
     }),
     ("gatherv", |(inter, root), mine, all| {
@@ -34,7 +34,7 @@ const ROUNDS: &[Round<Groups>] = &[
     }),
     ("scatter", |(inter, root), mine, all| {
         let mine = (*root == Root::This).then_some(&mine[..GROUP * LONG]);
-        inter.scatter(mine, &mut all[..LONG], *root)?;
+        inter.scatter_into(mine, &mut all[..LONG], *root)?;
         inter.barrier()
     }),
     ("scatterv", |(inter, root), mine, all| {
@@ -44,14 +44,14 @@ const ROUNDS: &[Round<Groups>] = &[
         inter.barrier()
     }),
     ("allgather", |(inter, _), mine, all| {
-        inter.allgather(&mine[..LONG], &mut all[..GROUP * LONG])
+        inter.allgather_into(&mine[..LONG], &mut all[..GROUP * LONG])
     }),
     ("allgatherv", |(inter, _), mine, all| {
         let all = Blocks::packed(&mut all[..GROUP * LONG], &[LONG; GROUP]);
         inter.allgatherv(&mine[..LONG], all)
     }),
     ("alltoall", |(inter, _), mine, all| {
-        inter.alltoall(&mine[..GROUP * LONG], &mut all[..GROUP * LONG])
+        inter.alltoall_into(&mine[..GROUP * LONG], &mut all[..GROUP * LONG])
     }),
     ("alltoallv", |(inter, _), mine, all| {
         let mine = Blocks::packed(&mine[..GROUP * LONG], &[LONG; GROUP]);
@@ -65,11 +65,11 @@ const ROUNDS: &[Round<Groups>] = &[
     }),
     ("reduce", |(inter, root), mine, all| {
         let all = (*root == Root::This).then_some(all);
-        inter.reduce(mine, all, Op::SUM, *root)?;
+        inter.reduce_into(mine, all, Op::SUM, *root)?;
         inter.barrier()
     }),
     ("allreduce", |(inter, _), mine, all| {
-        inter.allreduce(mine, all, Op::SUM)
+        inter.allreduce_into(mine, all, Op::SUM)
     }),
     ("reduce_scatter", |(inter, _), mine, all| {
         let mine = &mine[..GROUP * LONG];
@@ -77,7 +77,7 @@ const ROUNDS: &[Round<Groups>] = &[
     }),
     ("reduce_scatter_block", |(inter, _), mine, all| {
         let mine = &mine[..GROUP * LONG];
-        inter.reduce_scatter_block(mine, &mut all[..LONG], Op::SUM)
+        inter.reduce_scatter_block_into(mine, &mut all[..LONG], Op::SUM)
     }),
     ("started allreduce", |(inter, _), mine, all| {
         inter.scope(|scope| {
@@ -88,7 +88,7 @@ const ROUNDS: &[Round<Groups>] = &[
     ("persistent alltoall", |(inter, _), mine, all| {
         let (mine, all) = (&mine[..GROUP * LONG], &mut all[..GROUP * LONG]);
         let mut exchange = inter.persistent(intercomm::alltoall(mine, all))?;
-        (0..2).try_for_each(|_| exchange.run())
+        (0..2).try_for_each(|_| exchange.run().map(drop))
     }),
 ];
 

@@ -1,0 +1,118 @@
+//! Sends and receives that are prepared once and started repeatedly (MPI 5.0, section 3.9).
+
+use oxmpi_os::RawBytes;
+use oxmpi_wire::Bytes;
+use oxmpi_wire::engine::Mode;
+
+use super::super::request::RawRequest;
+use super::super::threading::Threading;
+use super::Communicator;
+use crate::envelope::{Source, Status, Tag};
+use crate::error::Result;
+
+/// A send or a receive that can be started repeatedly. It holds nothing of the endpoint between two runs.
+pub struct PreparedMessage<'a, A: Threading> {
+    communicator: &'a Communicator<A>,
+    bytes: RawBytes,
+    call: MessageCall,
+}
+
+/// The call that a prepared message makes.
+#[derive(Clone, Copy)]
+enum MessageCall {
+    Send { to: usize, tag: u32, mode: Mode },
+    BufferedSend { to: usize, tag: u32 },
+    Receive { source: Source, tag: Tag },
+}
+
+impl<A: Threading> Communicator<A> {
+    /// Prepares a send (`MPI_Send_init`, and `MPI_Ssend_init` and `MPI_Rsend_init` by `mode`).
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn prepare_send(
+        &self,
+        bytes: RawBytes,
+        to: usize,
+        tag: u32,
+        mode: Mode,
+    ) -> Result<PreparedMessage<'_, A>> {
+        self.address(to, tag)?;
+        Ok(self.prepared(bytes, MessageCall::Send { to, tag, mode }))
+    }
+
+    /// Prepares a buffered send (`MPI_Bsend_init`).
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn prepare_bsend(
+        &self,
+        bytes: RawBytes,
+        to: usize,
+        tag: u32,
+    ) -> Result<PreparedMessage<'_, A>> {
+        self.address(to, tag)?;
+        Ok(self.prepared(bytes, MessageCall::BufferedSend { to, tag }))
+    }
+
+    /// Prepares a receive (`MPI_Recv_init`).
+    ///
+    /// # Errors
+    /// A wrong rank or tag.
+    pub fn prepare_recv(
+        &self,
+        bytes: RawBytes,
+        source: Source,
+        tag: Tag,
+    ) -> Result<PreparedMessage<'_, A>> {
+        self.pattern(source, tag)?;
+        Ok(self.prepared(bytes, MessageCall::Receive { source, tag }))
+    }
+
+    const fn prepared(&self, bytes: RawBytes, call: MessageCall) -> PreparedMessage<'_, A> {
+        PreparedMessage {
+            communicator: self,
+            bytes,
+            call,
+        }
+    }
+}
+
+impl<A: Threading> PreparedMessage<'_, A> {
+    /// Starts it once more (`MPI_Start`).
+    ///
+    /// # Errors
+    /// A lost peer, where the call sees it.
+    pub fn start(&self) -> Result<RawRequest> {
+        let (communicator, bytes) = (self.communicator, self.bytes);
+        match self.call {
+            MessageCall::Send { to, tag, mode } => communicator.isend(bytes, to, tag, mode),
+            MessageCall::BufferedSend { to, tag } => {
+                communicator.bsend(bytes, to, tag)?;
+                Ok(RawRequest::sent(bytes.len(), to, tag))
+            }
+            MessageCall::Receive { source, tag } => communicator.irecv(bytes, source, tag),
+        }
+    }
+
+    /// Runs it once to its end, as the blocking call does.
+    ///
+    /// # Errors
+    /// As [`Communicator::send`] or [`Communicator::recv`].
+    pub fn run(&self) -> Result<Status> {
+        let (communicator, bytes) = (self.communicator, self.bytes);
+        match self.call {
+            MessageCall::Receive { source, tag } => {
+                match communicator.recv_short(&bytes, source, tag) {
+                    Some(status) => Ok(status),
+                    None => communicator.recv(bytes, source, tag),
+                }
+            }
+            MessageCall::BufferedSend { .. } => communicator.wait(self.start()?),
+            MessageCall::Send { to, tag, mode } => {
+                communicator.send(bytes, to, tag, mode)?;
+                communicator.wait(RawRequest::sent(bytes.len(), to, tag))
+            }
+        }
+    }
+}
