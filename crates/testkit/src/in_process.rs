@@ -12,6 +12,9 @@ use oxmpi_wire::{
 use crate::memory::Buffer;
 use crate::region_store::{RegionOffset, RegionStore, key_of, number_in};
 
+/// Most operations of one end that are in flight.
+const OPERATIONS: usize = 256;
+
 /// What the ends of an in-process transport share: the frames under way and the registered memory.
 pub trait InProcessNet: fmt::Debug {
     /// The registered memory of all ends.
@@ -29,25 +32,57 @@ pub trait InProcessNet: fmt::Debug {
     fn delays(&mut self) -> bool {
         false
     }
-    /// Moves the bytes of a get or a put of end `me`. `None`: the peer is dead, and the operation never ends.
-    fn move_bytes(&mut self, me: u32, bulk: &Move) -> Option<Result<(), Fault>>;
+    /// Moves the bytes of a get or a put of end `me`.
+    fn move_bytes(&mut self, me: u32, bulk: &Move) -> Result<(), Fault>;
 }
 
-/// A get or a put under way.
+/// A get or a put in flight.
 #[derive(Debug)]
 pub struct Move {
     pub(crate) peer: u32,
-    pub(crate) from: RegionOffset,
-    pub(crate) to: RegionOffset,
+    /// The ranges at this end and at the peer.
+    own: RegionOffset,
+    there: RegionOffset,
     pub(crate) len: u64,
+    /// What it does at the peer: reads, if it is a get.
+    access: Access,
     token: Token,
 }
 
-/// A bulk operation under way.
+impl Move {
+    /// The source and the target, each with the offset of the first byte, if the registrations allow the move.
+    pub(crate) fn ends<'a>(
+        &self,
+        regions: &'a RegionStore,
+    ) -> Result<[(&'a Buffer, u64); 2], Fault> {
+        let own = (regions.check_own(self.own, self.len)?, self.own.2);
+        let there = regions.check(self.there, self.access, self.len)?;
+        let there = (there, self.there.2);
+        Ok(if self.access == Access::READ {
+            [there, own]
+        } else {
+            [own, there]
+        })
+    }
+
+    /// Copies the bytes.
+    pub(crate) fn copy(&self, regions: &RegionStore) -> Result<(), Fault> {
+        let [(source, from), (target, to)] = self.ends(regions)?;
+        target.copy_from(to, source, from, self.len);
+        Ok(())
+    }
+}
+
+/// An operation in flight.
 #[derive(Debug)]
 enum Bulk {
     Move(Move),
-    Release { region: u64, token: Token },
+    Release {
+        region: u64,
+        token: Token,
+    },
+    /// It has ended; the sink is not told yet.
+    Ended(Token, Result<(), Fault>),
 }
 
 /// Counts of bulk operations that an end has started.
@@ -72,6 +107,8 @@ pub struct InProcessTx<N> {
     pub(crate) refused: Vec<u32>,
     /// Peers that the sink has given up, with the reason.
     pub given_up: Vec<(Peer, Fault)>,
+    /// Peers that are lost, given up or not.
+    lost: Vec<(u32, Fault)>,
     /// Counts of the bulk operations of this end.
     pub moves: BulkCounts,
 }
@@ -85,6 +122,7 @@ impl<N: InProcessNet> InProcessTx<N> {
             bulk: Vec::new(),
             refused: Vec::new(),
             given_up: Vec::new(),
+            lost: Vec::new(),
             moves: BulkCounts::default(),
         }
     }
@@ -95,12 +133,40 @@ impl<N: InProcessNet> InProcessTx<N> {
         Peer(self.me)
     }
 
-    fn start(&mut self, bulk: Move) -> Result<(), Busy> {
-        if !self.net.borrow_mut().admits_move(self.me, bulk.peer) {
-            self.refuse(bulk.peer);
+    /// Starts a get or a put, by its `access` at `peer`.
+    fn start(
+        &mut self,
+        access: Access,
+        Peer(peer): Peer,
+        there: Remote<'_>,
+        own: Local<'_, u64>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        let lost = self.lost.iter().find(|(lost, _)| *lost == peer);
+        let checked = match lost {
+            Some(&(_, why)) => Err(why),
+            None => own.transfer_len(&there),
+        };
+        let len = match checked {
+            Ok(len) => len,
+            Err(fault) => {
+                self.bulk.push(Bulk::Ended(token, Err(fault)));
+                return Ok(());
+            }
+        };
+        let full = self.bulk.len() >= OPERATIONS;
+        if full || !self.net.borrow_mut().admits_move(self.me, peer) {
+            self.refuse(peer);
             return Err(Busy);
         }
-        self.bulk.push(Bulk::Move(bulk));
+        self.bulk.push(Bulk::Move(Move {
+            peer,
+            own: (self.me, *own.region, own.at),
+            there: (peer, number_in(there.key), there.at),
+            len,
+            access,
+            token,
+        }));
         let moves = self.bulk.iter().filter(|b| matches!(b, Bulk::Move(_)));
         self.moves.most = self.moves.most.max(moves.count() as u64);
         Ok(())
@@ -112,10 +178,28 @@ impl<N: InProcessNet> InProcessTx<N> {
         }
     }
 
-    /// Drops all gets and puts with `peer`.
-    pub(crate) fn forget_moves(&mut self, peer: u32) {
-        self.bulk
-            .retain(|bulk| !matches!(bulk, Bulk::Move(with) if with.peer == peer));
+    /// Ends all gets and puts with `peer`, which is lost.
+    pub(crate) fn lose(&mut self, peer: u32, why: Fault) {
+        self.lost.push((peer, why));
+        self.refused.retain(|refused| *refused != peer);
+        for bulk in &mut self.bulk {
+            if let Bulk::Move(with) = bulk
+                && with.peer == peer
+            {
+                *bulk = Bulk::Ended(with.token, Err(why));
+            }
+        }
+    }
+
+    /// Tells the sink all ends that it does not know yet.
+    pub(crate) fn report<S: Sink<Self>>(&mut self, sink: &mut S) {
+        let all = std::mem::take(&mut self.bulk);
+        for bulk in all {
+            match bulk {
+                Bulk::Ended(token, result) => sink.done(self, token, result),
+                other => self.bulk.push(other),
+            }
+        }
     }
 
     /// Ends the bulk operations that are not delayed, in any order. Returns how many.
@@ -131,14 +215,13 @@ impl<N: InProcessNet> InProcessTx<N> {
                 Bulk::Move(bulk) => (bulk.token, net.move_bytes(self.me, &bulk)),
                 Bulk::Release { region, token } => {
                     net.regions().release(self.me, region);
-                    (token, Some(Ok(())))
+                    (token, Ok(()))
                 }
+                Bulk::Ended(token, result) => (token, result),
             };
             drop(net);
-            if let Some(result) = result {
-                ended += 1;
-                sink.done(self, token, result);
-            }
+            ended += 1;
+            sink.done(self, token, result);
         }
         ended
     }
@@ -178,8 +261,7 @@ impl<N: InProcessNet> Tx for InProcessTx<N> {
 
     fn give_up(&mut self, peer: Peer, why: Fault) {
         self.given_up.push((peer, why));
-        self.forget_moves(peer.0);
-        self.refused.retain(|refused| *refused != peer.0);
+        self.lose(peer.0, why);
     }
 }
 
@@ -187,11 +269,12 @@ impl<N: InProcessNet> Memory for InProcessTx<N> {
     type Bytes = Buffer;
     type Region = u64;
 
-    fn register(&mut self, bytes: Buffer, _: Access, _: Peer) -> Result<u64, Fault> {
-        Ok(self.net.borrow_mut().regions().register(self.me, bytes))
+    fn register(&mut self, bytes: Buffer, access: Access, _: Peer) -> Result<u64, Fault> {
+        let mut net = self.net.borrow_mut();
+        Ok(net.regions().register(self.me, bytes, access))
     }
 
-    fn key(&mut self, region: &u64, _to: Peer) -> Key {
+    fn expose(&mut self, region: &u64, _to: Peer) -> Key {
         key_of(*region)
     }
 
@@ -208,14 +291,7 @@ impl<N: InProcessNet> Rma for InProcessTx<N> {
         to: Local<'_, u64>,
         token: Token,
     ) -> Result<(), Busy> {
-        assert_eq!(from.len, to.len, "both ranges have one length");
-        self.start(Move {
-            peer: of.0,
-            from: (of.0, number_in(from.key), from.at),
-            to: (self.me, *to.region, to.at),
-            len: to.len,
-            token,
-        })?;
+        self.start(Access::READ, of, from, to, token)?;
         self.moves.gets += 1;
         Ok(())
     }
@@ -227,14 +303,7 @@ impl<N: InProcessNet> Rma for InProcessTx<N> {
         at: Remote<'_>,
         token: Token,
     ) -> Result<(), Busy> {
-        assert_eq!(from.len, at.len, "both ranges have one length");
-        self.start(Move {
-            peer: to.0,
-            from: (self.me, *from.region, from.at),
-            to: (to.0, number_in(at.key), at.at),
-            len: at.len,
-            token,
-        })?;
+        self.start(Access::WRITE, to, at, from, token)?;
         self.moves.puts += 1;
         Ok(())
     }

@@ -141,16 +141,16 @@ fn raw(memory: &mut [u8]) -> RawBytes {
 /// Registers `memory`, which `to` may read.
 pub(crate) fn offer(rank: &mut Rank<RawBytes>, to: u32, memory: &mut [u8]) -> (Region, Key) {
     let tx = &mut rank.0;
-    let region = tx.register(raw(memory), Access::Read, Peer(to));
+    let region = tx.register(raw(memory), Access::READ, Peer(to));
     let region = region.expect("a region");
-    let key = tx.key(&region, Peer(to));
+    let key = tx.expose(&region, Peer(to));
     (region, key)
 }
 
 /// Gets the bytes behind `key` from rank `of`.
 pub(crate) fn get(rank: &mut Rank<RawBytes>, of: u32, key: &Key, into: &mut [u8], token: u64) {
     let (tx, len) = (&mut rank.0, into.len() as u64);
-    let region = tx.register(raw(into), Access::Write, Peer(of));
+    let region = tx.register(raw(into), Access::WRITE, Peer(of));
     let region = &region.expect("a region");
     let (from, to) = (Remote { key, at: 0, len }, Local { region, at: 0, len });
     tx.get(Peer(of), from, to, Token(token)).expect("room");

@@ -212,7 +212,8 @@ macro_rules! conformance {
                 the_short_path_obeys_its_limit, floods_in_both_directions_arrive, a_budget_is_kept, one_peer_is_polled_alone, arm_sees_earlier_frames);
             $crate::conformance_tests!($subject, bulk: get_moves_all_bytes, put_moves_all_bytes,
                 parts_of_a_region_move, every_token_is_returned_once, release_gives_memory_back,
-                frames_pass_bulk);
+                invalid_ranges_move_nothing, memory_is_reached_as_registered,
+                memory_for_reading_and_writing, frames_pass_bulk);
             $crate::conformance_tests!($subject, engines: messages_of_every_size_arrive,
                 a_flood_of_messages_keeps_order, a_cancelled_send_is_answered, the_fast_path_receives);
         }
@@ -223,7 +224,8 @@ macro_rules! conformance {
             use super::*;
             $crate::conformance!(alive, $subject);
             $crate::conformance_tests!($subject, loss: a_lost_peer_is_reported,
-                sends_to_a_lost_peer_do_not_hang, operations_end_with_their_peer);
+                sends_to_a_lost_peer_do_not_hang, operations_end_with_their_peer,
+                each_access_ends_once);
         }
     };
 }

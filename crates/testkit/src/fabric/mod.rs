@@ -173,7 +173,10 @@ impl InProcessNet for FabricNet {
         self.rng.chance(self.config.delay)
     }
 
-    fn move_bytes(&mut self, _me: u32, bulk: &Move) -> Option<Result<(), Fault>> {
-        (!self.dead[bulk.peer as usize]).then(|| self.regions.copy(bulk.from, bulk.to, bulk.len))
+    fn move_bytes(&mut self, _me: u32, bulk: &Move) -> Result<(), Fault> {
+        if self.dead[bulk.peer as usize] {
+            return Err(Fault::PeerDead);
+        }
+        bulk.copy(&self.regions)
     }
 }

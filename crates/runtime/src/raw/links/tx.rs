@@ -290,11 +290,11 @@ impl Memory for LinksTx {
         (self.node.register(bytes, access, with)).map(LinkRegion::Node)
     }
 
-    fn key(&mut self, region: &LinkRegion, to: Peer) -> Key {
+    fn expose(&mut self, region: &LinkRegion, to: Peer) -> Key {
         match region {
-            LinkRegion::Node(region) => self.node.key(region, to),
+            LinkRegion::Node(region) => self.node.expose(region, to),
             LinkRegion::Tcp(region) => match self.network_peer(to) {
-                Some((tcp, to)) => tcp.key(region, to),
+                Some((tcp, to)) => tcp.expose(region, to),
                 None => Key([0; Key::LEN]),
             },
         }

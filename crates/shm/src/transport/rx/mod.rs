@@ -228,8 +228,7 @@ impl<B: Bytes> ShmRx<B> {
                 return Ok(());
             }
             Control::Refused { id } | Control::Pushed { id, ok: false } => {
-                let refused = Fault::Refused("the peer's memory is not registered");
-                tx.as_tx().ended(peer, id, Err(refused));
+                tx.as_tx().ended(peer, id, Err(Fault::NOT_REGISTERED));
                 return Ok(());
             }
             Control::Data { id, first, len } => {

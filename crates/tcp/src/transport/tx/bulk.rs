@@ -59,8 +59,8 @@ impl<B: Bytes> Rma for TcpTx<B> {
         to: Local<'_, Region>,
         token: Token,
     ) -> Result<(), Busy> {
-        assert_eq!(from.len, to.len, "both ranges have one length");
-        let Some(id) = self.begin_operation(true, of.0, &to, token)? else {
+        let len = to.transfer_len(&from);
+        let Some(id) = self.begin_operation(true, of.0, len, &to, token)? else {
             return Ok(());
         };
         let pushed = self.await_push(of.0, &from, id);
@@ -83,8 +83,8 @@ impl<B: Bytes> Rma for TcpTx<B> {
         at: Remote<'_>,
         token: Token,
     ) -> Result<(), Busy> {
-        assert_eq!(from.len, at.len, "both ranges have one length");
-        let Some(id) = self.begin_operation(false, to.0, &from, token)? else {
+        let len = from.transfer_len(&at);
+        let Some(id) = self.begin_operation(false, to.0, len, &from, token)? else {
             return Ok(());
         };
         let region = from.region.id();
@@ -96,8 +96,7 @@ impl<B: Bytes> Rma for TcpTx<B> {
 }
 
 impl<B: Bytes> TcpTx<B> {
-    /// Enters a get or a put of the bytes of `local`. `None`: it has ended, since there are no bytes or the peer is
-    /// lost.
+    /// Enters a get or a put of `len` bytes of `local`. `None`: it has ended, by a fault, or since there are no bytes.
     ///
     /// # Errors
     /// [`Busy`] when the table is full; the sink gets [`Sink::room`](oxmpi_wire::Sink::room) later.
@@ -105,6 +104,7 @@ impl<B: Bytes> TcpTx<B> {
         &mut self,
         get: bool,
         peer: u32,
+        len: Result<u64, Fault>,
         local: &Local<'_, Region>,
         token: Token,
     ) -> Result<Option<OperationId>, Busy> {
@@ -112,11 +112,15 @@ impl<B: Bytes> TcpTx<B> {
             self.refuse(peer);
             return Err(Busy);
         }
-        if local.len == 0 || self.is_lost(peer) {
-            self.complete(token, Ok(()));
+        let region = local.region.id();
+        let checked = match self.half(peer).lost {
+            Some(why) => Err(why),
+            None => self.regions.check_own(region, local.at, local.len).and(len),
+        };
+        if !checked.is_ok_and(|len| len > 0) {
+            self.complete(token, checked.map(drop));
             return Ok(None);
         }
-        let region = local.region.id();
         let id = self.operations.begin(Operation {
             peer,
             token,
@@ -232,8 +236,7 @@ impl<B: Bytes> TcpTx<B> {
         if self.regions.note(region)?.is_some() {
             return None;
         }
-        let readable = self.regions.check(region, Some(Access::Read), 0, 0);
-        let all = readable.ok()?.len();
+        let all = self.regions.ahead(region)?.len();
         let max = self.options.speculative_push;
         let half = self.peers[peer as usize].as_mut()?;
         let can = all > 0 && max > 0 && half.is_open_for_bulk(REQUEST);
@@ -263,7 +266,7 @@ impl<B: Bytes> TcpTx<B> {
                 len,
                 last,
             } => {
-                if self.allows(to, Access::Write, at, len.into()) {
+                if self.allows(to, Access::WRITE, at, len.into()) {
                     self.regions.enter(to);
                     return Ok(Some(InboundBulk {
                         region: to,
@@ -285,7 +288,7 @@ impl<B: Bytes> TcpTx<B> {
 
     /// Whether a peer has `access` to `len` bytes of a region from `at` on.
     fn allows(&self, region: RegionId, access: Access, at: u64, len: u64) -> bool {
-        self.regions.check(region, Some(access), at, len).is_ok()
+        self.regions.check(region, access, at, len).is_ok()
     }
 
     /// Answers a get of `peer`.
@@ -302,7 +305,7 @@ impl<B: Bytes> TcpTx<B> {
         if gets.count() >= OPERATIONS {
             return Err("more gets at once than a rank may have");
         }
-        if len == 0 || !self.allows(from, Access::Read, at, len) {
+        if len == 0 || !self.allows(from, Access::READ, at, len) {
             return self.reply(peer, Control::Completion { id, ok: false });
         }
         if at == 0 {
@@ -412,8 +415,7 @@ impl<B: Bytes> TcpTx<B> {
             if let Some(region) = self.half(peer).cancel_put(id) {
                 self.leave(region);
             }
-            let refused = Fault::Protocol("a key to memory that does not allow this access");
-            self.end_operation(peer, id, Err(refused));
+            self.end_operation(peer, id, Err(Fault::NOT_REGISTERED));
         }
         Ok(())
     }
@@ -448,10 +450,11 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// Ends every operation with a lost `peer` without a completion: the sink gets the loss instead.
-    pub(super) fn drop_bulk(&mut self, peer: u32) {
+    /// Ends every operation with `peer`, which is lost for the reason `why`.
+    pub(super) fn drop_bulk(&mut self, peer: u32, why: Fault) {
         while let Some(operation) = self.operations.end_any(peer) {
             self.leave(operation.region);
+            self.complete(operation.token, Err(why));
         }
         self.half(peer).gets = 0;
         self.half(peer).push_receiver.clear();

@@ -341,7 +341,7 @@ impl<B: Bytes> Memory for TcpTx<B> {
         Ok(self.regions.add(bytes, access))
     }
 
-    fn key(&mut self, region: &Region, to: Peer) -> Key {
+    fn expose(&mut self, region: &Region, to: Peer) -> Key {
         self.key_with_push(to.0, region.id())
     }
 

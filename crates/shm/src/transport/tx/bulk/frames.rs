@@ -40,7 +40,7 @@ impl<B: Bytes> ShmTx<B> {
         if self.streams.iter().filter(|s| s.peer == peer).count() >= 2 * OPERATIONS {
             return Err(Corrupt("more pulls at once than allowed"));
         }
-        let allowed = self.regions.check(from, Some(Access::Read), at, len);
+        let allowed = self.regions.check(from, Access::READ, at, len);
         if allowed.is_err() || len == 0 {
             return self.answer(peer, Control::Refused { id });
         }
@@ -117,7 +117,7 @@ impl<B: Bytes> ShmTx<B> {
         body: &mut SharedBytes<'_>,
     ) -> Result<(), Corrupt> {
         let len = body.left() as u64;
-        let ok = match self.regions.check(to, Some(Access::Write), at, len) {
+        let ok = match self.regions.check(to, Access::WRITE, at, len) {
             Ok(bytes) => {
                 bytes.fill(at, body);
                 true
@@ -213,7 +213,8 @@ impl<B: Bytes> ShmTx<B> {
             },
             Some((to, at)) => {
                 let here = *at;
-                *at += len;
+                // A wrong offset is the owner's to refuse.
+                *at = here.wrapping_add(len);
                 Control::Push {
                     id,
                     to: *to,

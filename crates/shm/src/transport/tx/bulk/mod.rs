@@ -158,7 +158,7 @@ impl<B: Bytes> Memory for ShmTx<B> {
         Ok(self.regions.add(bytes, access))
     }
 
-    fn key(&mut self, region: &Region, to: Peer) -> Key {
+    fn expose(&mut self, region: &Region, to: Peer) -> Key {
         let offered = self.offer(region.id(), to.0);
         offered.key(region.id())
     }
@@ -180,7 +180,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
         token: Token,
     ) -> Result<(), Busy> {
         self.operation_room(of.0)?;
-        if !self.is_started(token, from.len, &to) {
+        if !self.is_started(of.0, token, to.transfer_len(&from), &to) {
             return Ok(());
         }
         // A claim needs no room, but the pull after a failed one does.
@@ -204,7 +204,7 @@ impl<B: Bytes> Rma for ShmTx<B> {
         token: Token,
     ) -> Result<(), Busy> {
         self.operation_room(to.0)?;
-        if self.is_started(token, at.len, &from) {
+        if self.is_started(to.0, token, from.transfer_len(&at), &from) {
             let id = self.open(to.0, token, &from, false);
             let push = Some((RegionId::from_key(at.key).0, at.at));
             self.stream(to.0, id, from.region.id(), from.at, from.len, push);
@@ -219,19 +219,25 @@ impl<B: Bytes> ShmTx<B> {
         self.control(peer, &Control::Pull { id, from, at, len })
     }
 
-    /// Checks this rank's side of operation `token`. False: the operation has ended, by a fault, or since there is
-    /// nothing to move.
-    fn is_started(&mut self, token: Token, len: u64, local: &Local<'_, Region>) -> bool {
-        let checked = match len == local.len {
-            true => self
-                .regions
-                .check(local.region.id(), None, local.at, len)
-                .map(drop),
-            false => Err(Fault::Protocol("both sides of a transfer have one length")),
+    /// Checks this rank's side of operation `token`, of `len` bytes. False: the operation has ended, by a fault, or
+    /// since there is nothing to move.
+    fn is_started(
+        &mut self,
+        peer: u32,
+        token: Token,
+        len: Result<u64, Fault>,
+        local: &Local<'_, Region>,
+    ) -> bool {
+        let own = self
+            .regions
+            .check_own(local.region.id(), local.at, local.len);
+        let checked = match self.is_lost(peer) {
+            true => Err(Fault::Unreachable("it was lost before")),
+            false => own.and(len),
         };
-        let goes_on = checked.is_ok() && len > 0;
+        let goes_on = checked.is_ok_and(|len| len > 0);
         if !goes_on {
-            self.finish(token, checked);
+            self.finish(token, checked.map(drop));
         }
         goes_on
     }
