@@ -57,8 +57,8 @@ fn rank_one() {
         "half-way" | "another-program" => {
             let mut rank = join();
             let mut body = pattern(HALF_WAY, 1);
-            let region = rank.register(&mut body, Access::Read);
-            let key = rank.tx.key(&region, Peer(0));
+            let region = rank.register(&mut body, Access::READ);
+            let key = rank.tx.expose(&region, Peer(0));
             rank.send(0, 0, &key.0);
             if part == "another-program" {
                 // Without a poll, which may move bytes: else all might be there before the line is printed.
@@ -217,7 +217,7 @@ fn start_half_way(rank: &mut Rank, copy: &mut [u8], protocol: BulkProtocol) -> R
         panic!("a key first")
     };
     let key = Key(body.try_into().unwrap());
-    let region = rank.register(copy, Access::Write);
+    let region = rank.register(copy, Access::WRITE);
     rank.get(1, &key, &region, HALF_WAY, 5);
     rank.poll();
     region

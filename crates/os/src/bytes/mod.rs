@@ -46,8 +46,9 @@ impl RawBytes {
     ///
     /// # Safety
     /// Until the last use of this value or a copy of it, the range is initialised memory, valid for
-    /// reading; valid for writing if a receive, a get or a peer's put goes there; and nobody else
-    /// writes to it (or, when it is written to, reads it). `start` may be anything if `len` is 0.
+    /// reading; valid for writing if a receive, a get or a peer's put or atomic goes there; and nobody else
+    /// writes to it (or, when it is written to, reads it), except that words on which peers perform atomics
+    /// may be accessed by atomic operations. `start` may be anything if `len` is 0.
     #[must_use]
     pub const unsafe fn new(start: *mut u8, len: usize) -> Self {
         Self::blocks(start, len as u64, len as u64, 0)

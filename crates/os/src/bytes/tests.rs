@@ -1,7 +1,7 @@
 use oxmpi_testkit::datatypes::{Description, Typemap};
 use oxmpi_testkit::rng::Rng;
 use oxmpi_wire::layout::Datatype;
-use oxmpi_wire::{Bytes, Layout, Put, Take};
+use oxmpi_wire::{Atomic, Bytes, Layout, Put, Take, Width};
 
 use super::RawBytes;
 
@@ -66,6 +66,30 @@ fn a_word_is_eight_bytes_side_by_side() {
         let after = if fills { !here } else { here };
         assert_eq!(memory[1..9], after.to_ne_bytes(), "{layout:?}");
         assert_eq!((memory[0], &memory[9..]), (b'a', &b"jklmnop"[..]));
+    }
+}
+
+#[test]
+fn an_atomic_needs_an_aligned_word() {
+    let mut memory = [7u64, 8, 9];
+    let start: *mut u8 = memory.as_mut_ptr().cast();
+    let gaps = Layout::strided(4, 8, 4).unwrap();
+    for (layout, first, at, width, old) in [
+        (Layout::contiguous(24), 0, 8, Width::Bits64, Some(8)),
+        (Layout::contiguous(24), 0, 16, Width::Bits64, Some(9)),
+        (Layout::contiguous(24), 0, 17, Width::Bits64, None),
+        (Layout::contiguous(24), 0, 12, Width::Bits64, None),
+        (Layout::contiguous(16), 4, 4, Width::Bits64, Some(8)),
+        (Layout::contiguous(16), 4, 0, Width::Bits64, None),
+        (Layout::contiguous(24), 0, u64::MAX, Width::Bits64, None),
+        (gaps, 0, 4, Width::Bits32, Some(8)),
+        (gaps, 0, 0, Width::Bits64, None),
+    ] {
+        // SAFETY: the array outlives the value and no other code accesses it.
+        let bytes = unsafe { RawBytes::with_layout(start.wrapping_add(first), layout) };
+        let found = bytes.atomic(at, width, Atomic::Add(0));
+        let old = old.filter(|_| cfg!(target_endian = "little"));
+        assert_eq!(found, old, "{layout:?} {at}");
     }
 }
 

@@ -1,8 +1,9 @@
 //! [`RawBytes`] as the engine and transports use them.
 
-use oxmpi_wire::{Bytes, Put, Take};
+use oxmpi_wire::{Atomic, Bytes, Put, Take, Width};
 
 use super::RawBytes;
+use crate::atomic::perform;
 
 impl RawBytes {
     #[inline(always)]
@@ -75,6 +76,18 @@ impl Bytes for RawBytes {
             unsafe { self.start.cast::<u64>().write_unaligned(word) };
         }
         whole
+    }
+
+    fn atomic(&self, at: u64, width: Width, atomic: Atomic) -> Option<u64> {
+        let len = width.bytes();
+        if at.checked_add(len)? > self.len {
+            return None;
+        }
+        let run = self.pieces(at, len).next()?;
+        let whole = run.len == len && run.start.addr().is_multiple_of(len as usize);
+        // SAFETY: the layout names the word, so it is readable and writable by the contract of `new`, which also
+        // says that others access it by atomics only; it is aligned.
+        whole.then(|| unsafe { perform(run.start, width, atomic) })
     }
 
     /// # Cost

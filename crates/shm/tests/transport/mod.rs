@@ -76,7 +76,7 @@ fn two_ranks_keep_order_over_both_paths() {
 /// Sends the key of `body` to the peer and waits for the peer's message that it is done.
 fn send_key(rank: &mut Rank, peer: u32, body: &mut [u8], access: Access) {
     let region = rank.register(body, access);
-    let key = rank.tx.key(&region, Peer(peer));
+    let key = rank.tx.expose(&region, Peer(peer));
     rank.send(peer, 0, &key.0);
     rank.until("end", |log| {
         log.iter()
@@ -102,15 +102,15 @@ fn get_and_put_move_every_length() {
             threads(layout, |me, mut rank| {
                 let body = pattern(len, 5);
                 if me == 0 {
-                    send_key(&mut rank, 1, &mut body.clone(), Access::Read);
+                    send_key(&mut rank, 1, &mut body.clone(), Access::READ);
                     rank.log.0.clear();
                     let mut target = vec![0; len];
-                    send_key(&mut rank, 1, &mut target, Access::Write);
+                    send_key(&mut rank, 1, &mut target, Access::WRITE);
                     assert_eq!(target, body);
                 } else {
                     let key = receive_key(&mut rank);
                     let mut copy = vec![0; len];
-                    let region = rank.register(&mut copy, Access::Write);
+                    let region = rank.register(&mut copy, Access::WRITE);
                     rank.get(0, &key, &region, len, 1);
                     rank.until_done(1, Ok(()));
                     assert_eq!(copy, body);
@@ -138,8 +138,8 @@ fn put(rank: &mut Rank, region: &Region, key: &Key, len: usize, token: u64) {
 /// A rank alone with two regions of so many bytes, one to read from and one to write to.
 fn two_regions(from: &mut [u8], to: &mut [u8]) -> (Rank, Region, Region) {
     let mut rank = Rank::new(Node::alone(small(1)).unwrap());
-    let source = rank.register(from, Access::Read);
-    let target = rank.register(to, Access::Write);
+    let source = rank.register(from, Access::READ);
+    let target = rank.register(to, Access::WRITE);
     (rank, source, target)
 }
 
@@ -147,7 +147,10 @@ fn two_regions(from: &mut [u8], to: &mut [u8]) -> (Rank, Region, Region) {
 fn parts_of_a_region_and_wrong_keys() {
     let (mut from, mut to) = (pattern(1000, 1), vec![0; 1000]);
     let (mut rank, source, target) = two_regions(&mut from, &mut to);
-    let (read, write) = (rank.tx.key(&source, Peer(0)), rank.tx.key(&target, Peer(0)));
+    let (read, write) = (
+        rank.tx.expose(&source, Peer(0)),
+        rank.tx.expose(&target, Peer(0)),
+    );
 
     let part = rank.try_get(0, (&read, 300), (&target, 100), 600, 1);
     part.unwrap();
@@ -155,7 +158,7 @@ fn parts_of_a_region_and_wrong_keys() {
     assert_eq!(to[100..700], from[300..900]);
     assert!(to[..100].iter().chain(&to[700..]).all(|&b| b == 0));
 
-    let refused = Err(Fault::Refused("the peer's memory is not registered"));
+    let refused = Err(Fault::NOT_REGISTERED);
     let mut stale = read;
     stale.0[0] ^= 1;
     let cases = [
@@ -185,7 +188,7 @@ fn parts_of_a_region_and_wrong_keys() {
 fn a_release_waits_for_transfers() {
     let (mut from, mut to) = (pattern(5_000_000, 1), vec![0; 5_000_000]);
     let (mut rank, source, target) = two_regions(&mut from, &mut to);
-    let key = rank.tx.key(&source, Peer(0));
+    let key = rank.tx.expose(&source, Peer(0));
     rank.get(0, &key, &target, 5_000_000, 1);
     rank.poll();
     rank.tx.release(source, Token(2));
@@ -203,7 +206,7 @@ fn giving_a_peer_up_ends_its_operations() {
     const WHY: Fault = Fault::Protocol("the test says so");
     let (mut from, mut to) = (pattern(5_000_000, 1), vec![0; 5_000_000]);
     let (mut rank, source, target) = two_regions(&mut from, &mut to);
-    let key = rank.tx.key(&source, Peer(0));
+    let key = rank.tx.expose(&source, Peer(0));
     rank.get(0, &key, &target, 5_000_000, 1);
     rank.poll();
     rank.tx.give_up(Peer(0), WHY);
@@ -224,7 +227,7 @@ fn giving_a_peer_up_ends_its_operations() {
 fn many_operations_wait_for_room() {
     let (mut from, mut to) = (pattern(4096, 1), vec![0; 4096]);
     let (mut rank, source, target) = two_regions(&mut from, &mut to);
-    let key = rank.tx.key(&source, Peer(0));
+    let key = rank.tx.expose(&source, Peer(0));
     let mut started = 0;
     while started < 2000 {
         let at = started * 2 % 4096;
@@ -259,7 +262,7 @@ fn a_get_from_a_new_peer_starts_once_an_operation_ends() {
     threads(layout, |me, mut rank| {
         let mut body = pattern(16, me as usize);
         if me != 0 {
-            send_key(&mut rank, 0, &mut body, Access::Read);
+            send_key(&mut rank, 0, &mut body, Access::READ);
             return;
         }
         rank.until("keys", |log| log.len() == 2);
@@ -270,7 +273,7 @@ fn a_get_from_a_new_peer_starts_once_an_operation_ends() {
             };
             keys[from as usize] = Key(key.try_into().unwrap());
         }
-        let region = rank.register(&mut body, Access::Write);
+        let region = rank.register(&mut body, Access::WRITE);
         let get = |rank: &mut Rank, from: u32, token| {
             rank.try_get(from, (&keys[from as usize], 1), (&region, 1), 8, token)
         };

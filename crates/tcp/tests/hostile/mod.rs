@@ -185,7 +185,7 @@ fn more_bytes_than_the_get_are_refused() {
     // SAFETY: the array lives longer than the ranks, and the test does not read it.
     let bytes = unsafe { RawBytes::new(memory.as_mut_ptr(), memory.len()) };
     let victim = &mut job.ranks[0].0;
-    let region = victim.register(bytes, Access::Write, Peer(HOSTILE));
+    let region = victim.register(bytes, Access::WRITE, Peer(HOSTILE));
     let (region, len) = (&region.expect("a region"), 100);
     let key = &Push { number: 0, len: 60 }.key(RegionId::from_word(88));
     let (from, to) = (Remote { key, at: 0, len }, Local { region, at: 0, len });
@@ -259,11 +259,11 @@ fn a_peer_given_up_in_a_put_releases_the_region() {
     // SAFETY: the array lives longer than the ranks, and is looked at only between their calls.
     let bytes = unsafe { RawBytes::new(first, memory.len()) };
     let victim = &mut job.ranks[0].0;
-    let region = victim.register(bytes, Access::Write, Peer(HOSTILE));
+    let region = victim.register(bytes, Access::WRITE, Peer(HOSTILE));
     let region = region.expect("a region");
     let put = Control::Put {
         id: OperationId(77),
-        to: RegionId::from_key(&victim.key(&region, Peer(HOSTILE))).0,
+        to: RegionId::from_key(&victim.expose(&region, Peer(HOSTILE))).0,
         at: 0,
         len: 1000,
         last: true,
