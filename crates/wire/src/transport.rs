@@ -9,6 +9,11 @@
 //! receiver reads it once through [`Take`], and a header is copied before it is checked.
 
 pub mod fast_path;
+#[cfg(feature = "alloc")]
+mod network;
+
+#[cfg(feature = "alloc")]
+pub use self::network::{Network, WaitObjects};
 
 use self::fast_path::{EnvelopeFilter, ShortMessage};
 use crate::fault::Fault;
