@@ -1,12 +1,14 @@
 //! An in-process network between ranks that are threads: the least that a [`Network`] is.
 //!
-//! An end sleeps on a pipe, into which its peers write when it has something to do. A get or a put copies at once.
+//! It delivers at once. A rank sleeps on a socket into which its peers write.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::mem::take;
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,185 +17,181 @@ use oxmpi_wire::{
     Rma, Rx, Sink, Sleeper, Slot, Token, Tx, WaitObjects,
 };
 
-use crate::region_store::{key_of, number_in};
+use crate::region_store::{RegionOffset, key_of, number_in};
 
-/// Most frames that wait for one end.
+/// A frame, or why the sender sends no more.
+type Event = Result<(Header, Vec<u8>), Fault>;
+
+/// The registered memory of all ranks, by owner and number.
+type Regions<B> = Arc<Mutex<BTreeMap<(u32, u64), B>>>;
+
+/// Most frames that wait on one way.
 const CAPACITY: usize = 16;
 
-/// What the ends share.
-type Shared<B> = Arc<Mutex<Vec<Port<B>>>>;
-
-/// One end, as its peers see it.
+/// The way to a peer.
 #[derive(Debug)]
-struct Port<B> {
-    frames: VecDeque<(u32, Header, Vec<u8>)>,
-    regions: BTreeMap<u64, B>,
-    /// Peers that it is connected to.
-    connections: BTreeSet<u32>,
-    /// Peers that wait for room here.
-    refused: BTreeSet<u32>,
-    /// Why it is gone.
-    gone: Option<Fault>,
-    doorbell: PipeWriter,
-    /// The pipe holds a byte.
-    rung: bool,
+struct Wire {
+    events: Sender<Event>,
+    waiting: Arc<AtomicUsize>,
+    refused: bool,
+    doorbell: UnixStream,
 }
 
-impl<B> Port<B> {
-    fn ring(&mut self) {
-        if !std::mem::replace(&mut self.rung, true) {
-            // Nobody reads the pipe of an end that is gone.
-            let _ = self.doorbell.write(&[1]);
-        }
+impl Wire {
+    fn is_full(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst) >= CAPACITY
+    }
+
+    /// Nobody reads what is sent to a peer that is gone, or more than one wakeup.
+    fn send(&mut self, event: Event) {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let _ = self.events.send(event);
+        self.wake();
+    }
+
+    fn wake(&mut self) {
+        let _ = self.doorbell.write(&[1]);
     }
 }
 
-/// The sending half of an end.
+/// The sending half of a rank.
 #[derive(Debug)]
 pub struct SwitchTx<B> {
     me: u32,
-    ports: Shared<B>,
+    wires: Vec<Wire>,
+    regions: Regions<B>,
+    last_region: u64,
     limits: Limits,
-    /// Peers that had no room.
-    refused: BTreeSet<u32>,
-    done: Vec<(Token, Result<(), Fault>)>,
-    regions: u64,
+    ended: Vec<(Token, Result<(), Fault>)>,
+    /// What the peers are told when it is dropped.
+    end: Fault,
 }
 
-/// The receiving half of an end.
+/// The receiving half of a rank.
 #[derive(Debug)]
-pub struct SwitchRx<B> {
-    me: u32,
-    ports: Shared<B>,
-    wakeups: PipeReader,
-    lost: BTreeSet<u32>,
+pub struct SwitchRx {
+    /// From each peer, with the count of those that wait.
+    events: Vec<(Receiver<Event>, Arc<AtomicUsize>)>,
+    wakeups: UnixStream,
+    /// The last poll of all peers found nothing.
+    quiet: bool,
 }
 
-/// Makes a network of `ends` ends.
+/// Makes a network of `ranks` ranks.
 ///
 /// # Errors
-/// The system's error when it makes no pipe.
-pub fn switch<B: Bytes>(ends: u32) -> io::Result<Vec<(SwitchTx<B>, SwitchRx<B>)>> {
-    let (mut ports, mut readers) = (Vec::new(), Vec::new());
-    for _ in 0..ends {
-        let (reader, doorbell) = io::pipe()?;
-        readers.push(reader);
-        ports.push(Port {
-            frames: VecDeque::new(),
-            regions: BTreeMap::new(),
-            connections: BTreeSet::new(),
-            refused: BTreeSet::new(),
-            gone: None,
-            doorbell,
-            rung: false,
+/// The system's error when it makes no socket.
+pub fn switch<B: Bytes>(ranks: u32) -> io::Result<Vec<(SwitchTx<B>, SwitchRx)>> {
+    let regions = Regions::<B>::default();
+    let tx = |me| SwitchTx {
+        me,
+        wires: Vec::new(),
+        regions: Arc::clone(&regions),
+        last_region: 0,
+        limits: Limits::new(48, 1024),
+        ended: Vec::new(),
+        end: Fault::Left,
+    };
+    let mut senders: Vec<_> = (0..ranks).map(tx).collect();
+    let mut receivers = Vec::new();
+    for _ in 0..ranks {
+        let (doorbell, wakeups) = UnixStream::pair()?;
+        doorbell.set_nonblocking(true)?;
+        wakeups.set_nonblocking(true)?;
+        let mut events = Vec::new();
+        for tx in &mut senders {
+            let (sender, receiver) = channel();
+            let waiting = Arc::new(AtomicUsize::new(0));
+            events.push((receiver, Arc::clone(&waiting)));
+            tx.wires.push(Wire {
+                events: sender,
+                waiting,
+                refused: false,
+                doorbell: doorbell.try_clone()?,
+            });
+        }
+        receivers.push(SwitchRx {
+            events,
+            wakeups,
+            quiet: false,
         });
     }
-    let ports = Arc::new(Mutex::new(ports));
-    let half = |(me, wakeups)| {
-        let tx = SwitchTx {
-            me,
-            ports: Arc::clone(&ports),
-            limits: Limits::new(48, 1024),
-            refused: BTreeSet::new(),
-            done: Vec::new(),
-            regions: 0,
-        };
-        let rx = SwitchRx {
-            me,
-            ports: Arc::clone(&ports),
-            wakeups,
-            lost: BTreeSet::new(),
-        };
-        (tx, rx)
-    };
-    Ok((0..).zip(readers).map(half).collect())
+    Ok(senders.into_iter().zip(receivers).collect())
 }
 
-fn lock<B>(ports: &Shared<B>) -> MutexGuard<'_, Vec<Port<B>>> {
-    ports.lock().unwrap_or_else(PoisonError::into_inner)
+impl<B> SwitchTx<B> {
+    fn regions(&self) -> MutexGuard<'_, BTreeMap<(u32, u64), B>> {
+        self.regions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<B: Bytes> SwitchTx<B> {
-    /// Moves bytes from a region of one end to a region of another one.
-    fn copy(&mut self, from: (u32, u64, u64), to: (u32, u64, u64), len: u64, token: Token) {
-        let ports = lock(&self.ports);
-        let region = |(end, number, at): (u32, u64, u64)| {
-            let region = ports[end as usize].regions.get(&number);
-            region.filter(|bytes| at.checked_add(len).is_some_and(|end| end <= bytes.len()))
+    /// Moves bytes from a region of one rank to a region of another one.
+    fn copy(&mut self, from: RegionOffset, to: RegionOffset, len: u64, token: Token) {
+        let regions = self.regions();
+        let region = |(owner, number, at): RegionOffset| {
+            let region = regions.get(&(owner, number))?;
+            (at.checked_add(len)? <= region.len()).then_some(region)
         };
-        let result = match (region(from), region(to)) {
-            (Some(source), Some(target)) => {
-                let mut bytes = Collected(Vec::new());
-                source.drain(from.2, len as usize, &mut bytes);
-                target.fill(to.2, &mut bytes.0.as_slice());
-                Ok(())
-            }
-            _ => Err(Fault::Protocol("a range outside of its region")),
-        };
-        self.done.push((token, result));
-    }
-
-    fn leave(&mut self, why: Fault) {
-        let mut ports = lock(&self.ports);
-        ports[self.me as usize].gone.get_or_insert(why);
-        ports.iter_mut().for_each(Port::ring);
+        let copied = region(from).zip(region(to)).map(|(source, target)| {
+            let mut bytes = Collected(Vec::new(), len as usize);
+            source.drain(from.2, len as usize, &mut bytes);
+            target.fill(to.2, &mut bytes.0.as_slice());
+        });
+        drop(regions);
+        let outside = Fault::Protocol("a range outside of its region");
+        self.ended.push((token, copied.ok_or(outside)));
     }
 }
 
 impl<B> Drop for SwitchTx<B> {
     fn drop(&mut self) {
-        let mut ports = lock(&self.ports);
-        ports[self.me as usize].gone.get_or_insert(Fault::Left);
-        ports.iter_mut().for_each(Port::ring);
+        let me = self.me;
+        self.regions().retain(|(owner, _), _| *owner != me);
+        let wires = self.wires.iter_mut();
+        wires.for_each(|wire| wire.send(Err(self.end)));
     }
 }
 
-struct Collected(Vec<u8>);
+/// Bytes that are put together, and how many they become.
+#[derive(Debug)]
+struct Collected(Vec<u8>, usize);
 
 impl Put for Collected {
     fn room(&self) -> usize {
-        usize::MAX
+        self.1 - self.0.len()
     }
 
     fn put(&mut self, bytes: &[u8]) {
+        assert!(bytes.len() <= self.room(), "more than there is room for");
         self.0.extend_from_slice(bytes);
     }
 }
 
 /// A frame under construction.
 #[derive(Debug)]
-pub struct SwitchSlot<'a, B> {
-    tx: &'a SwitchTx<B>,
-    to: u32,
-    head: Header,
-    body: Vec<u8>,
-}
+pub struct SwitchSlot<'a>(&'a mut Wire, Header, Collected);
 
-impl<B> Put for SwitchSlot<'_, B> {
+impl Put for SwitchSlot<'_> {
     fn room(&self) -> usize {
-        self.head.len as usize - self.body.len()
+        self.2.room()
     }
 
     fn put(&mut self, bytes: &[u8]) {
-        assert!(bytes.len() <= self.room(), "more than the frame holds");
-        self.body.extend_from_slice(bytes);
+        self.2.put(bytes);
     }
 }
 
-impl<B> Slot for SwitchSlot<'_, B> {
+impl Slot for SwitchSlot<'_> {
     fn send(self) {
         assert_eq!(self.room(), 0, "the frame is not full");
-        let port = &mut lock(&self.tx.ports)[self.to as usize];
-        if port.gone.is_none() {
-            port.frames.push_back((self.tx.me, self.head, self.body));
-            port.ring();
-        }
+        self.0.send(Ok((self.1, self.2.0)));
     }
 }
 
 impl<B: Bytes> Tx for SwitchTx<B> {
     type Slot<'a>
-        = SwitchSlot<'a, B>
+        = SwitchSlot<'a>
     where
         Self: 'a;
 
@@ -201,27 +199,16 @@ impl<B: Bytes> Tx for SwitchTx<B> {
         &self.limits
     }
 
-    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<SwitchSlot<'_, B>, Busy> {
-        let fits = head.len <= self.limits.frame && len == head.len as usize;
-        assert!(fits, "a frame of {len} B");
-        self.connect(to);
-        let port = &mut lock(&self.ports)[to.0 as usize];
-        if port.frames.len() >= CAPACITY {
-            port.refused.insert(self.me);
-            self.refused.insert(to.0);
+    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<SwitchSlot<'_>, Busy> {
+        let wire = &mut self.wires[to.0 as usize];
+        wire.refused = wire.is_full();
+        if wire.refused {
             return Err(Busy);
         }
-        Ok(SwitchSlot {
-            tx: self,
-            to: to.0,
-            head: *head,
-            body: Vec::with_capacity(len),
-        })
+        Ok(SwitchSlot(wire, *head, Collected(Vec::new(), len)))
     }
 
-    fn give_up(&mut self, peer: Peer, _: Fault) {
-        self.refused.remove(&peer.0);
-    }
+    fn give_up(&mut self, _: Peer, _: Fault) {}
 }
 
 impl<B: Bytes> Memory for SwitchTx<B> {
@@ -229,10 +216,9 @@ impl<B: Bytes> Memory for SwitchTx<B> {
     type Region = u64;
 
     fn register(&mut self, bytes: B, _: Access, _: Peer) -> Result<u64, Fault> {
-        self.regions += 1;
-        let own = &mut lock(&self.ports)[self.me as usize];
-        own.regions.insert(self.regions, bytes);
-        Ok(self.regions)
+        self.last_region += 1;
+        self.regions().insert((self.me, self.last_region), bytes);
+        Ok(self.last_region)
     }
 
     fn key(&mut self, region: &u64, _: Peer) -> Key {
@@ -240,8 +226,8 @@ impl<B: Bytes> Memory for SwitchTx<B> {
     }
 
     fn release(&mut self, region: u64, token: Token) {
-        lock(&self.ports)[self.me as usize].regions.remove(&region);
-        self.done.push((token, Ok(())));
+        self.regions().remove(&(self.me, region));
+        self.ended.push((token, Ok(())));
     }
 }
 
@@ -278,28 +264,22 @@ impl<B: Bytes> Network for SwitchTx<B> {
         Ok(())
     }
 
-    fn connect(&mut self, peer: Peer) {
-        let mut ports = lock(&self.ports);
-        if ports[self.me as usize].connections.insert(peer.0) {
-            ports[peer.0 as usize].connections.insert(self.me);
-        }
-    }
+    fn connect(&mut self, _: Peer) {}
 
-    fn is_connected(&self, peer: Peer) -> bool {
-        let own = &lock(&self.ports)[self.me as usize];
-        own.connections.contains(&peer.0)
+    fn is_connected(&self, _: Peer) -> bool {
+        true
     }
 
     fn host(&self, _: Peer) -> &str {
         "this process"
     }
 
-    fn routes(&self, peer: Peer) -> String {
-        format!("port {} of the switch", peer.0)
+    fn routes(&self, _: Peer) -> String {
+        "all ranks are threads of this process".into()
     }
 
     fn has_local_work(&self) -> bool {
-        !self.done.is_empty()
+        !self.ended.is_empty()
     }
 
     fn has_unsent(&self) -> bool {
@@ -307,98 +287,64 @@ impl<B: Bytes> Network for SwitchTx<B> {
     }
 
     fn abort(mut self) {
-        self.leave(Fault::PeerDead);
+        self.end = Fault::PeerDead;
     }
 }
 
-impl<B: Bytes> SwitchRx<B> {
-    /// Reports what ended, who has room again and who is gone. Returns how many.
-    fn report<S: Sink<SwitchTx<B>>>(&mut self, tx: &mut SwitchTx<B>, sink: &mut S) -> u32 {
-        let done = take(&mut tx.done);
-        let ports = lock(&self.ports);
-        let has_room = |to: &u32| ports[*to as usize].frames.len() < CAPACITY;
-        let (room, refused) = take(&mut tx.refused).into_iter().partition(has_room);
-        tx.refused = refused;
-        let sent_all = |peer: u32| {
-            let mut frames = ports[self.me as usize].frames.iter();
-            frames.all(|(from, ..)| *from != peer)
-        };
-        let gone = (0..)
-            .zip(&*ports)
-            .filter_map(|(peer, port)| Some((peer, port.gone?)));
-        let gone: Vec<(u32, Fault)> = gone
-            .filter(|(peer, _)| *peer != self.me && sent_all(*peer) && !self.lost.contains(peer))
-            .collect();
-        drop(ports);
-        self.lost.extend(gone.iter().map(|(peer, _)| *peer));
-        let room: BTreeSet<u32> = room;
-        let reports = done.len() + room.len() + gone.len();
-        done.into_iter()
-            .for_each(|(token, result)| sink.done(tx, token, result));
-        room.into_iter().for_each(|to| sink.room(tx, Peer(to)));
-        gone.into_iter()
-            .for_each(|(peer, why)| sink.lost(tx, Peer(peer), why));
-        reports as u32
-    }
-
-    /// The next frame, of `from` or of any peer.
-    fn take(&mut self, from: Option<u32>) -> Option<(u32, Header, Vec<u8>)> {
-        let mut ports = lock(&self.ports);
-        let own = &mut ports[self.me as usize];
-        if take(&mut own.rung) {
-            self.wakeups
-                .read_exact(&mut [0])
-                .expect("a byte was written");
-        }
-        let wanted = |frame: &(u32, Header, Vec<u8>)| from.is_none_or(|from| frame.0 == from);
-        let at = own.frames.iter().position(wanted)?;
-        let frame = own.frames.remove(at);
-        for waiting in take(&mut own.refused) {
-            ports[waiting as usize].ring();
-        }
-        frame
-    }
-}
-
-impl<B: Bytes> Rx<SwitchTx<B>> for SwitchRx<B> {
+impl<B: Bytes> Rx<SwitchTx<B>> for SwitchRx {
     fn poll<S>(&mut self, tx: &mut SwitchTx<B>, budget: u32, sink: &mut S) -> u32
     where
         S: Sink<SwitchTx<B>>,
     {
+        // Before the frames: a later wakeup stays.
+        while (self.wakeups.read(&mut [0; 64])).is_ok_and(|count| count > 0) {}
         let mut moved = 0;
-        while moved < budget
-            && let Some((from, head, body)) = self.take(None)
-        {
-            sink.frame(tx, Peer(from), &head, &mut body.as_slice());
-            moved += 1;
+        for from in 0..self.events.len() as u32 {
+            if moved < budget {
+                moved += self.poll_from(tx, Peer(from), sink);
+            }
         }
-        moved + self.report(tx, sink)
+        self.quiet = moved == 0;
+        moved
     }
 
     fn poll_from<S>(&mut self, tx: &mut SwitchTx<B>, from: Peer, sink: &mut S) -> u32
     where
         S: Sink<SwitchTx<B>>,
     {
-        let frame = self.take(Some(from.0));
-        let moved = frame.map(|(from, head, body)| {
-            sink.frame(tx, Peer(from), &head, &mut body.as_slice());
-        });
-        u32::from(moved.is_some()) + self.report(tx, sink)
+        self.quiet = false;
+        let ended = std::mem::take(&mut tx.ended);
+        let moved = ended.len() as u32;
+        ended
+            .into_iter()
+            .for_each(|(token, result)| sink.done(tx, token, result));
+        let (events, waiting) = &self.events[from.0 as usize];
+        let event = events.try_recv();
+        let wire = &mut tx.wires[from.0 as usize];
+        if event.is_ok() && waiting.fetch_sub(1, Ordering::SeqCst) >= CAPACITY {
+            wire.wake();
+        }
+        if wire.refused && !wire.is_full() {
+            wire.refused = false;
+            sink.room(tx, from);
+        }
+        match event {
+            Ok(Ok((head, body))) => sink.frame(tx, from, &head, &mut body.as_slice()),
+            Ok(Err(why)) => sink.lost(tx, from, why),
+            Err(_) => return moved,
+        }
+        moved + 1
     }
 }
 
-impl<B: Bytes> Sleeper for SwitchRx<B> {
+impl Sleeper for SwitchRx {
     fn arm(&mut self) -> bool {
-        let own = &lock(&self.ports)[self.me as usize];
-        own.frames.is_empty() && !own.rung
+        self.quiet
     }
 }
 
-impl<B: Bytes> WaitObjects for SwitchRx<B> {
-    type WaitObject<'a>
-        = BorrowedFd<'a>
-    where
-        Self: 'a;
+impl WaitObjects for SwitchRx {
+    type WaitObject<'a> = BorrowedFd<'a>;
 
     fn watch<'a>(&'a self, watch: &mut dyn FnMut(BorrowedFd<'a>)) {
         watch(self.wakeups.as_fd());

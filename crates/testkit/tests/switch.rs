@@ -9,7 +9,7 @@ struct Switch;
 
 impl TestedTransport for Switch {
     type Tx = SwitchTx<Buffer>;
-    type Rx = SwitchRx<Buffer>;
+    type Rx = SwitchRx;
     type Memory = Buffer;
 
     fn join() -> [TransportEnd<Self>; 2] {

@@ -25,7 +25,7 @@ pub(crate) enum NetworkEnds {
 impl NetworkEnds {
     pub(crate) fn split(self) -> (NetworkTx, NetworkRx) {
         match self {
-            Self::Tcp(tx, rx) => (NetworkTx::Tcp(tx), NetworkRx::Tcp(rx)),
+            Self::Tcp(tx, rx) => (NetworkTx::Tcp(tx.into()), NetworkRx::Tcp(rx.into())),
             Self::Other(OtherNetwork { tx, rx }) => (NetworkTx::Other(tx), NetworkRx::Other(rx)),
         }
     }
@@ -33,13 +33,13 @@ impl NetworkEnds {
 
 /// The sending half of a network.
 pub(crate) enum NetworkTx {
-    Tcp(TcpTx),
+    Tcp(Box<TcpTx>),
     Other(Box<dyn OtherTx>),
 }
 
 /// The receiving half of a network.
 pub(crate) enum NetworkRx {
-    Tcp(TcpRx),
+    Tcp(Box<TcpRx>),
     Other(Box<dyn OtherRx>),
 }
 

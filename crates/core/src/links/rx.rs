@@ -24,7 +24,7 @@ const RESTS_PER_YIELD: u32 = 64;
 pub(crate) struct LinksRx {
     pub(crate) node: ShmRx,
     /// From the ranks of other nodes; none when all are on this node or the endpoint has left the others.
-    network: Option<(Box<NetworkRx>, LinkRanks, PollPace)>,
+    network: Option<(NetworkRx, LinkRanks, PollPace)>,
 }
 
 /// When the network is polled.
@@ -63,7 +63,7 @@ impl LinksRx {
             skipped,
             rests: 0,
         };
-        self.network = Some((network.into(), ranks, pace));
+        self.network = Some((network, ranks, pace));
         self
     }
 
@@ -113,7 +113,7 @@ impl LinksRx {
                 {
                     waiter.sleep(&mut self.node, barriers, |node| {
                         if network.arm() {
-                            sleep(&**network, node.doorbell(), node.longest_nap());
+                            sleep(network, node.doorbell(), node.longest_nap());
                         }
                         node.disarm();
                     });

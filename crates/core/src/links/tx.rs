@@ -21,7 +21,7 @@ pub(crate) struct LinksTx {
     /// Links of the node.
     node_links: u32,
     /// To the ranks of other nodes; none when all are on this node or the endpoint has left the others.
-    network: Option<(Box<NetworkTx>, LinkRanks)>,
+    network: Option<(NetworkTx, LinkRanks)>,
 }
 
 /// A frame under construction.
@@ -48,7 +48,7 @@ impl LinksTx {
 
     /// Also sends to the ranks of other nodes.
     pub(crate) fn with_network(mut self, network: NetworkTx, ranks: LinkRanks) -> Self {
-        self.network = Some((network.into(), ranks));
+        self.network = Some((network, ranks));
         self
     }
 
@@ -165,30 +165,25 @@ impl AsTx<ShmTx> for LinksTx {
 
 impl AsTx<TcpTx> for LinksTx {
     fn as_tx(&mut self) -> &mut TcpTx {
-        match self.network_tx() {
-            NetworkTx::Tcp(tcp) => tcp,
-            NetworkTx::Other(_) => unreachable!("{POLLED}"),
+        match &mut self.network {
+            Some((NetworkTx::Tcp(tcp), _)) => tcp,
+            _ => unreachable!("{POLLED}"),
         }
     }
 }
-
-/// Why an endpoint has a network.
-const POLLED: &str = "only an endpoint with this network polls it";
 
 impl LinksTx {
-    fn network_tx(&mut self) -> &mut NetworkTx {
-        let (network, _) = self.network.as_mut().expect(POLLED);
-        network
-    }
-
     /// The network, which the core does not know.
     pub(super) fn other_network(&mut self) -> &mut dyn OtherTx {
-        match self.network_tx() {
-            NetworkTx::Other(other) => &mut **other,
-            NetworkTx::Tcp(_) => unreachable!("{POLLED}"),
+        match &mut self.network {
+            Some((NetworkTx::Other(other), _)) => &mut **other,
+            _ => unreachable!("{POLLED}"),
         }
     }
 }
+
+/// Why an endpoint has this network.
+const POLLED: &str = "only an endpoint with this network polls it";
 
 impl Tx for LinksTx {
     type Slot<'a> = LinkSlot<'a>;
