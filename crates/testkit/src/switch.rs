@@ -314,7 +314,7 @@ impl<B: Bytes> Rx<SwitchTx<B>> for SwitchRx {
     {
         self.quiet = false;
         let ended = std::mem::take(&mut tx.ended);
-        let moved = ended.len() as u32;
+        let mut moved = ended.len() as u32;
         ended
             .into_iter()
             .for_each(|(token, result)| sink.done(tx, token, result));
@@ -327,6 +327,7 @@ impl<B: Bytes> Rx<SwitchTx<B>> for SwitchRx {
         if wire.refused && !wire.is_full() {
             wire.refused = false;
             sink.room(tx, from);
+            moved += 1;
         }
         match event {
             Ok(Ok((head, body))) => sink.frame(tx, from, &head, &mut body.as_slice()),

@@ -144,7 +144,7 @@ impl NetworkListener {
         }
         let remote = RemoteRanks {
             speaks_for_host,
-            network: NetworkEnds::Tcp(tx, rx),
+            network: NetworkEnds::tcp(tx, rx),
             pids,
             order: [here, there].concat(),
             nodes: JobNodes::named(nodes).numbers(),

@@ -92,7 +92,7 @@ pub(super) fn wire_up(
     let speaks_for_host = is_first_alone(&own.node, places().map(|place| node_of(place.common)));
     let remote = RemoteRanks {
         speaks_for_host,
-        network: NetworkEnds::Tcp(tx, rx),
+        network: NetworkEnds::tcp(tx, rx),
         order,
         nodes: places().map(|place| place.node).collect(),
         pids: places().map(|place| place.pid).collect(),

@@ -113,9 +113,8 @@ impl Endpoint {
             let others = &remote.order[node_links as usize..];
             pids.extend(others.iter().map(|&rank| remote.pids[rank as usize]));
             let known = LinkRanks::new(remote.order);
-            let (network_tx, network_rx) = remote.network.split();
-            tx = tx.with_network(network_tx, known.clone());
-            rx = rx.with_network(network_rx, known.clone(), node_links);
+            tx = tx.with_network(remote.network.tx, known.clone());
+            rx = rx.with_network(remote.network.rx, known.clone(), node_links);
             link_ranks = Some(known);
             nodes = Some(NodeMap::new(remote.nodes));
         }

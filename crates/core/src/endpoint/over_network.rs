@@ -6,7 +6,7 @@ use oxmpi_shm::Node;
 use super::Endpoint;
 use crate::boot::{ExchangeTraffic, RemoteRanks, WiredRanks};
 use crate::error::{Error, Result};
-use crate::links::{NetworkEnds, OtherNetwork};
+use crate::links::OtherNetwork;
 use crate::policy::EndpointPolicy;
 
 impl Endpoint {
@@ -30,7 +30,7 @@ impl Endpoint {
             .map_err(|why| Error::start("setting up shared memory", why))?;
         let others = (0..ranks).filter(|other| *other != rank);
         let remote = RemoteRanks {
-            network: NetworkEnds::Other(network),
+            network: network.into(),
             order: std::iter::once(rank).chain(others).collect(),
             nodes: (0..ranks).collect(),
             pids,

@@ -17,16 +17,25 @@ use super::LinksTx;
 use super::other_network::{OtherNetwork, OtherRx, OtherSlot, OtherTx};
 
 /// Both halves of a network.
-pub(crate) enum NetworkEnds {
-    Tcp(TcpTx, TcpRx),
-    Other(OtherNetwork),
+pub(crate) struct NetworkEnds {
+    pub(crate) tx: NetworkTx,
+    pub(crate) rx: NetworkRx,
 }
 
 impl NetworkEnds {
-    pub(crate) fn split(self) -> (NetworkTx, NetworkRx) {
-        match self {
-            Self::Tcp(tx, rx) => (NetworkTx::Tcp(tx.into()), NetworkRx::Tcp(rx.into())),
-            Self::Other(OtherNetwork { tx, rx }) => (NetworkTx::Other(tx), NetworkRx::Other(rx)),
+    pub(crate) fn tcp(tx: TcpTx, rx: TcpRx) -> Self {
+        Self {
+            tx: NetworkTx::Tcp(tx.into()),
+            rx: NetworkRx::Tcp(rx.into()),
+        }
+    }
+}
+
+impl From<OtherNetwork> for NetworkEnds {
+    fn from(OtherNetwork { tx, rx }: OtherNetwork) -> Self {
+        Self {
+            tx: NetworkTx::Other(tx),
+            rx: NetworkRx::Other(rx),
         }
     }
 }
