@@ -61,6 +61,7 @@ pub use error::{Error, ErrorClass, MAX_TAG, Result};
 pub use group::Group;
 pub use intercomm::GroupLeaders;
 pub use job::Job;
+pub use links::OtherNetwork;
 pub use operation::{Operation, OwnedOperation, Widening, elements, elementwise};
 pub use ownership::{EndpointCell, Multi, Single};
 pub use oxmpi_wire::engine::Mode;

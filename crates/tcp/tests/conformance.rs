@@ -5,6 +5,7 @@ use oxmpi_os::RawBytes;
 use oxmpi_tcp::{TcpOptions, TcpRx, TcpTx};
 use oxmpi_testkit::conformance::{KillableTransport, TestMemory, TestedTransport, TransportEnd};
 use oxmpi_testkit::memory::Buffer;
+use oxmpi_wire::Network;
 
 /// Memory of the process, by its owner.
 struct HeapMemory(Box<[u8]>);

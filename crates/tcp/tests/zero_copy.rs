@@ -7,7 +7,7 @@ use oxmpi_os::RawBytes;
 use oxmpi_tcp::TcpOptions;
 use oxmpi_testkit::conformance::EventLog;
 use oxmpi_testkit::memory::pattern;
-use oxmpi_wire::{Peer, Rx, Tx};
+use oxmpi_wire::{Network, Peer, Rx, Tx};
 
 /// Polls `rank` alone until a peer has got something from it and the kernel has all of that.
 fn serve(rank: &mut Rank<RawBytes>) {

@@ -35,6 +35,7 @@ mod region_store;
 pub mod rng;
 pub mod scenario;
 pub mod spy;
+pub mod switch;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -42,3 +42,5 @@ pub use transport::{
     Access, AsTx, Busy, Bytes, Key, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink, Sleeper, Slot,
     Take, Token, Tx,
 };
+#[cfg(feature = "alloc")]
+pub use transport::{Network, WaitObjects};

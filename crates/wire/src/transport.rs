@@ -10,8 +10,13 @@
 
 pub mod atomic;
 pub mod fast_path;
+#[cfg(feature = "alloc")]
+mod network;
 mod rma;
 mod token;
+
+#[cfg(feature = "alloc")]
+pub use self::network::{Network, WaitObjects};
 
 pub use self::rma::{Access, Key, Local, Memory, Remote, Rma};
 pub use self::token::Token;

@@ -9,7 +9,9 @@ use oxmpi_os::RawBytes;
 use oxmpi_tcp::{BusinessCard, InterfaceFilter, JobKey, PassiveEndpoint, TcpOptions, TcpRx, TcpTx};
 use oxmpi_testkit::conformance::{EventLog, eager};
 use oxmpi_wire::regions::Region;
-use oxmpi_wire::{Access, Bytes, Key, Local, Memory, Peer, Put, Remote, Rma, Rx, Slot, Token, Tx};
+use oxmpi_wire::{
+    Access, Bytes, Key, Local, Memory, Network, Peer, Put, Remote, Rma, Rx, Slot, Token, Tx,
+};
 
 /// A test hangs if a wait takes longer.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(120);

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use oxmpi_os::tcp::Stream;
-use oxmpi_wire::{Bytes, Fault, Peer};
+use oxmpi_wire::{Bytes, Fault, Network, Peer};
 
 use super::TcpTx;
 use crate::handshake::PeerState;
