@@ -67,7 +67,10 @@ pub use comm::{
 pub use data::Data;
 pub use memory::Memory;
 pub use op::{Custom, Element, ExactSum, Fold, Op, Reduction, ValueLoc};
-pub use oxmpi_core::{Error, MAX_TAG, Multi, Result, Single, Source, Status, Tag, Threading};
+pub use oxmpi_core::{
+    Comparison, Error, MAX_TAG, Multi, ProcessGroup as Group, Result, Single, Source, Status, Tag,
+    Threading,
+};
 pub use value::Value;
 pub use world::World;
 

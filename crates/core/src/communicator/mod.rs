@@ -192,6 +192,14 @@ impl<A: Threading> Communicator<A> {
         self.members().no_rank(rank)
     }
 
+    /// Checks that the tag is at most [`MAX_TAG`].
+    pub(super) fn check_tag(&self, tag: u32) -> Result<()> {
+        match tag <= MAX_TAG {
+            true => Ok(()),
+            false => Err(self.tag_error(tag)),
+        }
+    }
+
     #[cold]
     fn tag_error(&self, tag: u32) -> Error {
         Error::Tag {

@@ -47,6 +47,8 @@ pub struct Endpoint {
     link_ranks: Option<LinkRanks>,
     /// The node of each rank, where ranks are on several nodes.
     nodes: Option<NodeMap>,
+    /// The rank in the job of each endpoint rank, where the two differ.
+    processes: Option<Box<[u32]>>,
     node_barriers: NodeBarriers,
     /// The node groups of the first communicators, at their contexts divided by [`Self::CONTEXTS`].
     node_groups: [NodeGroupSlot; collective::MAX_GROUPS],
@@ -129,6 +131,7 @@ impl Endpoint {
             tx,
             link_ranks,
             nodes,
+            processes: None,
             node_barriers,
             node_groups: [const { NodeGroupSlot::NotMade }; collective::MAX_GROUPS],
             rx,
@@ -159,7 +162,10 @@ impl Endpoint {
             Some(reach) => ranks.with_heap_reach(reach.subset(on_node)),
             None => ranks,
         };
-        Self::new(ranks, self.policy.clone(), self.fork)
+        let mut endpoint = Self::new(ranks, self.policy.clone(), self.fork)?;
+        let processes = self.processes(group);
+        endpoint.processes = (!processes.iter().copied().eq(0..group.size())).then_some(processes);
+        Ok(endpoint)
     }
 
     /// The memory that ranks allocate, if there is any.

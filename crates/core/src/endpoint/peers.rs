@@ -31,6 +31,16 @@ impl Endpoint {
             .map_or(link, |ranks| ranks.rank(link))
     }
 
+    /// The rank in the job of each rank of `group`, the same on every endpoint and every rank.
+    pub(crate) fn processes(&self, group: &Group) -> Box<[u32]> {
+        let links = (0..group.size()).filter_map(|rank| group.link(rank as usize));
+        let ranks = links.map(|link| self.endpoint_rank(link));
+        match &self.processes {
+            Some(processes) => ranks.map(|rank| processes[rank as usize]).collect(),
+            None => ranks.collect(),
+        }
+    }
+
     /// The link to an endpoint rank, if there is that rank.
     pub(crate) fn link(&self, rank: u32) -> Option<u32> {
         let link = || {

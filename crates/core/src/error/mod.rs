@@ -25,6 +25,13 @@ pub enum Error {
         /// Ranks in the communicator.
         size: usize,
     },
+    /// A rank that a group does not have, or that a list of its ranks names twice (`MPI_ERR_RANK`).
+    GroupRank {
+        /// The rank that was named; below `size`, if it was named twice.
+        named: usize,
+        /// Members of the group.
+        size: usize,
+    },
     /// A tag above [`MAX_TAG`] (`MPI_ERR_TAG`).
     Tag {
         /// The calling rank.
@@ -187,6 +194,14 @@ impl fmt::Display for Error {
                 f,
                 "rank {rank} named rank {named}, but the communicator has ranks 0 to {}",
                 size - 1
+            ),
+            Self::GroupRank { named, size } if named < size => write!(
+                f,
+                "rank {named} of a group was named twice; name each rank once"
+            ),
+            Self::GroupRank { named, size } => write!(
+                f,
+                "rank {named} of a group was named, but the group has {size} ranks, numbered from 0"
             ),
             Self::Tag { rank, tag } => write!(
                 f,
