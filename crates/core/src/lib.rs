@@ -59,7 +59,7 @@ pub use collective::{InterGroups, PreparedCollective, serves_in_node, serves_on_
 pub use collective_state::{Area, BlockRanges, Buffers, Neighbors, Stages, WidenedBuffers};
 pub use communicator::Communicator;
 pub use endpoint::Endpoint;
-pub use envelope::{Source, Status, Tag};
+pub use envelope::{Destination, PROC_NULL, Source, Status, Tag};
 pub use error::{Error, ErrorClass, MAX_TAG, Result};
 pub use group::Group;
 pub use intercomm::GroupLeaders;

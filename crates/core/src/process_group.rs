@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::envelope::PROC_NULL;
 use crate::error::{Error, Result};
 
 /// An ordered set of processes of the job (`MPI_Group`). No call on it communicates.
@@ -67,7 +68,7 @@ impl ProcessGroup {
     }
 
     /// The ranks in the group `to` of the processes that have `ranks` here; `None` for one that is not a member
-    /// of `to` (`MPI_Group_translate_ranks`).
+    /// of `to` (`MPI_Group_translate_ranks`). [`PROC_NULL`] stays what it is.
     ///
     /// # Errors
     /// [`Error::GroupRank`] for a rank that this group does not have.
@@ -77,9 +78,9 @@ impl ProcessGroup {
         to: &Self,
     ) -> Result<Vec<Option<usize>>> {
         let there: HashMap<u32, usize> = to.processes.iter().copied().zip(0..).collect();
-        let translated = ranks.into_iter().map(|rank| {
-            let process = self.process(rank)?;
-            Ok(there.get(&process).copied())
+        let translated = ranks.into_iter().map(|rank| match rank {
+            PROC_NULL => Ok(Some(PROC_NULL)),
+            rank => Ok(there.get(&self.process(rank)?).copied()),
         });
         translated.collect()
     }

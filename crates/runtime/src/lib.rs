@@ -68,8 +68,8 @@ pub use data::Data;
 pub use memory::Memory;
 pub use op::{Custom, Element, ExactSum, Fold, Op, Reduction, ValueLoc};
 pub use oxmpi_core::{
-    Comparison, Error, MAX_TAG, Multi, ProcessGroup as Group, Result, Single, Source, Status, Tag,
-    Threading,
+    Comparison, Destination, Error, ErrorClass, MAX_TAG, Multi, PROC_NULL, ProcessGroup as Group,
+    Result, Single, Source, Status, Tag, Threading,
 };
 pub use value::Value;
 pub use world::World;

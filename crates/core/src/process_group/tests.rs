@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Comparison, ProcessGroup};
+use super::{Comparison, PROC_NULL, ProcessGroup};
 use crate::error::Error;
 
 /// Processes that the tests use; few, so that two groups share some.
@@ -95,6 +95,7 @@ proptest! {
             }
         }
         prop_assert!(whole.translate([a.len()], &whole).is_err());
+        prop_assert_eq!(whole.translate([PROC_NULL], &whole).expect("stays"), [Some(PROC_NULL)]);
     }
 }
 

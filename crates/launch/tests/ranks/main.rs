@@ -23,6 +23,7 @@ mod mistakes;
 mod modes;
 mod order;
 mod owned;
+mod proc_null;
 mod requests;
 mod streams;
 mod threads;
