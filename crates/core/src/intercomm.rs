@@ -19,6 +19,16 @@ pub struct GroupLeaders<'a, A: Threading> {
 }
 
 impl<A: Threading> Communicator<A> {
+    /// The messages of this communicator with its ranks `others`, which are numbered from 0: those of the other
+    /// group, where this communicator has both groups. This process, which is none of `others`, has `rank` in
+    /// errors. The result sends and receives messages only, and shares the context of this communicator.
+    #[must_use]
+    pub fn messages_with(&self, others: Range<usize>, rank: usize) -> Self {
+        let others = others.start as u32..others.end as u32;
+        let ranks = self.group().section(None, others, rank as u32);
+        Self::new(self.access().clone(), self.context(), ranks)
+    }
+
     /// A communicator of this group's ranks and another group's, and the range of the other group's ranks in it.
     /// The group whose leader has the lower endpoint rank comes first. Collective over both groups; only rank
     /// `leader` gives `leaders`.

@@ -33,7 +33,7 @@ impl<A: Threading> Communicator<A> {
         })?;
         match sent {
             None => Ok(()),
-            Some(request) if A::SINGLE && to == self.group.rank() as usize => {
+            Some(request) if A::SINGLE && self.is_own(peer) => {
                 self.wait_for_self(request, peer, envelope)
             }
             Some(request) => self.wait_open(request).map(drop),
@@ -83,10 +83,12 @@ impl<A: Threading> Communicator<A> {
         })?;
         match first {
             Ok(Some(status)) => self.status(Ok(status)),
-            Ok(None) if self.is_from_itself(source) || source == engine::Source::Any => {
-                self.wait_open(self.post(source, tag, bytes)?)
-            }
-            Ok(None) => self.keep_receiving(source, tag, bytes),
+            Ok(None) => match source {
+                engine::Source::Peer(peer) if !self.is_own(peer) => {
+                    self.keep_receiving(source, tag, bytes)
+                }
+                _ => self.wait_open(self.post(source, tag, bytes)?),
+            },
             Err(request) => self.wait_open(request),
         }
     }

@@ -247,6 +247,11 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
+    /// Whether the peer is this rank itself.
+    fn is_own(&self, peer: Peer) -> bool {
+        self.access.with(|endpoint| endpoint.is_own(peer))
+    }
+
     fn rank_of(&self, peer: Peer) -> Option<usize> {
         self.group.rank_of(peer.0).map(|rank| rank as usize)
     }

@@ -74,6 +74,8 @@ pub struct Endpoint {
     pids: Vec<u32>,
     /// Number of links to ranks of this node.
     node_links: u32,
+    /// The link of this rank to itself.
+    own_link: u32,
     /// The memory that ranks allocate, if there is any.
     reach: Option<RankAreas>,
     /// The algorithms that serve collectives.
@@ -101,7 +103,8 @@ impl Endpoint {
             // A futex cannot wake a rank that sleeps for messages of other nodes too.
             node = node.with_doorbells().map_err(|why| wrong(&why))?;
         }
-        let node_links = node.ranks();
+        // The ranks of a node are its first links, in order.
+        let (node_links, own_link) = (node.ranks(), node.rank());
         let mut pids: Vec<u32> = (0..node_links).map(|rank| node.pid(rank)).collect();
         let wait_policy = policy.wait_policy(&pids, remote.as_deref());
         let reach = node.rank_areas().cloned();
@@ -150,6 +153,7 @@ impl Endpoint {
             list: Vec::new(),
             pids,
             node_links,
+            own_link,
             reach,
         })
     }

@@ -68,10 +68,18 @@ impl Endpoint {
         self.pids.get(peer.0 as usize).copied()
     }
 
-    /// Whether every member of `group` but this rank is lost or has left.
+    /// Whether the peer is this rank itself.
+    pub(crate) const fn is_own(&self, peer: Peer) -> bool {
+        peer.0 == self.own_link
+    }
+
+    /// Whether `group` has other members than this rank, and all of them are lost or have left.
     pub(crate) fn all_others_gone(&self, group: &Group) -> bool {
-        let mut others = (0..group.size()).filter(|&rank| rank != group.rank());
-        let gone = |link| self.engine.fault(Peer(link)).is_some();
-        group.size() > 1 && others.all(|rank| group.link(rank as usize).is_some_and(gone))
+        let links = (0..group.size()).filter_map(|rank| group.link(rank as usize));
+        let mut others = links
+            .map(Peer)
+            .filter(|&peer| !self.is_own(peer))
+            .peekable();
+        others.peek().is_some() && others.all(|peer| self.engine.fault(peer).is_some())
     }
 }
