@@ -67,7 +67,7 @@ const THREE_NODES: Nodes = Nodes {
         "communicators::",
         "contexts::",
         "flood::",
-        "group::",
+        "control_group::",
         "inter::",
         "modes::",
         "order::",

@@ -19,6 +19,16 @@ pub struct GroupLeaders<'a, A: Threading> {
 }
 
 impl<A: Threading> Communicator<A> {
+    /// The messages of this communicator with its ranks `others`, which are numbered from 0: those of the other
+    /// group, where this communicator has both groups. This process, which is none of `others`, has `rank` in
+    /// errors. The result sends and receives messages only, and shares the context of this communicator.
+    #[must_use]
+    pub fn messages_with(&self, others: Range<usize>, rank: usize) -> Self {
+        let others = others.start as u32..others.end as u32;
+        let ranks = self.group().section(None, others, rank as u32);
+        Self::new(self.access().clone(), self.context(), ranks)
+    }
+
     /// A communicator of this group's ranks and another group's, and the range of the other group's ranks in it.
     /// The group whose leader has the lower endpoint rank comes first. Collective over both groups; only rank
     /// `leader` gives `leaders`.
@@ -59,7 +69,13 @@ impl<A: Threading> Communicator<A> {
             return Err(self.refused(&why));
         }
 
-        let context = self.agree_with(leader, leaders)?;
+        let context = self.agree_on_context_by(|word, combine| {
+            self.allreduce_in_place(word, combine)?;
+            let mut theirs = [0];
+            self.swap_words(leader, leaders, word, &mut theirs)?;
+            word[0] = combine(word[0], theirs[0]);
+            Ok(())
+        })?;
         let is_first = own[leader] < their_leader;
         let (first, second, range, rank) = match is_first {
             true => (&own, &far, size..size + far.len(), rank),
@@ -73,27 +89,6 @@ impl<A: Threading> Communicator<A> {
         let links = links.collect::<Result<Vec<u32>>>()?;
         let group = (self.access()).with(|endpoint| endpoint.group(links, rank as u32));
         Ok((Self::new(self.access().clone(), context, group), range))
-    }
-
-    /// Contexts that no rank of both groups uses yet, as [`Communicator::agree_on_context`].
-    fn agree_with(&self, leader: usize, leaders: Option<&GroupLeaders<'_, A>>) -> Result<u32> {
-        let mut theirs = [0];
-        loop {
-            let mut next = [self.access().with(|endpoint| endpoint.next_context())];
-            self.allreduce_in_place(&mut next, Ord::max)?;
-            self.swap_words(leader, leaders, &next, &mut theirs)?;
-            let first = next[0].max(theirs[0]);
-            let taken = (self.access()).with(|endpoint| endpoint.take_context(first))?;
-            let mut all_took = [u32::from(taken)];
-            if !A::SINGLE {
-                self.allreduce_in_place(&mut all_took, Ord::min)?;
-                self.swap_words(leader, leaders, &all_took, &mut theirs)?;
-                all_took[0] &= theirs[0];
-            }
-            if all_took == [1] {
-                return Ok(first);
-            }
-        }
     }
 
     /// The leaders exchange words; each broadcasts the other's to its group.

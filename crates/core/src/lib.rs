@@ -19,7 +19,7 @@
 //! The modules by group:
 //! - the job: `job`, `boot`, `policy`, `settings`;
 //! - endpoints: `endpoint`, `thread_endpoints`, `links`, `ownership`, `threading`;
-//! - communicators: `communicator`, `intercomm`, `group`, `placement`, `split`;
+//! - communicators: `communicator`, `create`, `intercomm`, `group`, `process_group`, `placement`, `split`;
 //! - messages: `envelope`, `request`, `bytes`, `error`, `failure`;
 //! - collectives: `collective`, with `algorithm_choices`, `collective_members`, `collective_state`,
 //!   `collective_scratch`, `operation` and `barrier`.
@@ -33,6 +33,7 @@ mod collective_members;
 mod collective_scratch;
 mod collective_state;
 mod communicator;
+mod create;
 mod endpoint;
 mod envelope;
 mod error;
@@ -45,6 +46,7 @@ mod operation;
 mod ownership;
 mod placement;
 mod policy;
+mod process_group;
 mod request;
 pub mod settings;
 mod split;
@@ -56,7 +58,7 @@ pub use collective::{InterGroups, PreparedCollective, serves_in_node, serves_on_
 pub use collective_state::{Area, BlockRanges, Buffers, Neighbors, Stages, WidenedBuffers};
 pub use communicator::{Communicator, PreparedMessage};
 pub use endpoint::Endpoint;
-pub use envelope::{Source, Status, Tag};
+pub use envelope::{Destination, PROC_NULL, Source, Status, Tag};
 pub use error::{Error, ErrorClass, MAX_TAG, Result};
 pub use group::Group;
 pub use intercomm::GroupLeaders;
@@ -66,6 +68,7 @@ pub use operation::{Operation, OwnedOperation, Widening, elements, elementwise};
 pub use ownership::{EndpointCell, Multi, Single};
 pub use oxmpi_wire::engine::Mode;
 pub use policy::{EndpointPolicy, JobPolicy, WaitMode};
+pub use process_group::{Comparison, ProcessGroup};
 pub use request::{Claimed, OpenRequest, RawRequest};
 pub use threading::Threading;
 

@@ -15,9 +15,9 @@ pub type Claimed = engine::Message;
 /// A struct: overlapping enum fields defeat store-to-load forwarding.
 #[derive(Clone, Copy, Debug)]
 pub struct RawRequest {
-    /// The engine's handle; `None`: the send had completed when it was started.
+    /// The engine's handle; `None`: the operation had completed when it was started.
     pub open: Option<OpenRequest>,
-    /// The status of a send that had completed when it was started.
+    /// The status of an operation that had completed when it was started.
     pub(super) sent: Status,
 }
 
@@ -31,6 +31,14 @@ impl RawRequest {
                 tag: 0,
                 bytes: 0,
             },
+        }
+    }
+
+    /// An operation that completed when it was started.
+    pub(super) const fn completed(status: Status) -> Self {
+        Self {
+            open: None,
+            sent: status,
         }
     }
 

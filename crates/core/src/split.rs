@@ -140,13 +140,21 @@ impl<A: Threading> Communicator<A> {
     /// Contexts that no member uses yet: the largest of the members' next ones. Where threads share the endpoint,
     /// another thread of some rank may take them meanwhile; then all ranks try again.
     fn agree_on_context(&self) -> Result<u32> {
+        self.agree_on_context_by(|word, combine| self.allreduce_in_place(word, combine))
+    }
+
+    /// As [`Communicator::agree_on_context`], among the ranks over which `reduce` reduces a word.
+    pub(super) fn agree_on_context_by(
+        &self,
+        reduce: impl Fn(&mut [u32; 1], fn(u32, u32) -> u32) -> Result<()>,
+    ) -> Result<u32> {
         loop {
             let mut next = [self.access().with(|endpoint| endpoint.next_context())];
-            self.allreduce_in_place(&mut next, Ord::max)?;
+            reduce(&mut next, Ord::max)?;
             let taken = (self.access()).with(|endpoint| endpoint.take_context(next[0]))?;
-            let mut all_took = [u8::from(taken)];
+            let mut all_took = [u32::from(taken)];
             if !A::SINGLE {
-                self.allreduce_in_place(&mut all_took, Ord::min)?;
+                reduce(&mut all_took, Ord::min)?;
             }
             if all_took == [1] {
                 return Ok(next[0]);

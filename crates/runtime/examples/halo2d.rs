@@ -6,35 +6,22 @@
 //!
 //! `oxmpi run -n 4 halo2d`
 
-use oxmpi::{Comm, Op, World};
+use oxmpi::{Cart, Grid, Op, World};
 
 const TILE: usize = 16;
 const WIDTH: usize = TILE + 2;
 const SIDES: [(isize, isize); 4] = [(-1, 0), (1, 0), (0, -1), (0, 1)];
 
-/// The grid of ranks that comes nearest to a square.
-fn grid(size: usize) -> (usize, usize) {
-    let rows = (1..=size)
-        .rev()
-        .find(|r| r * r <= size && size.is_multiple_of(*r))
-        .unwrap_or(1);
-    (rows, size / rows)
-}
-
 struct Plate<'a> {
-    comm: &'a Comm,
-    rows: usize,
-    columns: usize,
+    cart: &'a Cart,
     cells: Vec<f64>,
 }
 
 impl Plate<'_> {
     /// The neighbour on each side; `None` at the rim of the plate.
-    fn neighbour(&self, (down, right): (isize, isize)) -> Option<usize> {
-        let rank = self.comm.rank();
-        let row = (rank / self.columns).checked_add_signed(down)?;
-        let column = (rank % self.columns).checked_add_signed(right)?;
-        (row < self.rows && column < self.columns).then(|| row * self.columns + column)
+    fn neighbours(&self) -> [Option<usize>; 4] {
+        let ([up, down], [left, right]) = (self.cart.shift(0, 1), self.cart.shift(1, 1));
+        [up, down, left, right]
     }
 
     /// Indexes of the cells along one side: the edge, or the ghost cells beyond it.
@@ -51,33 +38,28 @@ impl Plate<'_> {
         })
     }
 
+    fn values(&self, side: (isize, isize), ghost: bool) -> Vec<f64> {
+        Self::line(side, ghost).map(|i| self.cells[i]).collect()
+    }
+
     fn exchange(&mut self) -> oxmpi::Result<()> {
-        let edges = SIDES.map(|side| {
-            Self::line(side, false)
-                .map(|i| self.cells[i])
-                .collect::<Vec<_>>()
-        });
-        let mut ghosts = [[0.0; TILE]; 4];
-        let neighbours = SIDES.map(|side| self.neighbour(side));
-        self.comm.scope(|s| {
+        let edges = SIDES.map(|side| self.values(side, false));
+        let mut ghosts = SIDES.map(|side| self.values(side, true));
+        let neighbours = self.neighbours();
+        self.cart.scope(|s| {
+            // Beyond the rim there is nobody to send to, and the ghost cells stay what they are.
             for (side, (ghost, peer)) in ghosts.iter_mut().zip(neighbours).enumerate() {
                 // The neighbour sends the opposite side: 0 and 1 swap, 2 and 3 swap.
-                if let Some(peer) = peer {
-                    s.irecv(ghost, peer, side as u32 ^ 1)?;
-                }
+                s.irecv(ghost, peer, side as u32 ^ 1)?;
             }
             for (side, (edge, peer)) in edges.iter().zip(neighbours).enumerate() {
-                if let Some(peer) = peer {
-                    s.isend(edge, peer, side as u32)?;
-                }
+                s.isend(edge, peer, side as u32)?;
             }
             Ok(()) // the scope waits for all of them
         })?;
-        for (side, ghost) in ghosts.iter().enumerate() {
-            if neighbours[side].is_some() {
-                for (i, value) in Self::line(SIDES[side], true).zip(ghost) {
-                    self.cells[i] = *value;
-                }
+        for (side, ghost) in SIDES.into_iter().zip(ghosts) {
+            for (i, value) in Self::line(side, true).zip(ghost) {
+                self.cells[i] = value;
             }
         }
         Ok(())
@@ -101,14 +83,15 @@ impl Plate<'_> {
 fn main() -> oxmpi::Result<()> {
     let world = World::init()?;
     let comm = world.comm();
-    let (rows, columns) = grid(comm.size());
+    let shape = Grid::balanced(comm.size(), &[0, 0]).expect("any number of ranks forms a grid");
+    let cart = comm
+        .cart(Grid::new(&shape, &[]))?
+        .expect("every rank has a place");
     let mut plate = Plate {
-        comm,
-        rows,
-        columns,
+        cart: &cart,
         cells: vec![0.0; WIDTH * WIDTH],
     };
-    if plate.neighbour((-1, 0)).is_none() {
+    if plate.neighbours()[0].is_none() {
         plate.cells[..WIDTH].fill(100.0); // the plate's upper rim is hot
     }
 
@@ -129,7 +112,9 @@ fn main() -> oxmpi::Result<()> {
     if comm.rank() == 0 {
         let cells = (comm.size() * TILE * TILE) as f64;
         println!(
-            "{rows} x {columns} tiles settled after {steps} steps at {:.3} degrees on average",
+            "{} x {} tiles settled after {steps} steps at {:.3} degrees on average",
+            shape[0],
+            shape[1],
             heat / cells
         );
     }

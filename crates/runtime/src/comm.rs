@@ -5,6 +5,7 @@ pub mod collective;
 mod endpoint;
 mod graph;
 mod grid;
+mod group;
 pub mod intercomm;
 mod message;
 mod open_requests;

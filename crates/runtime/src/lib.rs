@@ -69,7 +69,8 @@ pub use data::Data;
 pub use memory::Memory;
 pub use op::{Custom, Element, ExactSum, Fold, Op, Reduction, ValueLoc};
 pub use oxmpi_core::{
-    Error, ErrorClass, MAX_TAG, Multi, Result, Single, Source, Status, Tag, Threading,
+    Comparison, Destination, Error, ErrorClass, MAX_TAG, Multi, PROC_NULL, ProcessGroup as Group,
+    Result, Single, Source, Status, Tag, Threading,
 };
 pub use value::Value;
 pub use world::{World, WorldBuilder};

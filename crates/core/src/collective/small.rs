@@ -5,8 +5,9 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use super::super::collective_state::{Area, Buffers};
+use super::super::collective_state::{Area, Buffers, CollectiveNumbers, Stage, Stages};
 use super::super::communicator::Communicator;
+use super::super::group::Group;
 use super::super::operation::elementwise;
 use super::super::threading::Threading;
 use crate::bytes::target;
@@ -24,6 +25,30 @@ impl<A: Threading> Communicator<A> {
         // SAFETY: the collective's elements are those of `values`.
         let combine = unsafe { elementwise(combine) };
         self.collective(&call.with_in_place(true), &buffers, Some(&combine))
+    }
+
+    /// Reduces a word over `ranks`, some ranks of this communicator that create a group under `tag`; the others
+    /// do not call. Messages carry a number of the tag.
+    pub(crate) fn allreduce_among(
+        &self,
+        ranks: &Group,
+        tag: u32,
+        word: &mut [u32; 1],
+        combine: fn(u32, u32) -> u32,
+    ) -> Result<()> {
+        let call = Call::allreduce(ranks.rank(), ranks.size(), 1, size_of::<u32>() as u64);
+        let stages = Stages::of([Stage {
+            call: call.with_in_place(true),
+            buffers: Buffers::new(Area::empty(), Area::Whole(target(word))),
+            ranks: ranks.clone(),
+        }]);
+        // SAFETY: the collective's elements are words of 32 bits.
+        let combine = unsafe { elementwise(combine) };
+        self.run_stages(
+            CollectiveNumbers::group_creation(tag),
+            &stages,
+            Some(&combine),
+        )
     }
 
     /// Gives every rank the bytes of rank `root`: rank `root` only reads its bytes, the others only write theirs.

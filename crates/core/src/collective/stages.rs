@@ -72,7 +72,16 @@ impl<A: Threading> Communicator<A> {
         stages: &Stages,
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
-        let number = self.numbers().once();
+        self.run_stages(self.numbers().once(), stages, operation)
+    }
+
+    /// Runs a collective of several stages under a number on which the ranks of the stages agree.
+    pub(super) fn run_stages(
+        &self,
+        number: u32,
+        stages: &Stages,
+        operation: Option<Operation<'_>>,
+    ) -> Result<()> {
         let first = stages.all.first().map(|stage| &stage.buffers);
         first.into_iter().for_each(Buffers::begin);
         for Stage {

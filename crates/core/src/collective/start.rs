@@ -52,7 +52,7 @@ impl<A: Threading> Communicator<A> {
     /// one communicator in the same order, and may start them in any order.
     ///
     /// # Errors
-    /// As [`Communicator::start`], or when there are 8,388,607 of them already.
+    /// As [`Communicator::start`], or when there are 4,194,304 of them already.
     pub fn prepare(
         &self,
         call: Call,

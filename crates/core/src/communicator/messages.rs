@@ -26,14 +26,16 @@ impl<A: Threading> Communicator<A> {
     /// Sends, and waits until the bytes may be used again.
     #[inline(never)]
     pub fn send(&self, bytes: RawBytes, to: usize, tag: u32, mode: Mode) -> Result<()> {
-        let (peer, envelope) = self.address(to, tag)?;
+        let Some((peer, envelope)) = self.address(to, tag)? else {
+            return Ok(());
+        };
         let sent = self.access.with(|endpoint| {
             endpoint.check()?;
             Ok(endpoint.send_now(peer, envelope, mode, bytes))
         })?;
         match sent {
             None => Ok(()),
-            Some(request) if A::SINGLE && to == self.group.rank() as usize => {
+            Some(request) if A::SINGLE && self.is_own(peer) => {
                 self.wait_for_self(request, peer, envelope)
             }
             Some(request) => self.wait_open(request).map(drop),
@@ -100,17 +102,21 @@ impl<A: Threading> Communicator<A> {
     /// Receives into `bytes`.
     #[inline(never)]
     pub fn recv(&self, bytes: RawBytes, source: Source, tag: Tag) -> Result<Status> {
-        let (source, tag) = self.pattern(source, tag)?;
+        let Some((source, tag)) = self.pattern(source, tag) else {
+            return self.without_pattern(source, tag);
+        };
         let first = self.access.with(|endpoint| {
             endpoint.check()?;
             Ok(endpoint.recv_now(source, self.context(), tag, bytes))
         })?;
         match first {
             Ok(Some(status)) => self.status(Ok(status)),
-            Ok(None) if self.is_from_itself(source) || source == engine::Source::Any => {
-                self.wait_open(self.post(source, tag, bytes)?)
-            }
-            Ok(None) => self.keep_receiving(source, tag, bytes),
+            Ok(None) => match source {
+                engine::Source::Peer(peer) if !self.is_own(peer) => {
+                    self.keep_receiving(source, tag, bytes)
+                }
+                _ => self.wait_open(self.post(source, tag, bytes)?),
+            },
             Err(request) => self.wait_open(request),
         }
     }
@@ -149,7 +155,11 @@ impl<A: Threading> Communicator<A> {
         source: Source,
         recv_tag: Tag,
     ) -> Result<Status> {
-        let (from, tag) = self.pattern(source, recv_tag)?;
+        let Some((from, tag)) = self.pattern(source, recv_tag) else {
+            let status = self.without_pattern(source, recv_tag)?;
+            let sent = self.send(out, to, send_tag, Mode::Standard);
+            return sent.map(|()| status);
+        };
         if self.send_short(&out, to, send_tag) {
             return match self.recv_short(&into, source, recv_tag) {
                 Some(status) => Ok(status),
@@ -185,7 +195,9 @@ impl<A: Threading> Communicator<A> {
         tag: u32,
         mode: Mode,
     ) -> Result<RawRequest> {
-        let (peer, envelope) = self.address(to, tag)?;
+        let Some((peer, envelope)) = self.address(to, tag)? else {
+            return Ok(RawRequest::completed(Status::PROC_NULL));
+        };
         self.access.with(|endpoint| {
             endpoint.check()?;
             Ok(match endpoint.send_now(peer, envelope, mode, bytes) {
@@ -201,8 +213,10 @@ impl<A: Threading> Communicator<A> {
     /// A wrong rank or tag; a lost peer, where the call sees it.
     #[inline(always)]
     pub fn irecv(&self, bytes: RawBytes, source: Source, tag: Tag) -> Result<RawRequest> {
-        let (source, tag) = self.pattern(source, tag)?;
-        self.post(source, tag, bytes).map(RawRequest::of)
+        match self.pattern(source, tag) {
+            Some((source, tag)) => self.post(source, tag, bytes).map(RawRequest::of),
+            None => self.without_pattern(source, tag).map(RawRequest::completed),
+        }
     }
 
     #[inline(always)]

@@ -21,7 +21,7 @@ use super::collective_state::CollectiveNumbers;
 use super::endpoint::Endpoint;
 use super::group::Group;
 use super::threading::Threading;
-use crate::envelope::{Source, Status, Tag};
+use crate::envelope::{PROC_NULL, Source, Status, Tag};
 use crate::error::{Error, MAX_TAG, Result};
 
 /// An ordered group of ranks with two contexts on one endpoint: an even one for messages, and the next one for
@@ -157,30 +157,55 @@ impl<A: Threading> Communicator<A> {
         self.members().refused(why)
     }
 
-    /// The link to rank `to`, and the envelope of a message to it.
+    /// The link to rank `to`, and the envelope of a message to it; `None`: the message is for [`PROC_NULL`].
     #[inline]
-    fn address(&self, to: usize, tag: u32) -> Result<(Peer, Envelope)> {
+    fn address(&self, to: usize, tag: u32) -> Result<Option<(Peer, Envelope)>> {
         match self.link(to) {
-            Some(peer) if tag <= MAX_TAG => Ok((peer, self.envelope(tag))),
-            Some(_) => Err(self.tag_error(tag)),
-            None => Err(self.rank_error(to)),
+            Some(peer) if tag <= MAX_TAG => Ok(Some((peer, self.envelope(tag)))),
+            _ => self.check_proc_null(to, Tag::Is(tag)).map(|()| None),
         }
     }
 
-    /// The source and tag as the engine matches them.
+    /// Checks the call for which no message is matched or sent, as it names a wrong rank or tag, or [`PROC_NULL`].
+    ///
+    /// # Errors
+    /// The error of the wrong rank or tag. None where the rank is [`PROC_NULL`].
+    #[cold]
+    fn check_proc_null(&self, rank: usize, tag: Tag) -> Result<()> {
+        if rank != PROC_NULL && self.link(rank).is_none() {
+            return Err(self.rank_error(rank));
+        }
+        if let Tag::Is(tag) = tag {
+            self.check_tag(tag)?;
+        }
+        self.access.with(Endpoint::check)
+    }
+
+    /// The status of a receive or probe that has no [pattern](Self::pattern), as its source is [`PROC_NULL`].
+    ///
+    /// # Errors
+    /// The error of a wrong rank or tag.
+    #[cold]
+    fn without_pattern(&self, source: Source, tag: Tag) -> Result<Status> {
+        let rank = match source {
+            Source::Any => self.group.rank() as usize,
+            Source::Rank(rank) => rank,
+        };
+        self.check_proc_null(rank, tag)?;
+        Ok(Status::PROC_NULL)
+    }
+
+    /// The source and tag as the engine matches them; `None`: see [`Self::without_pattern`].
     #[inline(always)]
-    fn pattern(&self, source: Source, tag: Tag) -> Result<(engine::Source, engine::Tag)> {
+    fn pattern(&self, source: Source, tag: Tag) -> Option<(engine::Source, engine::Tag)> {
         let source = match source {
             Source::Any => engine::Source::Any,
-            Source::Rank(rank) => match self.link(rank) {
-                Some(peer) => engine::Source::Peer(peer),
-                None => return Err(self.rank_error(rank)),
-            },
+            Source::Rank(rank) => engine::Source::Peer(self.link(rank)?),
         };
         match tag {
-            Tag::Any => Ok((source, engine::Tag::Any)),
-            Tag::Is(tag) if tag <= MAX_TAG => Ok((source, engine::Tag::Exact(tag))),
-            Tag::Is(tag) => Err(self.tag_error(tag)),
+            Tag::Any => Some((source, engine::Tag::Any)),
+            Tag::Is(tag) if tag <= MAX_TAG => Some((source, engine::Tag::Exact(tag))),
+            Tag::Is(_) => None,
         }
     }
 
@@ -193,6 +218,14 @@ impl<A: Threading> Communicator<A> {
     #[cold]
     pub fn rank_error(&self, rank: usize) -> Error {
         self.members().no_rank(rank)
+    }
+
+    /// Checks that the tag is at most [`MAX_TAG`].
+    pub(super) fn check_tag(&self, tag: u32) -> Result<()> {
+        match tag <= MAX_TAG {
+            true => Ok(()),
+            false => Err(self.tag_error(tag)),
+        }
     }
 
     #[cold]
@@ -215,6 +248,11 @@ impl<A: Threading> Communicator<A> {
             }),
             Err(failure) => Err(self.failed(failure)),
         }
+    }
+
+    /// Whether the peer is this rank itself.
+    fn is_own(&self, peer: Peer) -> bool {
+        self.access.with(|endpoint| endpoint.is_own(peer))
     }
 
     fn rank_of(&self, peer: Peer) -> Option<usize> {

@@ -73,8 +73,10 @@ impl<A: Threading> Communicator<A> {
     /// Whether no rank can send a message from `source` while this thread waits: the source is this rank, or any
     /// rank where all others have left.
     pub(super) fn has_no_sender(&self, endpoint: &Endpoint, source: engine::Source) -> bool {
-        self.is_from_itself(source)
-            || source == engine::Source::Any && endpoint.all_others_gone(&self.group)
+        match source {
+            engine::Source::Peer(peer) => endpoint.is_own(peer),
+            engine::Source::Any => endpoint.all_others_gone(&self.group),
+        }
     }
 
     /// Whether the operation is a receive for which no rank can send a message.
@@ -82,12 +84,6 @@ impl<A: Threading> Communicator<A> {
         endpoint
             .awaited_source(request)
             .is_some_and(|source| self.has_no_sender(endpoint, source))
-    }
-
-    /// Whether the source is this rank.
-    pub(super) fn is_from_itself(&self, source: engine::Source) -> bool {
-        let own = self.link(self.group.rank() as usize);
-        own.is_some_and(|peer| source == engine::Source::Peer(peer))
     }
 
     pub(super) fn no_sender(&self) -> Error {

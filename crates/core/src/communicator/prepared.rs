@@ -65,7 +65,9 @@ impl<A: Threading> Communicator<A> {
         source: Source,
         tag: Tag,
     ) -> Result<PreparedMessage<'_, A>> {
-        self.pattern(source, tag)?;
+        if self.pattern(source, tag).is_none() {
+            self.without_pattern(source, tag)?;
+        }
         Ok(self.prepared(bytes, MessageCall::Receive { source, tag }))
     }
 

@@ -15,7 +15,9 @@ impl<A: Threading> Communicator<A> {
     /// # Errors
     /// A wrong rank or tag; a lost peer; no rank that could send the message.
     pub fn probe(&self, source: Source, tag: Tag) -> Result<Status> {
-        let (source, tag) = self.pattern(source, tag)?;
+        let Some((source, tag)) = self.pattern(source, tag) else {
+            return self.without_pattern(source, tag);
+        };
         self.access.with(Endpoint::check)?;
         let outcome = self.until_or_hopeless(
             |endpoint| self.has_no_sender(endpoint, source),
@@ -29,7 +31,9 @@ impl<A: Threading> Communicator<A> {
     /// # Errors
     /// A wrong rank or tag; a lost peer, where the call sees it.
     pub fn iprobe(&self, source: Source, tag: Tag) -> Result<Option<Status>> {
-        let (source, tag) = self.pattern(source, tag)?;
+        let Some((source, tag)) = self.pattern(source, tag) else {
+            return self.without_pattern(source, tag).map(Some);
+        };
         self.advance_collectives();
         let outcome = self.access.with(|endpoint| {
             endpoint.check()?;
@@ -39,12 +43,15 @@ impl<A: Threading> Communicator<A> {
         outcome.map(|outcome| self.status(outcome)).transpose()
     }
 
-    /// Waits for a message, and takes it out of the queue (`MPI_Mprobe`).
+    /// Waits for a message, and takes it out of the queue (`MPI_Mprobe`). `None`: the source is
+    /// [`PROC_NULL`](crate::PROC_NULL), and no message is to be received (`MPI_MESSAGE_NO_PROC`).
     ///
     /// # Errors
     /// As [`Communicator::probe`].
-    pub fn mprobe(&self, source: Source, tag: Tag) -> Result<(Claimed, Status)> {
-        let (source, tag) = self.pattern(source, tag)?;
+    pub fn mprobe(&self, source: Source, tag: Tag) -> Result<(Option<Claimed>, Status)> {
+        let Some((source, tag)) = self.pattern(source, tag) else {
+            return Ok((None, self.without_pattern(source, tag)?));
+        };
         self.access.with(Endpoint::check)?;
         let outcome = self.until_or_hopeless(
             |endpoint| self.has_no_sender(endpoint, source),
@@ -57,8 +64,10 @@ impl<A: Threading> Communicator<A> {
     ///
     /// # Errors
     /// A wrong rank or tag; a lost peer, where the call sees it.
-    pub fn improbe(&self, source: Source, tag: Tag) -> Result<Option<(Claimed, Status)>> {
-        let (source, tag) = self.pattern(source, tag)?;
+    pub fn improbe(&self, source: Source, tag: Tag) -> Result<Option<(Option<Claimed>, Status)>> {
+        let Some((source, tag)) = self.pattern(source, tag) else {
+            return Ok(Some((None, self.without_pattern(source, tag)?)));
+        };
         self.advance_collectives();
         let outcome = self.access.with(|endpoint| {
             endpoint.check()?;
@@ -71,9 +80,11 @@ impl<A: Threading> Communicator<A> {
     pub(super) fn claimed(
         &self,
         outcome: Result<(Claimed, engine::Status), Failure>,
-    ) -> Result<(Claimed, Status)> {
+    ) -> Result<(Option<Claimed>, Status)> {
         match outcome {
-            Ok((claimed, status)) => self.status(Ok(status)).map(|status| (claimed, status)),
+            Ok((claimed, status)) => self
+                .status(Ok(status))
+                .map(|status| (Some(claimed), status)),
             Err(failure) => Err(self.failed(failure)),
         }
     }

@@ -48,6 +48,8 @@ pub struct Endpoint {
     link_ranks: Option<LinkRanks>,
     /// The node of each rank, where ranks are on several nodes.
     nodes: Option<NodeMap>,
+    /// The rank in the job of each endpoint rank, where the two differ.
+    processes: Option<Box<[u32]>>,
     node_barriers: NodeBarriers,
     /// The node groups of the first communicators, at their contexts divided by [`Self::CONTEXTS`].
     node_groups: [NodeGroupSlot; collective::MAX_GROUPS],
@@ -73,6 +75,8 @@ pub struct Endpoint {
     pids: Vec<u32>,
     /// Number of links to ranks of this node.
     node_links: u32,
+    /// The link of this rank to itself.
+    own_link: u32,
     /// The memory that ranks allocate, if there is any.
     reach: Option<RankAreas>,
     /// The algorithms that serve collectives.
@@ -100,7 +104,8 @@ impl Endpoint {
             // A futex cannot wake a rank that sleeps for messages of other nodes too.
             node = node.with_doorbells().map_err(|why| wrong(&why))?;
         }
-        let node_links = node.ranks();
+        // The ranks of a node are its first links, in order.
+        let (node_links, own_link) = (node.ranks(), node.rank());
         let mut pids: Vec<u32> = (0..node_links).map(|rank| node.pid(rank)).collect();
         let wait_policy = policy.wait_policy(&pids, remote.as_deref());
         let reach = node.rank_areas().cloned();
@@ -128,6 +133,7 @@ impl Endpoint {
             tx,
             link_ranks,
             nodes,
+            processes: None,
             node_barriers,
             node_groups: [const { NodeGroupSlot::NotMade }; collective::MAX_GROUPS],
             rx,
@@ -146,6 +152,7 @@ impl Endpoint {
             list: Vec::new(),
             pids,
             node_links,
+            own_link,
             reach,
         })
     }
@@ -158,7 +165,10 @@ impl Endpoint {
             Some(reach) => ranks.with_heap_reach(reach.subset(on_node)),
             None => ranks,
         };
-        Self::new(ranks, self.policy.clone(), self.fork)
+        let mut endpoint = Self::new(ranks, self.policy.clone(), self.fork)?;
+        let processes = self.processes(group);
+        endpoint.processes = (!processes.iter().copied().eq(0..group.size())).then_some(processes);
+        Ok(endpoint)
     }
 
     /// The memory that ranks allocate, if there is any.

@@ -31,6 +31,16 @@ impl Endpoint {
             .map_or(link, |ranks| ranks.rank(link))
     }
 
+    /// The rank in the job of each rank of `group`, the same on every endpoint and every rank.
+    pub(crate) fn processes(&self, group: &Group) -> Box<[u32]> {
+        let links = (0..group.size()).filter_map(|rank| group.link(rank as usize));
+        let ranks = links.map(|link| self.endpoint_rank(link));
+        match &self.processes {
+            Some(processes) => ranks.map(|rank| processes[rank as usize]).collect(),
+            None => ranks.collect(),
+        }
+    }
+
     /// The link to an endpoint rank, if there is that rank.
     pub(crate) fn link(&self, rank: u32) -> Option<u32> {
         let link = || {
@@ -58,10 +68,18 @@ impl Endpoint {
         self.pids.get(peer.0 as usize).copied()
     }
 
-    /// Whether every member of `group` but this rank is lost or has left.
+    /// Whether the peer is this rank itself.
+    pub(crate) const fn is_own(&self, peer: Peer) -> bool {
+        peer.0 == self.own_link
+    }
+
+    /// Whether `group` has other members than this rank, and all of them are lost or have left.
     pub(crate) fn all_others_gone(&self, group: &Group) -> bool {
-        let mut others = (0..group.size()).filter(|&rank| rank != group.rank());
-        let gone = |link| self.engine.fault(Peer(link)).is_some();
-        group.size() > 1 && others.all(|rank| group.link(rank as usize).is_some_and(gone))
+        let links = (0..group.size()).filter_map(|rank| group.link(rank as usize));
+        let mut others = links
+            .map(Peer)
+            .filter(|&peer| !self.is_own(peer))
+            .peekable();
+        others.peek().is_some() && others.all(|peer| self.engine.fault(peer).is_some())
     }
 }

@@ -66,7 +66,7 @@ impl Error {
     #[must_use]
     pub const fn class(&self) -> ErrorClass {
         match self {
-            Self::Rank { .. } => ErrorClass::Rank,
+            Self::Rank { .. } | Self::GroupRank { .. } => ErrorClass::Rank,
             Self::Tag { .. } => ErrorClass::Tag,
             Self::Truncated { .. } => ErrorClass::Truncate,
             Self::Memory { .. } | Self::Alloc { .. } => ErrorClass::NoMemory,

@@ -13,7 +13,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error of a call. Each variant says where it happened and what was expected.
 ///
-/// `Debug` prints the same sentence as `Display`, as a program prints `Debug` whose `main` returns the error.
+/// [`class`](Error::class) gives its class (MPI 5.0, section 9.4). `Debug` prints the sentence of `Display`: it is
+/// what a user sees where `main` returns the error, or where `unwrap` or `expect` panics.
 #[non_exhaustive]
 pub enum Error {
     /// A rank that the communicator does not have (`MPI_ERR_RANK`).
@@ -25,6 +26,13 @@ pub enum Error {
         /// Ranks in the communicator.
         size: usize,
     },
+    /// A rank that a group does not have, or that a list of its ranks names twice (`MPI_ERR_RANK`).
+    GroupRank {
+        /// The rank that was named; below `size`, if it was named twice.
+        named: usize,
+        /// Members of the group.
+        size: usize,
+    },
     /// A tag above [`MAX_TAG`] (`MPI_ERR_TAG`).
     Tag {
         /// The calling rank.
@@ -33,7 +41,7 @@ pub enum Error {
         tag: u32,
     },
     /// A blocking send of a rank to itself without a posted receive: it would wait for ever, as the message
-    /// is synchronous or too long for a copy. The message was cancelled.
+    /// is synchronous or too long for a copy. The message was cancelled (`MPI_ERR_OTHER`).
     SelfSend {
         /// The rank.
         rank: usize,
@@ -41,7 +49,7 @@ pub enum Error {
         tag: u32,
     },
     /// A wait for a message that no rank can send: a receive of a rank from itself without a send that was
-    /// started before, or from any rank when all others of the communicator have left the job.
+    /// started before, or from any rank when all others of the communicator have left the job (`MPI_ERR_OTHER`).
     NoSender {
         /// The receiving rank.
         rank: usize,
@@ -158,13 +166,13 @@ pub enum Error {
     Contexts,
     /// The call came after this process had left its job (`MPI_ERR_OTHER`).
     Finalized,
-    /// This process tried to join its job a second time.
+    /// This process tried to join its job a second time (`MPI_ERR_OTHER`).
     SecondInit,
-    /// This process is a fork of a rank, and not part of the job.
+    /// This process is a fork of a rank, and not part of the job (`MPI_ERR_OTHER`).
     Forked,
-    /// A setting is wrong. The text shows where, with a caret.
+    /// A setting is wrong (`MPI_ERR_OTHER`). The text shows where, with a caret.
     Setting(String),
-    /// Joining the job failed at this step.
+    /// Joining the job failed at this step (`MPI_ERR_OTHER`).
     Start {
         /// What was being done.
         step: &'static str,
@@ -193,6 +201,14 @@ impl fmt::Display for Error {
                 f,
                 "rank {rank} named rank {named}, but the communicator has ranks 0 to {}",
                 size - 1
+            ),
+            Self::GroupRank { named, size } if named < size => write!(
+                f,
+                "rank {named} of a group was named twice; name each rank once"
+            ),
+            Self::GroupRank { named, size } => write!(
+                f,
+                "rank {named} of a group was named, but the group has {size} ranks, numbered from 0"
             ),
             Self::Tag { rank, tag } => write!(
                 f,
@@ -304,3 +320,6 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests;

@@ -68,7 +68,8 @@ impl<A: Threading> Cart<A> {
     }
 
     /// The ranks `by` steps back and `by` steps on along a dimension: source and destination of a shift
-    /// (`MPI_Cart_shift`). `None`: beyond an edge.
+    /// (`MPI_Cart_shift`). `None`: beyond an edge, where messages go to and come from
+    /// [`PROC_NULL`](crate::PROC_NULL).
     #[must_use]
     pub fn shift(&self, dimension: usize, by: isize) -> [Option<usize>; 2] {
         let along = |by| self.grid.along(self.rank(), dimension, by);

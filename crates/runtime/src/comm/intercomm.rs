@@ -1,6 +1,7 @@
 //! Intercommunicators: two groups of ranks that communicate (MPI 5.0, sections 7.6 and 6.2.3).
 
 mod collective;
+mod point_to_point;
 mod scope;
 
 use std::fmt;
@@ -12,10 +13,9 @@ pub use super::collective::{
 };
 pub use scope::InterScope;
 
-use oxmpi_core::{Error, GroupLeaders, Result, Single, Source, Status, Tag, Threading};
+use oxmpi_core::{GroupLeaders, Result, Single, Threading};
 
 use super::Comm;
-use crate::data::Data;
 
 /// An intercommunicator: this rank's group, and a remote group whose ranks it sends to and receives from.
 /// Ranks are those of the remote group where nothing else is said.
@@ -27,12 +27,14 @@ use crate::data::Data;
 pub struct InterComm<A: Threading = Single> {
     /// This rank's group.
     local: Comm<A>,
-    /// Both groups, for the user's messages.
+    /// The remote group, for the user's messages, in a context of `both`.
+    remote: Comm<A>,
+    /// Both groups, for communicators made of them.
     both: Comm<A>,
-    /// Both groups, for messages of collectives.
+    /// Both groups, for collectives.
     internal: Comm<A>,
     /// The remote group's ranks in `both`.
-    remote: Range<usize>,
+    remote_ranks: Range<usize>,
 }
 
 /// How the leader of a group reaches the leader of the other group.
@@ -78,12 +80,14 @@ impl<A: Threading> Comm<A> {
 }
 
 impl<A: Threading> InterComm<A> {
-    fn new(local: Comm<A>, both: Comm<A>, remote: Range<usize>) -> Result<Self> {
+    fn new(local: Comm<A>, both: Comm<A>, remote_ranks: Range<usize>) -> Result<Self> {
+        let messages = (both.raw).messages_with(remote_ranks.clone(), local.rank());
         Ok(Self {
             local,
+            remote: Comm::new(messages),
             internal: both.dup()?,
             both,
-            remote,
+            remote_ranks,
         })
     }
 
@@ -96,7 +100,7 @@ impl<A: Threading> InterComm<A> {
     /// Number of ranks of the remote group (`MPI_Comm_remote_size`).
     #[must_use]
     pub fn remote_size(&self) -> usize {
-        self.remote.len()
+        self.remote.size()
     }
 
     /// An intercommunicator of the same groups with contexts of its own (`MPI_Comm_dup`). Collective over
@@ -105,7 +109,11 @@ impl<A: Threading> InterComm<A> {
     /// # Errors
     /// When a rank is lost meanwhile.
     pub fn dup(&self) -> Result<Self> {
-        Self::new(self.local.dup()?, self.both.dup()?, self.remote.clone())
+        Self::new(
+            self.local.dup()?,
+            self.both.dup()?,
+            self.remote_ranks.clone(),
+        )
     }
 
     /// A communicator of both groups (`MPI_Intercomm_merge`). Collective over both. The group whose ranks
@@ -118,122 +126,13 @@ impl<A: Threading> InterComm<A> {
         let merged = self.both.split(Some(0), high.into())?;
         Ok(merged.unwrap_or_else(|| unreachable!("every rank has a colour")))
     }
-
-    /// Sends `values` to rank `to` of the remote group, as [`Comm::send`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn send<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
-        self.both.send(values, self.remote_in_both(to)?, tag)
-    }
-
-    /// As [`Comm::ssend`], to the remote group.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn ssend<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
-        self.both.ssend(values, self.remote_in_both(to)?, tag)
-    }
-
-    /// Receives from the remote group, as [`Comm::recv`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn recv<T: Data>(
-        &self,
-        values: &mut [T],
-        source: impl Into<Source>,
-        tag: impl Into<Tag>,
-    ) -> Result<Status> {
-        let source = self.remote_source(source.into())?;
-        Ok(self.with_remote_source(self.both.recv(values, source, tag)?))
-    }
-
-    /// As [`Comm::recv_vec`], from the remote group.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn recv_vec<T: Data>(
-        &self,
-        source: impl Into<Source>,
-        tag: impl Into<Tag>,
-    ) -> Result<(Vec<T>, Status)> {
-        let source = self.remote_source(source.into())?;
-        let (values, status) = self.both.recv_vec(source, tag)?;
-        Ok((values, self.with_remote_source(status)))
-    }
-
-    /// As [`Comm::sendrecv`], to and from the remote group.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn sendrecv<S: Data, R: Data>(
-        &self,
-        send: &[S],
-        to: usize,
-        send_tag: u32,
-        recv: &mut [R],
-        from: impl Into<Source>,
-        recv_tag: impl Into<Tag>,
-    ) -> Result<Status> {
-        let (to, from) = (self.remote_in_both(to)?, self.remote_source(from.into())?);
-        let status = self
-            .both
-            .sendrecv(send, to, send_tag, recv, from, recv_tag)?;
-        Ok(self.with_remote_source(status))
-    }
-
-    /// As [`Comm::probe`], for messages of the remote group.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn probe(&self, source: impl Into<Source>, tag: impl Into<Tag>) -> Result<Status> {
-        let source = self.remote_source(source.into())?;
-        Ok(self.with_remote_source(self.both.probe(source, tag)?))
-    }
-
-    /// As [`Comm::iprobe`], for messages of the remote group.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn iprobe(&self, source: impl Into<Source>, tag: impl Into<Tag>) -> Result<Option<Status>> {
-        let source = self.remote_source(source.into())?;
-        let found = self.both.iprobe(source, tag)?;
-        Ok(found.map(|status| self.with_remote_source(status)))
-    }
-
-    /// A rank of the remote group as a rank of both.
-    fn remote_in_both(&self, rank: usize) -> Result<usize> {
-        if rank < self.remote.len() {
-            return Ok(self.remote.start + rank);
-        }
-        Err(Error::Rank {
-            rank: self.local.rank(),
-            named: rank,
-            size: self.remote.len(),
-        })
-    }
-
-    /// The source as a rank of both. No rank of this rank's group sends to it on `both`, so any source is a
-    /// remote one.
-    fn remote_source(&self, source: Source) -> Result<Source> {
-        match source {
-            Source::Rank(rank) => Ok(Source::Rank(self.remote_in_both(rank)?)),
-            any => Ok(any),
-        }
-    }
-
-    /// The status with its source as a rank of the remote group.
-    const fn with_remote_source(&self, status: Status) -> Status {
-        status.with_source(status.source - self.remote.start)
-    }
 }
 
 impl<A: Threading> fmt::Debug for InterComm<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InterComm")
             .field("local", &self.local)
-            .field("remote_size", &self.remote.len())
+            .field("remote_size", &self.remote_size())
             .finish_non_exhaustive()
     }
 }

@@ -13,15 +13,20 @@ use crate::data::{Data, target, zeroed};
 #[derive(Debug)]
 pub struct Message<'comm, A: Threading> {
     comm: &'comm Comm<A>,
+    /// `None` when it has been received, or the source is `PROC_NULL`.
     claimed: Option<Claimed>,
     status: Status,
 }
 
 impl<'comm, A: Threading> Message<'comm, A> {
-    pub(super) const fn new(comm: &'comm Comm<A>, claimed: Claimed, status: Status) -> Self {
+    pub(super) const fn new(
+        comm: &'comm Comm<A>,
+        claimed: Option<Claimed>,
+        status: Status,
+    ) -> Self {
         Self {
             comm,
-            claimed: Some(claimed),
+            claimed,
             status,
         }
     }

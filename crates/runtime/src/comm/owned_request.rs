@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use oxmpi_core::{Error, Mode, RawRequest, Result, Source, Status, Tag, Threading};
+use oxmpi_core::{Destination, Error, Mode, RawRequest, Result, Source, Status, Tag, Threading};
 
 use super::Comm;
 use crate::data::{Data, source, target};
@@ -25,9 +25,10 @@ impl<A: Threading> Comm<A> {
     pub fn isend_owned<T: Data>(
         &self,
         values: Vec<T>,
-        to: usize,
+        to: impl Into<Destination>,
         tag: u32,
     ) -> Result<OwnedRequest<'_, T, A>> {
+        let Destination(to) = to.into();
         let request = self.raw.isend(source(&values), to, tag, Mode::Standard)?;
         Ok(OwnedRequest {
             comm: self,

@@ -4,8 +4,8 @@
 use std::fmt;
 
 use oxmpi_core::{
-    Error, Mode, PreparedCollective, PreparedMessage, RawRequest, Result, Source, Status, Tag,
-    Threading,
+    Destination, Error, Mode, PreparedCollective, PreparedMessage, RawRequest, Result, Source,
+    Status, Tag, Threading,
 };
 
 use super::Comm;
@@ -100,10 +100,10 @@ impl<A: Threading> Comm<A> {
     pub fn send_init<T: Data, S: Slice<T>>(
         &self,
         values: S,
-        to: usize,
+        to: impl Into<Destination>,
         tag: u32,
     ) -> Result<Persistent<'_, S::Buffer, A>> {
-        self.prepare_send(values.lend(), to, tag, Mode::Standard)
+        self.prepare_send(values.lend(), to.into(), tag, Mode::Standard)
     }
 
     /// As [`Comm::send_init`], for a synchronous send (`MPI_Ssend_init`): see [`Comm::ssend`].
@@ -113,10 +113,10 @@ impl<A: Threading> Comm<A> {
     pub fn ssend_init<T: Data, S: Slice<T>>(
         &self,
         values: S,
-        to: usize,
+        to: impl Into<Destination>,
         tag: u32,
     ) -> Result<Persistent<'_, S::Buffer, A>> {
-        self.prepare_send(values.lend(), to, tag, Mode::Synchronous)
+        self.prepare_send(values.lend(), to.into(), tag, Mode::Synchronous)
     }
 
     /// As [`Comm::send_init`], for a ready send (`MPI_Rsend_init`): see [`Comm::rsend`].
@@ -126,10 +126,10 @@ impl<A: Threading> Comm<A> {
     pub fn rsend_init<T: Data, S: Slice<T>>(
         &self,
         values: S,
-        to: usize,
+        to: impl Into<Destination>,
         tag: u32,
     ) -> Result<Persistent<'_, S::Buffer, A>> {
-        self.prepare_send(values.lend(), to, tag, Mode::Ready)
+        self.prepare_send(values.lend(), to.into(), tag, Mode::Ready)
     }
 
     /// As [`Comm::send_init`], for a buffered send (`MPI_Bsend_init`): each run sends a copy of `values` and
@@ -140,10 +140,11 @@ impl<A: Threading> Comm<A> {
     pub fn bsend_init<T: Data, S: Slice<T>>(
         &self,
         values: S,
-        to: usize,
+        to: impl Into<Destination>,
         tag: u32,
     ) -> Result<Persistent<'_, S::Buffer, A>> {
         let LentSlice { bytes, held, .. } = values.lend();
+        let Destination(to) = to.into();
         let prepared = self.raw.prepare_bsend(bytes, to, tag)?;
         Ok(Persistent::new(self, Prepared::Message(prepared), held))
     }
@@ -166,7 +167,7 @@ impl<A: Threading> Comm<A> {
     fn prepare_send<B: Buffer>(
         &self,
         values: LentSlice<B>,
-        to: usize,
+        Destination(to): Destination,
         tag: u32,
         mode: Mode,
     ) -> Result<Persistent<'_, B, A>> {

@@ -1,15 +1,15 @@
-//! Blocking sends, receives and probes (MPI 5.0, chapter 3).
+//! Blocking sends, receives and probes (MPI 5.0, chapter 3). Ranks may be `PROC_NULL` (section 3.10).
 
 use std::mem::MaybeUninit;
 
-use oxmpi_core::{Mode, Result, Source, Status, Tag, Threading};
+use oxmpi_core::{Destination, Mode, Result, Source, Status, Tag, Threading};
 
 use super::{Comm, Message};
 use crate::data::{Data, source, target};
 
 impl<A: Threading> Comm<A> {
     /// Sends `values` to rank `to` (`MPI_Send`). When it returns, `values` may be changed; a short message
-    /// may not have been received yet.
+    /// may not have been received yet. Nothing is sent to [`PROC_NULL`](crate::PROC_NULL).
     ///
     /// # Errors
     /// When the rank does not exist, the tag is too large, or the peer is lost.
@@ -18,7 +18,8 @@ impl<A: Threading> Comm<A> {
     /// Up to the eager limit one copy; above it the call waits for the receive. The code for a short message
     /// that finds room is inlined.
     #[inline(always)]
-    pub fn send<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
+    pub fn send<T: Data>(&self, values: &[T], to: impl Into<Destination>, tag: u32) -> Result<()> {
+        let Destination(to) = to.into();
         if self.raw.send_short(&source(values), to, tag) {
             return Ok(());
         }
@@ -29,7 +30,8 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As [`Comm::send`].
-    pub fn ssend<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
+    pub fn ssend<T: Data>(&self, values: &[T], to: impl Into<Destination>, tag: u32) -> Result<()> {
+        let Destination(to) = to.into();
         self.raw.send(source(values), to, tag, Mode::Synchronous)
     }
 
@@ -38,7 +40,8 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As [`Comm::send`].
-    pub fn rsend<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
+    pub fn rsend<T: Data>(&self, values: &[T], to: impl Into<Destination>, tag: u32) -> Result<()> {
+        let Destination(to) = to.into();
         self.raw.send(source(values), to, tag, Mode::Ready)
     }
 
@@ -47,11 +50,13 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As [`Comm::send`].
-    pub fn bsend<T: Data>(&self, values: &[T], to: usize, tag: u32) -> Result<()> {
+    pub fn bsend<T: Data>(&self, values: &[T], to: impl Into<Destination>, tag: u32) -> Result<()> {
+        let Destination(to) = to.into();
         self.raw.bsend(source(values), to, tag)
     }
 
-    /// Receives into `values`, which may be longer than the message (`MPI_Recv`).
+    /// Receives into `values`, which may be longer than the message (`MPI_Recv`). A receive from
+    /// [`PROC_NULL`](crate::PROC_NULL) leaves them as they are and gives [`Status::PROC_NULL`].
     ///
     /// # Errors
     /// [`Error::Truncated`](crate::Error::Truncated) when the message is longer than `values`; when the rank
@@ -114,21 +119,53 @@ impl<A: Threading> Comm<A> {
         self.mprobe(source, tag)?.recv_uninit(values)
     }
 
-    /// Sends one message and receives another, in any order (`MPI_Sendrecv`).
+    /// Sends one message and receives another, in any order (`MPI_Sendrecv`). A rank that is `None` is
+    /// [`PROC_NULL`](crate::PROC_NULL), as beyond the edge of a [grid](crate::Cart::shift):
+    ///
+    /// ```
+    /// # use oxmpi::{Grid, World};
+    /// # let world = World::init()?;
+    /// # let comm = world.comm();
+    /// let line = comm.cart(Grid::new(&[comm.size()], &[false]))?.expect("every rank has a place");
+    /// let [left, right] = line.shift(0, 1);
+    /// let mut ghost = [-1.0];
+    /// line.sendrecv(&[line.rank() as f64], right, 0, &mut ghost, left, 0)?;
+    /// assert_eq!(ghost, [line.rank() as f64 - 1.0]); // rank 0 keeps its -1
+    /// # Ok::<(), oxmpi::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Those of a send and of a receive.
     pub fn sendrecv<S: Data, R: Data>(
         &self,
         send: &[S],
-        to: usize,
+        to: impl Into<Destination>,
         send_tag: u32,
         recv: &mut [R],
         from: impl Into<Source>,
         recv_tag: impl Into<Tag>,
     ) -> Result<Status> {
-        let (from, recv_tag) = (from.into(), recv_tag.into());
+        let (Destination(to), from, recv_tag) = (to.into(), from.into(), recv_tag.into());
         (self.raw).sendrecv(source(send), to, send_tag, target(recv), from, recv_tag)
+    }
+
+    /// As [`Comm::sendrecv`], with the message that comes in place of the one that goes (`MPI_Sendrecv_replace`).
+    ///
+    /// # Errors
+    /// As there; a message longer than `values` among them.
+    ///
+    /// # Cost
+    /// A copy of `values`.
+    pub fn sendrecv_replace<T: Data>(
+        &self,
+        values: &mut [T],
+        to: impl Into<Destination>,
+        send_tag: u32,
+        from: impl Into<Source>,
+        recv_tag: impl Into<Tag>,
+    ) -> Result<Status> {
+        let goes = values.to_vec();
+        self.sendrecv(&goes, to, send_tag, values, from, recv_tag)
     }
 
     /// Waits for a message without receiving it (`MPI_Probe`).

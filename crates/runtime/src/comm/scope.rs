@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use oxmpi_core::{Communicator, Mode, RawRequest, Result, Source, Tag, Threading};
+use oxmpi_core::{Communicator, Destination, Mode, RawRequest, Result, Source, Tag, Threading};
 
 use super::collective::Collective;
 use super::open_requests::OpenRequests;
@@ -37,7 +37,7 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     pub fn isend<T: Data>(
         &'scope self,
         values: &'env [T],
-        to: usize,
+        to: impl Into<Destination>,
         tag: u32,
     ) -> Result<Request<'scope, 'env, &'env [T], A>> {
         self.start_send(values, to, tag, Mode::Standard)
@@ -51,7 +51,7 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     pub fn issend<T: Data>(
         &'scope self,
         values: &'env [T],
-        to: usize,
+        to: impl Into<Destination>,
         tag: u32,
     ) -> Result<Request<'scope, 'env, &'env [T], A>> {
         self.start_send(values, to, tag, Mode::Synchronous)
@@ -65,7 +65,7 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     pub fn irsend<T: Data>(
         &'scope self,
         values: &'env [T],
-        to: usize,
+        to: impl Into<Destination>,
         tag: u32,
     ) -> Result<Request<'scope, 'env, &'env [T], A>> {
         self.start_send(values, to, tag, Mode::Ready)
@@ -161,10 +161,11 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     fn start_send<T: Data>(
         &'scope self,
         values: &'env [T],
-        to: usize,
+        to: impl Into<Destination>,
         tag: u32,
         mode: Mode,
     ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+        let Destination(to) = to.into();
         let request = self.raw().isend(source(values), to, tag, mode)?;
         Ok(self.keep(request, values))
     }

@@ -1,6 +1,7 @@
 //! Tests of intercommunicators.
 
 mod blocks;
+mod messages;
 mod started;
 
 use oxmpi::intercomm::{Peer, Root};

@@ -22,9 +22,9 @@ impl<A: Threading> InterComm<A> {
         operation: impl Collective<B, C>,
     ) -> Result<DescribedStages<B, C>> {
         let mut site = self.local.call_site();
-        site.remote = self.remote.len() as u32;
+        site.remote = self.remote_size() as u32;
         let described = operation.describe(site)?;
-        let remote = self.remote.start as u32..self.remote.end as u32;
+        let remote = self.remote_ranks.start as u32..self.remote_ranks.end as u32;
         let both = self.internal.raw.group().clone();
         let own = match remote.start {
             0 => remote.end..both.size(),

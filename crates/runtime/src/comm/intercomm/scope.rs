@@ -1,6 +1,6 @@
-//! Collectives between two groups that are started, once or again and again.
+//! Messages and collectives between two groups that are started, collectives also again and again.
 
-use oxmpi_core::{Result, Threading};
+use oxmpi_core::{Destination, Result, Source, Tag, Threading};
 
 use super::InterComm;
 use crate::buffer::Buffer;
@@ -8,9 +8,11 @@ use crate::comm::collective::Collective;
 use crate::comm::persistent::{Persistent, Prepared};
 use crate::comm::request::Request;
 use crate::comm::scope::Scope;
+use crate::data::Data;
 use crate::op::{Combine, owned_operation};
 
-/// Where collectives between two groups are started; made by [`InterComm::scope`].
+/// Where messages and collectives between two groups are started; made by [`InterComm::scope`]. Ranks are those of
+/// the remote group.
 #[derive(Debug)]
 pub struct InterScope<'scope, 'env: 'scope, A: Threading> {
     scope: &'scope Scope<'scope, 'env, A>,
@@ -26,6 +28,58 @@ impl<A: Threading> Clone for InterScope<'_, '_, A> {
 impl<A: Threading> Copy for InterScope<'_, '_, A> {}
 
 impl<'scope, 'env, A: Threading> InterScope<'scope, 'env, A> {
+    /// As [`Scope::isend`], to the remote group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn isend<T: Data>(
+        self,
+        values: &'env [T],
+        to: impl Into<Destination>,
+        tag: u32,
+    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+        self.scope.isend(values, to, tag)
+    }
+
+    /// As [`Scope::issend`], to the remote group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn issend<T: Data>(
+        self,
+        values: &'env [T],
+        to: impl Into<Destination>,
+        tag: u32,
+    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+        self.scope.issend(values, to, tag)
+    }
+
+    /// As [`Scope::irsend`], to the remote group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn irsend<T: Data>(
+        self,
+        values: &'env [T],
+        to: impl Into<Destination>,
+        tag: u32,
+    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+        self.scope.irsend(values, to, tag)
+    }
+
+    /// As [`Scope::irecv`], from the remote group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn irecv<T: Data>(
+        self,
+        values: &'env mut [T],
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<Request<'scope, 'env, &'env mut [T], A>> {
+        self.scope.irecv(values, source, tag)
+    }
+
     /// Starts a collective between the two groups, as [`Scope::start`].
     ///
     /// # Errors
@@ -58,14 +112,17 @@ impl<'scope, 'env, A: Threading> InterScope<'scope, 'env, A> {
 }
 
 impl<A: Threading> InterComm<A> {
-    /// Runs `body` with a scope, in which collectives between the two groups are started and borrow
+    /// Runs `body` with a scope, in which messages and collectives between the two groups are started and borrow
     /// their buffers, as [`Comm::scope`](crate::Comm::scope).
     ///
     /// ```no_run
     /// # use oxmpi::{InterComm, Op, intercomm};
     /// # fn f(inter: &InterComm) -> oxmpi::Result<()> {
     /// let (mine, mut theirs) = ([1.0, 2.0], [0.0; 2]);
+    /// let mut first = [0u8; 4];
     /// inter.scope(|s| {
+    ///     s.irecv(&mut first, 0, 1)?; // from rank 0 of the other group
+    ///     s.isend(&[7u8; 4], 0, 1)?;
     ///     let sum = s.start(intercomm::allreduce(&mine, &mut theirs, Op::SUM))?;
     ///     // work of your own
     ///     sum.wait()
@@ -81,7 +138,7 @@ impl<A: Threading> InterComm<A> {
         &'env self,
         body: impl for<'scope> FnOnce(InterScope<'scope, 'env, A>) -> Result<R>,
     ) -> Result<R> {
-        self.internal
+        self.remote
             .scope(|scope| body(InterScope { scope, inter: self }))
     }
 
@@ -99,6 +156,6 @@ impl<A: Threading> InterComm<A> {
         let combine = described.combine.map(owned_operation);
         let raw = &self.internal.raw;
         let prepared = Prepared::Collective(raw.prepare_stages(described.stages, combine)?);
-        Ok(Persistent::new(&self.internal, prepared, described.held))
+        Ok(Persistent::new(&self.remote, prepared, described.held))
     }
 }

@@ -1,0 +1,86 @@
+//! Communicators and their groups: the group of one, one of a group, and how two compare (MPI 5.0, sections 7.3
+//! and 7.4).
+
+use super::communicator::Communicator;
+use super::group::Group;
+use super::process_group::{Comparison, ProcessGroup};
+use super::threading::Threading;
+use crate::error::{Error, Result};
+
+impl<A: Threading> Communicator<A> {
+    /// The processes of the communicator, in the order of its ranks (`MPI_Comm_group`). No call on the group
+    /// communicates.
+    #[must_use]
+    pub fn process_group(&self) -> ProcessGroup {
+        let processes = self
+            .access()
+            .with(|endpoint| endpoint.processes(self.group()));
+        let own = processes[self.group().rank() as usize];
+        ProcessGroup::new(processes, own)
+    }
+
+    /// How the communicators compare (`MPI_Comm_compare`). No rank communicates.
+    #[must_use]
+    pub fn compare(&self, other: &Self) -> Comparison {
+        let is_same = self.access().is_same(other.access()) && self.context() == other.context();
+        match self.process_group().compare(&other.process_group()) {
+            Comparison::Identical if !is_same => Comparison::Congruent,
+            comparison => comparison,
+        }
+    }
+
+    /// A communicator of the processes of `group` on the same endpoint, in the order of the group; `None` where
+    /// the calling process is not a member (`MPI_Comm_create`). Collective over this communicator. Members of a
+    /// group give the same group; several groups without a common process may be given at once.
+    ///
+    /// # Errors
+    /// Where the members gave different groups, or a member is not in this communicator; when a rank is lost
+    /// meanwhile.
+    pub fn create(&self, group: &ProcessGroup) -> Result<Option<Self>> {
+        let whole = self.process_group();
+        let ranks = group.translate(0..group.size(), &whole)?;
+        let outside = ranks.contains(&None);
+        // A group is known by its first member, who is in no other one.
+        let first = ranks.first().copied().flatten();
+        let colour = first.filter(|_| !outside).map(|rank| rank as u32);
+        let rank = group.rank();
+        let part = self.split(rank.and(colour), rank.unwrap_or_default() as i32)?;
+        let agreed = part.as_ref().map(Self::process_group);
+        match part {
+            _ if outside => Err(self.not_in_it()),
+            Some(_) if agreed.as_ref() != Some(group) => Err(self.refused(
+                &"the members of a group have given different groups to create a communicator of",
+            )),
+            part => Ok(part),
+        }
+    }
+
+    /// As [`Communicator::create`], but only the members of `group` call it; another caller gets `None` at once
+    /// (`MPI_Comm_create_group`). Threads that create groups with common processes at the same time use different
+    /// tags, which must not differ by a multiple of 4,194,303. The tag is apart from those of messages.
+    ///
+    /// # Errors
+    /// When a member is not in this communicator, the tag is too large, or a rank is lost meanwhile.
+    pub fn create_group(&self, group: &ProcessGroup, tag: u32) -> Result<Option<Self>> {
+        self.check_tag(tag)?;
+        let Some(rank) = group.rank() else {
+            return Ok(None);
+        };
+        let ranks = group.translate(0..group.size(), &self.process_group())?;
+        let links = ranks.iter().map(|&rank| self.group().link(rank?));
+        let links: Option<Vec<u32>> = links.collect();
+        let links = links.ok_or_else(|| self.not_in_it())?;
+        let ranks: Group = (self.access()).with(|endpoint| endpoint.group(links, rank as u32));
+        let context = self.agree_on_context_by(|word, combine| {
+            self.allreduce_among(&ranks, tag, word, combine)
+        })?;
+        Ok(Some(Self::new(self.access().clone(), context, ranks)))
+    }
+
+    #[cold]
+    fn not_in_it(&self) -> Error {
+        self.refused(
+            &"the group to create a communicator of has a process that is not in this communicator",
+        )
+    }
+}
