@@ -82,13 +82,38 @@ pub fn read(
     from: u64,
     to: &mut [u8],
 ) -> Result<(), CmaError> {
+    read_each(pid, proof, from, &mut [to])
+}
+
+/// Most ranges of [`read_each`].
+pub const MAX_RANGES: usize = 64;
+
+/// As [`read`], into several ranges one after the other: the bytes from `from` on are contiguous.
+///
+/// # Errors
+/// As [`read`].
+///
+/// # Panics
+/// If there are more than [`MAX_RANGES`].
+pub fn read_each(
+    pid: u32,
+    proof: &ExpectedAddressSpace,
+    from: u64,
+    to: &mut [&mut [u8]],
+) -> Result<(), CmaError> {
     let pid = libc::pid_t::try_from(pid).map_err(|_| CmaError::Gone)?;
+    let (ranges, len) = (to.len(), to.iter().map(|to| to.len()).sum());
     let mut address_space_id = [0; AddressSpaceId::LEN];
-    let local = [of(&mut address_space_id), of(to)];
-    let remote = [at(proof.at, AddressSpaceId::LEN), at(from, to.len())];
+    let mut local = [at(0, 0); 1 + MAX_RANGES];
+    local[0] = of(&mut address_space_id);
+    for (entry, to) in local[1..=ranges].iter_mut().zip(to) {
+        *entry = of(to);
+    }
+    let remote = [at(proof.at, AddressSpaceId::LEN), at(from, len)];
+    let count = 1 + ranges as libc::c_ulong;
     // SAFETY: the local ranges are exclusive borrows, and live; remote ones are looked up by the
     // kernel in the other process.
-    let done = unsafe { libc::process_vm_readv(pid, local.as_ptr(), 2, remote.as_ptr(), 2, 0) };
+    let done = unsafe { libc::process_vm_readv(pid, local.as_ptr(), count, remote.as_ptr(), 2, 0) };
     if done < 0 {
         // The kernel read nothing, so the address-space id's address is not mapped.
         return Err(match CmaError::of(&io::Error::last_os_error()) {
@@ -99,7 +124,7 @@ pub fn read(
     if (done as usize) < AddressSpaceId::LEN || address_space_id != proof.bytes {
         return Err(CmaError::Stranger);
     }
-    if done as usize == AddressSpaceId::LEN + to.len() {
+    if done as usize == AddressSpaceId::LEN + len {
         Ok(())
     } else {
         Err(CmaError::Partly)
@@ -189,6 +214,11 @@ mod tests {
         let mut copy = vec![0; 100_000];
         read(me, &address_space_id.proof(), address(&source), &mut copy).unwrap();
         assert_eq!(copy, source);
+        let mut parts = vec![0; 99_000];
+        let mut ranges: Vec<&mut [u8]> = parts.chunks_mut(99_000 / MAX_RANGES + 1).collect();
+        let from = address(&source[1000..]);
+        read_each(me, &address_space_id.proof(), from, &mut ranges).unwrap();
+        assert_eq!(parts, source[1000..]);
         copy.reverse();
         let to = source.as_mut_ptr().expose_provenance() as u64;
         // SAFETY: the range is this process's own, and nothing else uses it meanwhile.

@@ -71,6 +71,16 @@ pub trait Take {
     /// # Panics
     /// If `to` is longer than [`Take::left`].
     fn take(&mut self, to: &mut [u8]);
+    /// Moves the next bytes into each of `to`, one after the other. A source to which each [`Take::take`] is a system
+    /// call does it in few.
+    ///
+    /// # Panics
+    /// As [`Take::take`].
+    fn take_each(&mut self, to: &mut [&mut [u8]]) {
+        for to in to {
+            self.take(to);
+        }
+    }
     /// As [`Take::take`], for a length that the compiler knows: a few move instructions.
     ///
     /// # Panics

@@ -102,6 +102,10 @@ impl RawBytes {
 /// # Safety
 /// All blocks of `from` are valid for reading, those of `to` for writing.
 #[inline]
+#[expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "one operation of them, by the length"
+)]
 unsafe fn copy_blocks(from: Blocks, to: Blocks, len: u64, times: u64) {
     // SAFETY: by the caller's word, in each arm.
     unsafe {

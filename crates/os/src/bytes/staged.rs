@@ -14,6 +14,9 @@ const SHORT: usize = 512;
 /// Length of the buffer for others: a fraction of a first-level cache, so that it stays there.
 const LONG: usize = 8 << 10;
 
+/// Most long ranges that are passed on in one call.
+const RANGES: usize = crate::cma::MAX_RANGES;
+
 impl RawBytes {
     #[cold]
     #[inline(never)]
@@ -57,12 +60,20 @@ impl RawBytes {
     /// Fills the packed bytes `at..at + len`, which are there.
     fn take_staged<const N: usize>(self, mut at: u64, len: u64, from: &mut impl Take) {
         let (end, mut stage) = (at + len, [0; N]);
+        let mut ranges: [&mut [u8]; RANGES] = std::array::from_fn(|_| &mut [][..]);
         while at < end {
-            if let Some((start, len)) = self.long_run::<N>(at, end) {
+            let mut count = 0;
+            while let Some((start, len)) = self.long_run::<N>(at, end)
+                && let Some(range) = ranges.get_mut(count)
+            {
                 // SAFETY: the layout names the range; it is initialised, writable and unshared by the contract of
                 // `new`.
-                from.take(unsafe { std::slice::from_raw_parts_mut(start, len) });
+                *range = unsafe { std::slice::from_raw_parts_mut(start, len) };
                 at += len as u64;
+                count += 1;
+            }
+            if count > 0 {
+                from.take_each(&mut ranges[..count]);
                 continue;
             }
             let stage = &mut stage[..N.min((end - at) as usize)];
@@ -76,6 +87,9 @@ impl RawBytes {
     /// The address and length of the contiguous bytes from `at` on, up to `end`, if they are long enough to pass on
     /// without a copy.
     fn long_run<const N: usize>(&self, at: u64, end: u64) -> Option<(*mut u8, usize)> {
+        if at == end {
+            return None;
+        }
         let runs = self.locate(at);
         let len = runs.len.min(end - at) as usize;
         let start = self.start.wrapping_offset(runs.offset as isize);

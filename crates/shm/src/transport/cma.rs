@@ -96,12 +96,19 @@ impl Take for CmaBytes<'_> {
     }
 
     fn take(&mut self, to: &mut [u8]) {
-        assert!(to.len() <= self.left, "more bytes than are left");
+        self.take_each(&mut [to]);
+    }
+
+    fn take_each(&mut self, to: &mut [&mut [u8]]) {
         let PeerProcess { pid, proof } = self.space;
-        if self.result.is_ok() {
-            self.result = cma::read(*pid, proof, self.at, to);
+        for to in to.chunks_mut(cma::MAX_RANGES) {
+            let len = to.iter().map(|to| to.len()).sum();
+            assert!(len <= self.left, "more bytes than are left");
+            if self.result.is_ok() {
+                self.result = cma::read_each(*pid, proof, self.at, to);
+            }
+            self.skip(len);
         }
-        self.skip(to.len());
     }
 }
 

@@ -3,7 +3,7 @@
 use oxmpi_os::RawBytes;
 use oxmpi_shm::heap::{HeapPreference, HeapSize};
 use oxmpi_shm::{BulkPreference, BulkProtocol, Node, SegmentLayout};
-use oxmpi_wire::{Access, Fault, Key, Memory, Peer};
+use oxmpi_wire::{Access, Fault, Key, Layout, Memory, Peer};
 
 use crate::common::{Event, Rank, pattern};
 
@@ -47,6 +47,33 @@ fn a_get_pulls_where_an_address_is_wrong() {
         let place = key.0.windows(8).position(|bytes| bytes == right).unwrap();
         key.0[place..place + 8].copy_from_slice(&8u64.to_ne_bytes());
         assert_eq!(get_whole(&mut rank, &key, 300_000), from, "{protocol:?}");
+    }
+}
+
+/// Gets into memory with gaps, by each protocol: the blocks are long enough to be read straight to their places, or
+/// not.
+#[test]
+fn gets_fill_memory_with_gaps() {
+    for protocol in BulkProtocol::CLAIMABLE {
+        for (block, gap) in [(8, 8), (2000, 100)] {
+            let mut rank = by(Some(protocol));
+            let (len, stride) = (block * 1000, block + gap);
+            let mut from = pattern(len, 1);
+            let mut memory = vec![0; stride * 1000];
+            let layout = Layout::strided(block as u64, stride as i64, 1000).unwrap();
+            // SAFETY: the memory outlives the region, and nobody else uses it meanwhile.
+            let places = unsafe { RawBytes::with_layout(memory.as_mut_ptr(), layout) };
+            let target = rank.tx.register(places, Access::Write, Peer(0)).unwrap();
+            let source = rank.register(&mut from, Access::Read);
+            let key = rank.tx.key(&source, Peer(0));
+            rank.get(0, &key, &target, len, 1);
+            rank.until_done(1, Ok(()));
+            let mut expected = vec![0; stride * 1000];
+            for (to, from) in expected.chunks_mut(stride).zip(from.chunks(block)) {
+                to[..block].copy_from_slice(from);
+            }
+            assert!(memory == expected, "{protocol:?}, blocks of {block} B");
+        }
     }
 }
 

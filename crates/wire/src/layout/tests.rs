@@ -153,7 +153,7 @@ fn what_does_not_fit_is_named() {
         refused(INT.subarray(&beyond, Order::C)),
         "dimension 1: the sub-array has 2 elements from 3, expected 1 or more within the array's 4"
     );
-    let whole = [dimension(huge as u64, 1, 0); 2];
+    let whole = [dimension(huge, 1, 0); 2];
     assert_eq!(refused(INT.subarray(&whole, Order::C)), too_large("extent"));
     assert_eq!(DOUBLE.size_of(1 << 60), None);
     assert_eq!(DOUBLE.size_of(1 << 59), Some(1 << 62));

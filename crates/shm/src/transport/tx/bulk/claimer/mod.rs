@@ -208,10 +208,10 @@ impl<B: Bytes> ShmTx<B> {
             None => true,
             Some(protocol) => matches!(protocol, BulkProtocol::Cma | BulkProtocol::CmaBoth),
         };
-        let contiguous = offered.address != 0 && self.target(peer, id).is_some();
-        if may_use_cma && contiguous && self.peer_process(peer).is_some() {
+        if may_use_cma && offered.address != 0 && self.peer_process(peer).is_some() {
             protocols = protocols.with(BulkProtocol::Cma);
-            if at == 0 && len > piece(len) {
+            // The owner writes its pieces to one range of this process.
+            if at == 0 && len > piece(len) && self.target(peer, id).is_some() {
                 protocols = protocols.with(BulkProtocol::CmaBoth);
             }
         }
