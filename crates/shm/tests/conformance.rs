@@ -8,7 +8,8 @@ use crate::common::{KEY, WATCHDOG};
 use oxmpi_os::RawBytes;
 use oxmpi_shm::heap::{Heap, HeapBlock, HeapPreference, HeapSize};
 use oxmpi_shm::{BulkPreference, BulkProtocol, Node, NodeLeader, SegmentLayout, ShmRx, ShmTx};
-use oxmpi_testkit::conformance::{TestMemory, TestedTransport};
+use oxmpi_testkit::conformance::{EventLog, TestMemory, TestedTransport};
+use oxmpi_wire::{Access, Atomic, Local, Memory, Remote, Rma, Token};
 
 /// Memory of a test, by its owner.
 enum OwnedMemory {
@@ -161,3 +162,24 @@ oxmpi_testkit::conformance!(cma, OnNode<false, 4>);
 oxmpi_testkit::conformance!(usual, OnNode<false, ANY>);
 oxmpi_testkit::conformance!(tight, OnNode<true, ANY>);
 oxmpi_testkit::conformance!(in_heap, InHeap);
+
+/// The owner of a word in the heap does not poll, and yet the word changes.
+#[test]
+fn an_atomic_in_the_heap_needs_no_help() {
+    let [mut a, mut b] = InHeap::join();
+    let [word, old] = [&a, &b].map(|other| InHeap::memory(other.peer.0, vec![0; 8]));
+    let region =
+        b.tx.register(word.bytes(), Access::READ | Access::WRITE, b.peer);
+    let key = &b.tx.expose(&region.unwrap(), b.peer);
+    let region = &a.tx.register(old.bytes(), Access::WRITE, a.peer).unwrap();
+    let (at, len, mut log) = (0, 8, EventLog::default());
+    for (token, before) in [(1, 0u64), (2, 5)] {
+        let (remote, local) = (Remote { key, at, len }, Local { region, at, len });
+        let started = (a.tx).atomic(a.peer, remote, Atomic::Add(5), local, Token(token));
+        started.unwrap();
+        a.poll(&mut log);
+        assert_eq!(log.done.pop(), Some((Token(token), Ok(()))));
+        assert_eq!(old.to_vec(), before.to_ne_bytes());
+    }
+    assert_eq!(word.to_vec(), 10u64.to_ne_bytes());
+}

@@ -1,12 +1,12 @@
 //! Atomics on words of a peer, and flushes.
 //!
-//! Where the word lies in the heap, it is mapped here, and this rank performs the atomic. Else it asks the owner by a frame:
-//! cross-memory attach knows no atomics. Which of both is a property of the region, told by its key. Either rank uses the
-//! processor's atomic instructions, so that both are atomic with each other and with those of the owner itself.
+//! This rank performs the atomic itself where the word lies in the heap, which it has mapped. Else it asks the owner by a
+//! frame: cross-memory attach knows no atomics. Whoever does it uses an atomic instruction of the processor on the same
+//! memory, so that both ways are atomic with each other and with the owner's own atomics.
 
 use oxmpi_os::atomic::perform;
 use oxmpi_wire::regions::{Region, RegionId};
-use oxmpi_wire::{Access, Atomic, Busy, Bytes, Fault, Local, Peer, Remote, Token, Width};
+use oxmpi_wire::{Access, Atomic, Busy, Bytes, Local, Peer, Remote, Token, Width};
 
 use super::{LOST, OperationKind};
 use crate::ring::Corrupt;
@@ -42,9 +42,14 @@ impl<B: Bytes> ShmTx<B> {
         let (true, Ok(width)) = (started, width) else {
             return Ok(());
         };
-        if let Some(mapped) = MappedKey::of_key(at.key) {
-            let result = self.change_mapped((to.0, mapped, at.at), (width, atomic), old);
-            self.finish(token, result);
+        if let Some(word) = self.mapped_word(to.0, at, width) {
+            // SAFETY: `mapped_word` found the word mapped and aligned, and the segment keeps it so. It belongs to a
+            // rank that lets peers change it, so all access it by atomics or opaque copies.
+            let before = unsafe { perform(word, width, atomic) };
+            if let Some(bytes) = self.regions.bytes(old.region.id()) {
+                width.fill(bytes, old.at, before);
+            }
+            self.finish(token, Ok(()));
             return Ok(());
         }
         if !self.out[to.0 as usize].ring.ready() {
@@ -62,26 +67,15 @@ impl<B: Bytes> ShmTx<B> {
         Ok(())
     }
 
-    /// Performs an atomic on byte `at` of a peer's mapped region; the word before goes to `old`.
-    fn change_mapped(
-        &self,
-        (peer, region, at): (u32, MappedKey, u64),
-        (width, atomic): (Width, Atomic),
-        old: &Local<'_, Region>,
-    ) -> Result<(), Fault> {
-        let own = self.regions.check_own(old.region.id(), old.at, old.len)?;
-        let len = width.bytes();
-        let inside = at.checked_add(len).is_some_and(|end| end <= region.len);
-        let offset = region.heap.checked_add(at).filter(|_| inside);
-        let areas = self.segment.rank_areas().zip(offset);
-        let word = areas.and_then(|(areas, offset)| areas.place(peer, offset, len));
-        let word = word.filter(|word| word.addr().is_multiple_of(len as usize));
-        let word = word.ok_or(Fault::NOT_REGISTERED)?;
-        // SAFETY: `place` found the word to be mapped, and the segment keeps it so; it is aligned by the check above.
-        // It belongs to a rank that lets peers change it, so all access it by atomics or opaque copies.
-        let before = unsafe { perform(word, width, atomic) };
-        width.fill(own, old.at, before);
-        Ok(())
+    /// The address of a peer's word, if it is mapped here, within its region and aligned. The owner answers for all
+    /// other words.
+    fn mapped_word(&self, peer: u32, at: &Remote<'_>, width: Width) -> Option<*mut u8> {
+        let MappedKey { heap, len } = MappedKey::of_key(at.key)?;
+        let inside = at.at.checked_add(width.bytes())? <= len;
+        let areas = self.segment.rank_areas().filter(|_| inside)?;
+        let word = areas.place(peer, heap.checked_add(at.at)?, width.bytes())?;
+        let aligned = word.addr().is_multiple_of(width.bytes() as usize);
+        aligned.then_some(word)
     }
 
     /// Performs an atomic of `peer` on a word of this rank.
