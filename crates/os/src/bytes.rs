@@ -3,7 +3,9 @@
 use std::ptr;
 
 use oxmpi_wire::layout::ByteRun;
-use oxmpi_wire::{Bytes, Layout, Put, Take};
+use oxmpi_wire::{Atomic, Bytes, Layout, Put, Take, Width};
+
+use crate::atomic::perform;
 
 /// Bytes of the user's memory, with their layout.
 ///
@@ -23,8 +25,9 @@ impl RawBytes {
     ///
     /// # Safety
     /// Until the last use of this value or a copy of it, the range is initialised memory, valid for
-    /// reading; valid for writing if a receive, a get or a peer's put goes there; and nobody else
-    /// writes to it (or, when it is written to, reads it). `start` may be anything if `len` is 0.
+    /// reading; valid for writing if a receive, a get or a peer's put or atomic goes there; and nobody else
+    /// writes to it (or, when it is written to, reads it), except that words on which peers perform atomics
+    /// may be accessed by atomic operations. `start` may be anything if `len` is 0.
     #[must_use]
     pub const unsafe fn new(start: *mut u8, len: usize) -> Self {
         Self {
@@ -245,6 +248,19 @@ impl Bytes for RawBytes {
         whole
     }
 
+    fn atomic(&self, at: u64, width: Width, atomic: Atomic) -> Option<u64> {
+        let len = width.bytes();
+        if at.checked_add(len)? > self.layout.len() {
+            return None;
+        }
+        let run = self.layout.runs(at, len).next()?;
+        let word = self.at(run);
+        let whole = run.len == len && word.addr().is_multiple_of(len as usize);
+        // SAFETY: the layout names the word, so it is readable and writable by the contract of `new`, which also
+        // says that others access it by atomics only; it is aligned.
+        whole.then(|| unsafe { perform(word, width, atomic) })
+    }
+
     /// # Cost
     /// Multiples of 8 up to 48 bytes are inline moves, 8 is tested first; other lengths take one call.
     #[inline(always)]
@@ -361,6 +377,30 @@ mod tests {
             let after = if fills { !here } else { here };
             assert_eq!(memory[1..9], after.to_ne_bytes(), "{layout:?}");
             assert_eq!((memory[0], &memory[9..]), (b'a', &b"jklmnop"[..]));
+        }
+    }
+
+    #[test]
+    fn an_atomic_needs_an_aligned_word() {
+        let mut memory = [7u64, 8, 9];
+        let start: *mut u8 = memory.as_mut_ptr().cast();
+        let gaps = Layout::strided(4, 8, 4).unwrap();
+        for (layout, first, at, width, old) in [
+            (Layout::contiguous(24), 0, 8, Width::Bits64, Some(8)),
+            (Layout::contiguous(24), 0, 16, Width::Bits64, Some(9)),
+            (Layout::contiguous(24), 0, 17, Width::Bits64, None),
+            (Layout::contiguous(24), 0, 12, Width::Bits64, None),
+            (Layout::contiguous(16), 4, 4, Width::Bits64, Some(8)),
+            (Layout::contiguous(16), 4, 0, Width::Bits64, None),
+            (Layout::contiguous(24), 0, u64::MAX, Width::Bits64, None),
+            (gaps, 0, 4, Width::Bits32, Some(8)),
+            (gaps, 0, 0, Width::Bits64, None),
+        ] {
+            // SAFETY: the array outlives the value and no other code accesses it.
+            let bytes = unsafe { RawBytes::with_layout(start.wrapping_add(first), layout) };
+            let found = bytes.atomic(at, width, Atomic::Add(0));
+            let old = old.filter(|_| cfg!(target_endian = "little"));
+            assert_eq!(found, old, "{layout:?} {at}");
         }
     }
 

@@ -8,6 +8,7 @@
 //! Memory that another process may change is never behind a reference. A sender writes it through [`Put`], a
 //! receiver reads it once through [`Take`], and a header is copied before it is checked.
 
+pub mod atomic;
 pub mod fast_path;
 mod rma;
 mod token;
@@ -15,6 +16,7 @@ mod token;
 pub use self::rma::{Access, Key, Local, Memory, Remote, Rma};
 pub use self::token::Token;
 
+use self::atomic::{Atomic, Width};
 use self::fast_path::{EnvelopeFilter, ShortMessage};
 use crate::fault::Fault;
 use crate::header::{Envelope, Header};
@@ -122,6 +124,14 @@ pub trait Bytes: Clone {
     fn fill_word(&self, word: u64) -> bool {
         let _ = word;
         false
+    }
+    /// Performs `atomic` on the word at packed offset `at`, atomically with every other access to that word by
+    /// atomic operations, of this or another process. Returns the word before. `None`: it did nothing, since
+    /// the bytes have no such word, not all of it lies side by side, or it is not aligned to its width.
+    #[must_use]
+    fn atomic(&self, at: u64, width: Width, atomic: Atomic) -> Option<u64> {
+        let _ = (at, width, atomic);
+        None
     }
     /// Moves all bytes of `from` to packed offset `at`; those that exceed [`Bytes::len`] stay in `from`.
     fn fill(&self, at: u64, from: &mut impl Take);
@@ -288,11 +298,11 @@ pub trait Sink<T> {
     /// A frame arrived. `head` is a checked copy; `body` has `head.len` bytes, and the transport skips those
     /// that the sink leaves.
     fn frame(&mut self, tx: &mut T, from: Peer, head: &Header, body: &mut impl Take);
-    /// The operation `token` ended: once for each get, put and release that was started with it.
+    /// The operation `token` ended: once for each get, put, atomic, flush and release that was started with it.
     fn done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>);
     /// There is room for sends to `to` again after a [`Busy`].
     fn room(&mut self, tx: &mut T, to: Peer);
-    /// `peer` is lost for good; called once. Every get and put with it has ended before by a
+    /// `peer` is lost for good; called once. Every get, put, atomic and flush with it has ended before by a
     /// [`Sink::done`], with `why` unless it was complete; releases still end.
     fn lost(&mut self, tx: &mut T, peer: Peer, why: Fault);
 }

@@ -3,7 +3,8 @@
 //! - Messages up to the longest frame are copied into the peer's [`SendBuffer`](crate::frame::SendBuffer)
 //!   and leave with one system call for each [`Tx::flush`](oxmpi_wire::Tx::flush) (paths E0 and E1).
 //! - Get (path R0) and put (path R1) are emulated by frames: an announcement, then bytes that the kernel
-//!   copies from and to the user's memory, in chunks between which other frames pass.
+//!   copies from and to the user's memory, in chunks between which other frames pass. An atomic is a frame that the
+//!   owner of the word answers.
 //! - The first frame for a peer, or [`TcpTx::connect`], connects to it. Frames wait until then.
 //!
 //! Progress happens inside of calls only.
@@ -29,7 +30,7 @@ pub use passive_endpoint::PassiveEndpoint;
 pub use rx::TcpRx;
 pub use tx::TcpTx;
 
-/// Gets and puts that one rank may have under way.
+/// Operations on the memory of peers that one rank may have in flight.
 const OPERATIONS: usize = 256;
 
 /// What a descriptor in the epoll set belongs to. The kernel keeps it as a word of 64 bits.

@@ -54,11 +54,20 @@ impl<B: Bytes> Job<B> {
 
     /// A job of two connected ranks.
     pub(crate) fn pair(options: TcpOptions) -> Self {
-        let mut job = Self::new(2, options);
-        job.ranks[0].0.connect(Peer(1));
-        job.until("two ranks connect", |job| {
-            let [one, two] = [&job.ranks[0].0, &job.ranks[1].0];
-            one.is_connected(Peer(1)) && two.is_connected(Peer(0))
+        Self::connected(2, options)
+    }
+
+    /// A job of `count` ranks, each connected with each other.
+    pub(crate) fn connected(count: u32, options: TcpOptions) -> Self {
+        let mut job = Self::new(count as usize, options);
+        for (me, (tx, _)) in (0..).zip(&mut job.ranks) {
+            (me + 1..count).for_each(|peer| tx.connect(Peer(peer)));
+        }
+        job.until("all ranks connect", |job| {
+            (0..).zip(&job.ranks).all(|(me, (tx, _))| {
+                let mut others = (0..count).filter(|&peer| peer != me);
+                others.all(|peer| tx.is_connected(Peer(peer)))
+            })
         });
         job
     }

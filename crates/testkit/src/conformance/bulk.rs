@@ -14,15 +14,15 @@ enum Direction {
     Put,
 }
 
-type Region<S> = <<S as TestedTransport>::Tx as Memory>::Region;
+pub(super) type Region<S> = <<S as TestedTransport>::Tx as Memory>::Region;
 
 /// Registered memory of one end.
-fn registered<S: TestedTransport>(
+pub(super) fn registered<S: TestedTransport>(
     end: &mut TransportEnd<S>,
     bytes: Vec<u8>,
     access: Access,
 ) -> (S::Memory, Region<S>, Key) {
-    let memory = S::Memory::new(bytes);
+    let memory = S::memory(end.rank, bytes);
     let region = end
         .tx
         .register(memory.bytes(), access, end.peer)
@@ -188,7 +188,7 @@ pub fn release_gives_memory_back<S: TestedTransport>() {
 }
 
 /// Runs one operation of `a` to its end, and returns that.
-fn ended<S: TestedTransport>(
+pub(super) fn ended<S: TestedTransport>(
     [a, b]: [&mut TransportEnd<S>; 2],
     mut start: impl FnMut(&mut TransportEnd<S>) -> Result<(), Busy>,
 ) -> Result<(), Fault> {

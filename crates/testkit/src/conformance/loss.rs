@@ -1,8 +1,8 @@
 //! Conformance tests of the death of a peer.
 
 use oxmpi_wire::{
-    Access, Engine, EngineConfig, Envelope, Failure, Fault, Local, Memory, Mode, Peer, Remote, Rma,
-    Rx, Source, Tag, Token, Tx,
+    Access, Atomic, Engine, EngineConfig, Envelope, Failure, Fault, Local, Memory, Mode, Peer,
+    Remote, Rma, Rx, Source, Tag, Token, Tx,
 };
 
 use super::{EventLog, KillableTransport, TestMemory, TransportEnd, eager, until};
@@ -41,7 +41,7 @@ pub fn sends_to_a_lost_peer_do_not_hang<S: KillableTransport>() {
     }
 }
 
-/// Gets and puts that a loss interrupts, and those that are started later, end once, and before the loss is
+/// Operations on memory that a loss interrupts, and those that are started later, end once, and before the loss is
 /// reported.
 pub fn each_access_ends_once<S: KillableTransport>() {
     let [mut a, mut b] = S::join();
@@ -60,9 +60,13 @@ pub fn each_access_ends_once<S: KillableTransport>() {
                 len,
             },
         );
-        match token % 2 {
+        match token % 4 {
             0 => a.tx.get(a.peer, remote, local, Token(token)),
-            _ => a.tx.put(a.peer, local, remote, Token(token)),
+            1 => a.tx.put(a.peer, local, remote, Token(token)),
+            2 => {
+                a.tx.atomic(a.peer, remote, Atomic::Add(1), local, Token(token))
+            }
+            _ => a.tx.flush_peer(a.peer, Token(token)),
         }
     };
     let mut started = 0;

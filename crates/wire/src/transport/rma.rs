@@ -1,7 +1,8 @@
-//! Remote memory access: registered memory ([`Memory`]), and gets from and puts to it ([`Rma`]).
+//! Remote memory access: registered memory ([`Memory`]), and gets, puts and atomics on it ([`Rma`]).
 
 use bitflags::bitflags;
 
+use super::atomic::{Atomic, Width};
 use super::{Busy, Bytes, Peer, Token};
 use crate::fault::Fault;
 
@@ -49,6 +50,17 @@ impl<R> Local<'_, R> {
             Err(Fault::Invalid("both ranges of a transfer have one length"))
         }
     }
+
+    /// The width of the word that an atomic at `remote` changes, and that this range is to hold.
+    ///
+    /// # Errors
+    /// [`Fault::Invalid`] if the ranges are not both of 4 bytes or both of 8.
+    pub const fn word_width(&self, remote: &Remote<'_>) -> Result<Width, Fault> {
+        match (Width::of_bytes(self.len), self.len == remote.len) {
+            (Some(width), true) => Ok(width),
+            _ => Err(Fault::Invalid("an atomic works on 4 or 8 bytes")),
+        }
+    }
 }
 
 bitflags! {
@@ -57,7 +69,7 @@ bitflags! {
     pub struct Access: u8 {
         /// Peers read them: by [`Rma::get`].
         const READ = 1;
-        /// Peers write them: by [`Rma::put`].
+        /// Peers write them: by [`Rma::put`]. An [`Rma::atomic`] needs both.
         const WRITE = 2;
     }
 }
@@ -98,11 +110,14 @@ pub trait Memory {
     /// Ends a registration. A later poll returns `token` in [`Sink::done`](super::Sink::done), when no get or
     /// put accesses the memory any more, not even one whose peer was lost. From then on the transport refuses
     /// its keys.
+    ///
+    /// Where peers have the memory mapped, the owner does not see their atomics: it releases a region on
+    /// which peers perform atomics once these peers say that they are finished.
     fn release(&mut self, region: Self::Region, token: Token);
 }
 
 /// Access to registered memory of peers: path R0 uses [`Rma::get`], path R1 [`Rma::put`]. A transport without
-/// RDMA emulates both by frames of its own, which the owner of the memory answers when it polls.
+/// RDMA emulates all by frames of its own, which the owner of the memory answers when it polls.
 ///
 /// # Ends
 /// Each operation that is started ends with one [`Sink::done`](super::Sink::done) in a later poll, also when
@@ -140,4 +155,38 @@ pub trait Rma: Memory {
         at: Remote<'_>,
         token: Token,
     ) -> Result<(), Busy>;
+
+    /// Performs `atomic` on the word `at` of 4 or 8 bytes at peer `to`, and writes the word that was there
+    /// before to `old`, of the same length (MPI 5.0, section 12.3.4: `MPI_Fetch_and_op`,
+    /// `MPI_Compare_and_swap`). The word is aligned to its width; else the end is
+    /// [`Fault::NOT_REGISTERED`].
+    ///
+    /// It is atomic with all other atomics on the word, whichever peer starts them and whichever transport
+    /// performs them: a processor does, by its own atomic instruction. It is not atomic with gets and puts.
+    /// Atomics of one rank on one word take effect in the order in which they were started.
+    ///
+    /// # Errors
+    /// [`Busy`], as for all operations.
+    ///
+    /// # Cost
+    /// Where the peer's memory is mapped, one atomic instruction, without help of the peer; else a frame in
+    /// each direction.
+    fn atomic(
+        &mut self,
+        to: Peer,
+        at: Remote<'_>,
+        atomic: Atomic,
+        old: Local<'_, Self::Region>,
+        token: Token,
+    ) -> Result<(), Busy>;
+
+    /// Returns `token` when all gets, puts and atomics with `to` that were started before have ended, at this
+    /// rank and at the peer: their effects are in the peer's memory, visible to the peer and to everybody who
+    /// accesses it, and a frame that is sent afterwards arrives after them (MPI 5.0, section 12.5.4:
+    /// `MPI_Win_flush`). It tells nothing of later operations, nor whether the earlier ones succeeded: each
+    /// has its own end, which is reported before.
+    ///
+    /// # Errors
+    /// [`Busy`], as for all operations.
+    fn flush_peer(&mut self, to: Peer, token: Token) -> Result<(), Busy>;
 }

@@ -6,7 +6,7 @@
 /// [`Sink::done`](super::Sink::done), once for each operation that was started with it. All puts of a message
 /// have the same token.
 ///
-/// The two lowest bits tell the owner. Tokens with [`Token::FOREIGN`] there belong to an owner beside the
+/// The two lowest bits tell the owner. Tokens with both of them set belong to an owner beside the
 /// engine, such as windows; all others are the engine's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Token(pub u64);

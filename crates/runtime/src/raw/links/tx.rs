@@ -7,8 +7,8 @@ use oxmpi_tcp::frame::FrameSlot;
 use oxmpi_wire::engine::Source;
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{
-    Access, AsTx, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put, Remote, Rma,
-    Slot, Token, Tx,
+    Access, AsTx, Atomic, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put,
+    Remote, Rma, Slot, Token, Tx,
 };
 
 use super::LinkRanks;
@@ -343,5 +343,33 @@ impl Rma for LinksTx {
                 tcp.put(to, Local { region, at, len }, into, token)
             }
         }
+    }
+
+    fn atomic(
+        &mut self,
+        to: Peer,
+        word: Remote<'_>,
+        atomic: Atomic,
+        old: Local<'_, LinkRegion>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        let Local { at, len, .. } = old;
+        match old.region {
+            LinkRegion::Node(region) => {
+                (self.node).atomic(to, word, atomic, Local { region, at, len }, token)
+            }
+            LinkRegion::Tcp(region) => {
+                let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
+                tcp.atomic(to, word, atomic, Local { region, at, len }, token)
+            }
+        }
+    }
+
+    fn flush_peer(&mut self, to: Peer, token: Token) -> Result<(), Busy> {
+        if !self.is_remote(to) {
+            return self.node.flush_peer(to, token);
+        }
+        let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
+        tcp.flush_peer(to, token)
     }
 }

@@ -11,10 +11,10 @@
 use std::time::Instant;
 
 use oxmpi_wire::regions::{Region, RegionId};
-use oxmpi_wire::{Access, Busy, Bytes, Fault, Key, Local, Peer, Remote, Rma, Token};
+use oxmpi_wire::{Access, Atomic, Busy, Bytes, Fault, Key, Local, Peer, Remote, Rma, Token};
 
 use super::TcpTx;
-use super::operations::Operation;
+use super::operations::OperationKind;
 use crate::frame::{Control, OperationId, Push};
 use crate::transport::OPERATIONS;
 use crate::transport::bulk_trials::{KernelCopy, TransferClass};
@@ -46,7 +46,7 @@ impl InboundBulk {
 }
 
 /// The rule of the protocol that a peer violated.
-type Rule = &'static str;
+pub(super) type Rule = &'static str;
 
 /// The target of the bulk that follows a frame; `None`: it is dropped.
 type Target = Result<Option<InboundBulk>, Rule>;
@@ -60,7 +60,7 @@ impl<B: Bytes> Rma for TcpTx<B> {
         token: Token,
     ) -> Result<(), Busy> {
         let len = to.transfer_len(&from);
-        let Some(id) = self.begin_operation(true, of.0, len, &to, token)? else {
+        let Some(id) = self.begin_operation(OperationKind::Get, of.0, len, &to, token)? else {
             return Ok(());
         };
         let pushed = self.await_push(of.0, &from, id);
@@ -84,7 +84,7 @@ impl<B: Bytes> Rma for TcpTx<B> {
         token: Token,
     ) -> Result<(), Busy> {
         let len = from.transfer_len(&at);
-        let Some(id) = self.begin_operation(false, to.0, len, &from, token)? else {
+        let Some(id) = self.begin_operation(OperationKind::Put, to.0, len, &from, token)? else {
             return Ok(());
         };
         let region = from.region.id();
@@ -93,50 +93,24 @@ impl<B: Bytes> Rma for TcpTx<B> {
         self.send_bulk(to.0, id, region, from.at, from.len, put);
         Ok(())
     }
+
+    fn atomic(
+        &mut self,
+        to: Peer,
+        at: Remote<'_>,
+        atomic: Atomic,
+        old: Local<'_, Region>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        self.start_atomic(to.0, &at, atomic, &old, token)
+    }
+
+    fn flush_peer(&mut self, to: Peer, token: Token) -> Result<(), Busy> {
+        self.start_flush(to.0, token)
+    }
 }
 
 impl<B: Bytes> TcpTx<B> {
-    /// Enters a get or a put of `len` bytes of `local`. `None`: it has ended, by a fault, or since there are no bytes.
-    ///
-    /// # Errors
-    /// [`Busy`] when the table is full; the sink gets [`Sink::room`](oxmpi_wire::Sink::room) later.
-    fn begin_operation(
-        &mut self,
-        get: bool,
-        peer: u32,
-        len: Result<u64, Fault>,
-        local: &Local<'_, Region>,
-        token: Token,
-    ) -> Result<Option<OperationId>, Busy> {
-        if self.operations.are_full() {
-            self.refuse(peer);
-            return Err(Busy);
-        }
-        let region = local.region.id();
-        let checked = match self.half(peer).lost {
-            Some(why) => Err(why),
-            None => self.regions.check_own(region, local.at, local.len).and(len),
-        };
-        if !checked.is_ok_and(|len| len > 0) {
-            self.complete(token, checked.map(drop));
-            return Ok(None);
-        }
-        let id = self.operations.begin(Operation {
-            peer,
-            token,
-            region,
-            at: local.at,
-            len: local.len,
-            left: local.len,
-            pushed: 0,
-            get,
-        });
-        let id = id.ok_or(Busy)?;
-        self.regions.enter(region);
-        self.half(peer).gets += u32::from(get);
-        Ok(Some(id))
-    }
-
     /// The number of first bytes of `from` that the peer pushes to the operation `id`.
     fn await_push(&mut self, peer: u32, from: &Remote<'_>, id: OperationId) -> u64 {
         let push = Push::from_key(from.key);
@@ -277,6 +251,14 @@ impl<B: Bytes> TcpTx<B> {
                 }
                 self.reply(peer, Control::Completion { id, ok: false })?;
             }
+            Control::Atomic {
+                id,
+                to,
+                at,
+                width,
+                atomic,
+            } => self.change(peer, id, (to, at), (width, atomic))?,
+            Control::Changed { id, old } => self.changed(peer, id, old)?,
             Control::Completion { id, ok } => self.completed(peer, id, ok)?,
             Control::Leave => self.lose(peer, Fault::Left),
             Control::Ping => self.reply(peer, Control::Pong)?,
@@ -322,7 +304,8 @@ impl<B: Bytes> TcpTx<B> {
         };
         let end = at.checked_add(len);
         let inside = end.is_some_and(|end| end <= operation.len - operation.pushed);
-        if !operation.get || !inside || len > operation.left || len == 0 {
+        let is_get = operation.kind == OperationKind::Get;
+        if !is_get || !inside || len > operation.left || len == 0 {
             return Err("bytes that were not asked for");
         }
         Ok(Some(InboundBulk {
@@ -407,7 +390,7 @@ impl<B: Bytes> TcpTx<B> {
         if ok {
             let outbound = &self.half(peer).outbound;
             let all_sent = !outbound.iter().any(|b| b.id == id && b.is_put());
-            if operation.get || !all_sent {
+            if operation.kind != OperationKind::Put || !all_sent {
                 return Err("a completion of an operation that has not ended");
             }
             self.end_operation(peer, id, Ok(()));
@@ -420,20 +403,8 @@ impl<B: Bytes> TcpTx<B> {
         Ok(())
     }
 
-    fn end_operation(&mut self, peer: u32, id: OperationId, result: Result<(), Fault>) {
-        if let Some(operation) = self.operations.end(id, peer) {
-            let half = self.half(peer);
-            half.gets -= u32::from(operation.get);
-            if operation.pushed > 0 {
-                half.push_receiver.forget(id);
-            }
-            self.leave(operation.region);
-            self.complete(operation.token, result);
-        }
-    }
-
     /// Sends a reply to a request of `peer`, which may have as many open as it may have operations.
-    fn reply(&mut self, peer: u32, control: Control) -> Result<(), Rule> {
+    pub(super) fn reply(&mut self, peer: u32, control: Control) -> Result<(), Rule> {
         if self.half(peer).replies.len() >= 2 * OPERATIONS {
             return Err("more requests at once than a rank may have");
         }
@@ -455,6 +426,9 @@ impl<B: Bytes> TcpTx<B> {
         while let Some(operation) = self.operations.end_any(peer) {
             self.leave(operation.region);
             self.complete(operation.token, Err(why));
+        }
+        while let Some(token) = self.operations.flushes.lose(peer) {
+            self.complete(token, Err(why));
         }
         self.half(peer).gets = 0;
         self.half(peer).push_receiver.clear();

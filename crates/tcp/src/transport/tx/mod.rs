@@ -1,5 +1,6 @@
 //! [`TcpTx`]: the sending half of a rank's connections, with gets, puts and registered memory.
 
+mod atomic;
 mod bulk;
 mod leave;
 mod operations;
@@ -214,7 +215,7 @@ impl<B: Bytes> TcpTx<B> {
     /// The peer awaiting room at index `at`, removed from the list, if there is room for it now.
     fn take_unblocked(&mut self, at: usize) -> Option<u32> {
         let &peer = self.peers_awaiting_room.get(at)?;
-        let (free, frame) = (!self.operations.are_full(), self.options.frame as usize);
+        let (free, frame) = (self.has_operation_room(), self.options.frame as usize);
         let half = self.half(peer);
         if !free || !half.buffer.has_room(frame) {
             return None;

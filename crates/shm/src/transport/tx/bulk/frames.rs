@@ -7,7 +7,7 @@
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Access, Bytes, Fault, Take, Token};
 
-use super::OpenOperation;
+use super::{OpenOperation, OperationKind};
 use crate::ring::Corrupt;
 use crate::transport::OPERATIONS;
 use crate::transport::control::{Control, OperationId};
@@ -84,7 +84,7 @@ impl<B: Bytes> ShmTx<B> {
         let Some(open) = self.operation(id, peer) else {
             return Ok(None); // ended early, for instance by a refusal
         };
-        if !open.get || len as u64 > open.left {
+        if open.kind != OperationKind::Get || len as u64 > open.left {
             return Err(Corrupt("more bytes than were pulled"));
         }
         let now = OpenOperation {
