@@ -63,9 +63,9 @@ fn gets_fill_memory_with_gaps() {
             let layout = Layout::strided(block as u64, stride as i64, 1000).unwrap();
             // SAFETY: the memory outlives the region, and nobody else uses it meanwhile.
             let places = unsafe { RawBytes::with_layout(memory.as_mut_ptr(), layout) };
-            let target = rank.tx.register(places, Access::Write, Peer(0)).unwrap();
-            let source = rank.register(&mut from, Access::Read);
-            let key = rank.tx.key(&source, Peer(0));
+            let target = rank.tx.register(places, Access::WRITE, Peer(0)).unwrap();
+            let source = rank.register(&mut from, Access::READ);
+            let key = rank.tx.expose(&source, Peer(0));
             rank.get(0, &key, &target, len, 1);
             rank.until_done(1, Ok(()));
             let mut expected = vec![0; stride * 1000];
