@@ -68,7 +68,9 @@ pub use comm::{
 pub use data::Data;
 pub use memory::Memory;
 pub use op::{Custom, Element, ExactSum, Fold, Op, Reduction, ValueLoc};
-pub use oxmpi_core::{Error, MAX_TAG, Multi, Result, Single, Source, Status, Tag, Threading};
+pub use oxmpi_core::{
+    Error, ErrorClass, MAX_TAG, Multi, Result, Single, Source, Status, Tag, Threading,
+};
 pub use value::Value;
 pub use world::{World, WorldBuilder};
 /// The crate whose traits say what plain [`Data`] is, for `#[derive(zerocopy::FromBytes, ..)]`.
