@@ -148,7 +148,7 @@ fn operations(repo: &Repo) -> Result<Tally> {
     run_tests(
         cmd!(
             repo.shell,
-            "cargo test --quiet --package oxmpi-wire --test oracle"
+            "cargo test --quiet --package oxmpi-wire --test integration oracle::"
         )
         .env("OXMPI_TEST_OPERATIONS", "10000000"),
     )

@@ -1,14 +1,11 @@
 //! How much slower the chosen algorithm is than the best one, in the simulator.
 
-#[path = "common/variants.rs"]
-mod variants;
-
+use crate::common::variants::variants;
 use oxmpi_coll::catalog::{Collective, Parameters};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::sim::{Order, Placement, Setup, Simulation, Workload};
 use rayon::prelude::*;
-use variants::variants;
 
 const COLLECTIVES: [Collective; 13] = [
     Collective::Barrier,

@@ -3,13 +3,10 @@
 //! algorithm that [`choose`] picks. Hunold and Traeff, "Tuning MPI collectives by verifying performance
 //! guidelines", 2018.
 
-#[path = "common/variants.rs"]
-mod variants;
-
+use crate::common::variants::{RADIXES, variants};
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, Stage};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, Workload};
-use variants::{RADIXES, variants};
 
 /// The picoseconds of the best algorithm, and its name and parameters.
 fn best(machine: Machine, collective: Collective, ranks: u32, bytes: u64) -> (u64, String) {

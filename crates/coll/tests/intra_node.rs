@@ -10,10 +10,7 @@ use oxmpi_coll::machine::Machine;
 use oxmpi_coll::plan::{Act, Acts, Buf, IntraNodeOp, NodeRanks, Part, Plan, PlanInputs};
 use oxmpi_coll::sim::{Error, Order, Placement, Setup, Simulation, Workload};
 
-#[path = "common/script.rs"]
-mod script;
-
-use script::{Script, Step};
+use crate::common::script::{Script, Step};
 
 /// The algorithms that contain an intra-node phase.
 fn with_intra_node_phases() -> impl Iterator<Item = Algorithm> {

@@ -1,9 +1,7 @@
 //! Runs algorithms on N ranks of one thread with an operation that does not commute, and compares the
 //! results.
 
-mod common;
-
-use common::{TestRank, run};
+use crate::common::driver::{TestRank, run};
 use oxmpi_coll::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters};
 
 const SIZES: [u32; 9] = [1, 2, 3, 4, 5, 7, 8, 12, 17];

@@ -6,15 +6,14 @@
 //! It reads no settings and prints nothing: a [`JobPolicy`] and a function that takes warnings are handed in.
 //!
 //! ```no_run
-//! use oxmpi_core::{Communicator, Job, JobPolicy, Single};
+//! use oxmpi_core::{Communicator, Job, JobPolicy, Result, Single};
 //!
-//! # fn policy() -> oxmpi_core::Result<JobPolicy> { unimplemented!() }
-//! let mut warn = |warning: &str| eprintln!("{warning}");
-//! let (mut job, comm): (Job, Communicator<Single>) = Job::join(policy, &mut warn)?;
-//! comm.barrier()?;
-//! job.leave(&comm)
-//! # .map(drop)
-//! # ; Ok::<(), oxmpi_core::Error>(())
+//! fn run(policy: JobPolicy) -> Result<()> {
+//!     let mut warn = |warning: &str| eprintln!("{warning}");
+//!     let (mut job, comm): (Job, Communicator<Single>) = Job::join(|| Ok(policy), &mut warn)?;
+//!     comm.barrier()?;
+//!     job.leave(&comm)
+//! }
 //! ```
 //!
 //! The modules by group:
@@ -62,6 +61,7 @@ pub use error::{Error, ErrorClass, MAX_TAG, Result};
 pub use group::Group;
 pub use intercomm::GroupLeaders;
 pub use job::Job;
+pub use links::OtherNetwork;
 pub use operation::{Operation, OwnedOperation, Widening, elements, elementwise};
 pub use ownership::{EndpointCell, Multi, Single};
 pub use oxmpi_wire::engine::Mode;

@@ -2,11 +2,9 @@
 //!
 //! Every process of these jobs holds a named pipe open; the test reads it to its end.
 
-mod common;
-
 use std::io::{BufRead, BufReader};
 
-use common::{Job, Leash, finish, named_pipe, probe, signal, start};
+use crate::common::{Job, Leash, finish, named_pipe, probe, signal, start};
 use oxmpi_testkit::folder::Folder;
 use rustix::process::Signal;
 
@@ -14,8 +12,8 @@ use rustix::process::Signal;
 /// child in the background, a child in a session of its own, and an orphaned descendant.
 fn start_stubborn(leash: &str) -> Job {
     let script = format!(
-        "exec 9>{leash}; (sleep 1000 &); setsid sleep 1000 & sh -c 'trap \"\" TERM INT HUP; sleep 1000; sleep 1000' & \
-         echo rank $PMI_RANK pid $$ >&9; wait"
+        "exec 3>{leash}; (sleep 1000 &); setsid sleep 1000 & sh -c 'trap \"\" TERM INT HUP; sleep 1000; sleep 1000' & \
+         echo rank $PMI_RANK pid $$ >&3; wait"
     );
     start(&["run", "--oversubscribe", "-n", "4", "sh", "-c", &script])
 }
@@ -55,7 +53,7 @@ fn a_killed_launcher_ends_the_job() {
 #[test]
 fn no_process_is_left_after_ranks_succeed() {
     let (path, leash) = Leash::new();
-    let script = format!("exec 9>{path}; setsid sleep 1000 & sleep 1000 & echo here >&9");
+    let script = format!("exec 3>{path}; setsid sleep 1000 & sleep 1000 & echo here >&3");
     let job = start(&["run", "-n", "2", "sh", "-c", &script]);
     let done = finish(job);
     assert_eq!((done.code, done.err.as_str()), (0, ""));
@@ -71,7 +69,7 @@ fn the_launcher_prints_the_output_of_a_rank_that_ends_after_the_first() {
     let gate = folder.at("gate");
     named_pipe(&gate);
     let script = format!(
-        "exec 9>{path}; if [ $PMI_RANK = 1 ]; then exec 8>{gate}; kill -STOP $PPID; exit 1; fi; \
+        "exec 3>{path}; if [ $PMI_RANK = 1 ]; then exec 4>{gate}; kill -STOP $PPID; exit 1; fi; \
          cat {gate}; echo the cause >&2; exit 5"
     );
     let job = start(&["run", "--oversubscribe", "-n", "2", "sh", "-c", &script]);
@@ -89,7 +87,7 @@ fn orphans_that_end_are_reaped() {
     let (path, mut leash) = Leash::new();
     // The orphan's process number exists until its new parent, the launcher, has waited for it.
     let script = format!(
-        "exec 9>{path}; orphan=$(sh -c 'sleep 0.05 >&2 & echo $!'); while [ -e /proc/$orphan ]; do :; done; echo forgotten >&9"
+        "exec 3>{path}; orphan=$(sh -c 'sleep 0.05 >&2 & echo $!'); while [ -e /proc/$orphan ]; do :; done; echo forgotten >&3"
     );
     let job = start(&["run", "-n", "1", "sh", "-c", &script]);
     assert_eq!(leash.line(), "forgotten");
@@ -101,7 +99,7 @@ fn orphans_that_end_are_reaped() {
 fn the_launcher_forwards_signals_to_ranks() {
     let script = |path: &str| {
         format!(
-            "exec 9>{path}; trap 'echo caught USR1; echo caught >&9' USR1; trap 'exit 3' TERM; echo rank $PMI_RANK pid $$ >&9; \
+            "exec 3>{path}; trap 'echo caught USR1; echo caught >&3' USR1; trap 'exit 3' TERM; echo rank $PMI_RANK pid $$ >&3; \
              while :; do sleep 1000 & wait $!; done"
         )
     };
@@ -125,7 +123,7 @@ fn a_signal_that_ends_the_job_sets_the_exit_code() {
         (Signal::HUP, "HUP", 129),
     ] {
         let (path, mut leash) = Leash::new();
-        let script = format!("exec 9>{path}; echo rank $PMI_RANK pid $$ >&9; exec sleep 1000");
+        let script = format!("exec 3>{path}; echo rank $PMI_RANK pid $$ >&3; exec sleep 1000");
         let job = start(&["run", "-n", "2", "sh", "-c", &script]);
         leash.pids(2);
         signal(job.id(), end);
@@ -141,7 +139,7 @@ fn a_signal_that_ends_the_job_sets_the_exit_code() {
 fn stopped_jobs_continue() {
     let (path, mut leash) = Leash::new();
     let script = format!(
-        "exec 9>{path}; trap 'echo on >&9; exit 0' CONT; echo rank $PMI_RANK pid $$ >&9; while :; do sleep 1000 & wait $!; done"
+        "exec 3>{path}; trap 'echo on >&3; exit 0' CONT; echo rank $PMI_RANK pid $$ >&3; while :; do sleep 1000 & wait $!; done"
     );
     let job = start(&["run", "-n", "1", "sh", "-c", &script]);
     leash.pids(1);
@@ -160,7 +158,7 @@ fn a_rank_killed_at_any_time_ends_the_job() {
     for moment in 0..50 {
         let (path, mut leash) = Leash::new();
         let script = format!(
-            "exec 9>{path}; echo rank $PMI_RANK pid $$ >&9; exec {} rounds",
+            "exec 3>{path}; echo rank $PMI_RANK pid $$ >&3; exec {} rounds",
             probe()
         );
         let mut job = start(&["run", "--oversubscribe", "-n", "4", "sh", "-c", &script]);

@@ -1,7 +1,7 @@
 //! Tests that `docs/pictures` is up to date: the figures of Intel's Developer Reference for Linux,
 //! "Interoperability with OpenMP API", drawn by the pinning rules of oxmpi, and one hybrid job.
 //!
-//! `OXMPI_BLESS=1 cargo test -p oxmpi-launch --test figures` writes the pictures that differ; check them
+//! `OXMPI_BLESS=1 cargo test -p oxmpi-launch --test integration figures::` writes the pictures that differ; check them
 //! before the commit.
 
 use std::path::Path;

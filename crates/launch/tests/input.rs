@@ -1,13 +1,11 @@
 //! Tests of standard input: what is typed on a terminal, and `--stdin`.
 
-mod common;
-
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::process::Stdio;
 
-use common::terminal::Terminal;
-use common::{Done, finish, named_pipe, oxmpi, run};
+use crate::common::terminal::Terminal;
+use crate::common::{Done, finish, named_pipe, oxmpi, run};
 use oxmpi_testkit::folder::Folder;
 
 const OXMPI: &str = env!("CARGO_BIN_EXE_oxmpi");

@@ -1,12 +1,10 @@
 //! Tests of the output of `oxmpi run`: when it appears, where it goes, and what happens if it cannot be written.
 
-mod common;
-
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 
-use common::terminal::Terminal;
-use common::{Job, Leash, finish, named_pipe, oxmpi, run, start};
+use crate::common::terminal::Terminal;
+use crate::common::{Job, Leash, finish, named_pipe, oxmpi, run, start};
 use oxmpi_testkit::folder::Folder;
 
 /// The launcher shows a prompt without a newline before the answer is typed.

@@ -1,8 +1,6 @@
 //! Tests that ranks run on the processors that pinning assigns.
 
-mod common;
-
-use common::{finish, run, start};
+use crate::common::{finish, run, start};
 use oxmpi_os::affinity;
 use oxmpi_topo::{CpuSet, Kind, Machine};
 

@@ -1,8 +1,6 @@
 //! Tests of `oxmpi bench report` as a command.
 
-mod common;
-
-use common::{Done, finish, start};
+use crate::common::{Done, finish, start};
 use oxmpi_bench::listing::{Column, Heading, Listing, ListingLengths};
 use oxmpi_testkit::folder::Folder;
 use std::path::Path;

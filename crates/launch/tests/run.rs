@@ -1,11 +1,9 @@
 //! Tests of `oxmpi run` with real processes: programs, exit codes, output, input, environment.
 
-mod common;
-
 use std::io::Write;
 use std::process::Stdio;
 
-use common::{finish, oxmpi, probe, run};
+use crate::common::{finish, oxmpi, probe, run};
 use oxmpi_testkit::folder::Folder;
 
 #[test]

@@ -1,9 +1,7 @@
 //! Tests of signals to `oxmpi run`: one request to end, the time that ranks have, and `--timeout`.
 
-mod common;
-
-use common::terminal::Terminal;
-use common::{Done, Leash, finish, named_pipe, oxmpi, run, signal, start};
+use crate::common::terminal::Terminal;
+use crate::common::{Done, Leash, finish, named_pipe, oxmpi, run, signal, start};
 use oxmpi_testkit::folder::Folder;
 use rustix::process::Signal;
 
@@ -13,7 +11,7 @@ use rustix::process::Signal;
 fn a_request_that_is_sent_twice_is_one() {
     let (path, mut leash) = Leash::new();
     let script = format!(
-        "exec 9>{path}; trap 'got=$((got + 1))' HUP TERM; echo rank $PMI_RANK pid $$ >&9; \
+        "exec 3>{path}; trap 'got=$((got + 1))' HUP TERM; echo rank $PMI_RANK pid $$ >&3; \
          until [ $got ]; do sleep 0.01; done; sleep 0.3; echo saved after $got"
     );
     let job = start(&["run", "--oversubscribe", "-n", "2", "sh", "-c", &script]);
@@ -38,8 +36,8 @@ fn a_request_that_is_sent_twice_is_one() {
 fn a_rank_that_the_signal_kills_leaves_the_others_their_time() {
     let (path, mut leash) = Leash::new();
     let script = format!(
-        "exec 9>{path}; [ $PMI_RANK = 0 ] || trap 'sleep 0.4; echo saved; exit 0' TERM; \
-         echo rank $PMI_RANK pid $$ >&9; sleep 1000 & wait $!"
+        "exec 3>{path}; [ $PMI_RANK = 0 ] || trap 'sleep 0.4; echo saved; exit 0' TERM; \
+         echo rank $PMI_RANK pid $$ >&3; sleep 1000 & wait $!"
     );
     let job = start(&["run", "--oversubscribe", "-n", "2", "sh", "-c", &script]);
     leash.pids(2);
@@ -58,7 +56,7 @@ fn a_rank_that_the_signal_kills_leaves_the_others_their_time() {
 fn ranks_that_do_not_end_in_time_are_killed_and_named() {
     let (path, mut leash) = Leash::new();
     let script =
-        format!("exec 9>{path}; trap '' TERM; echo rank $PMI_RANK pid $$ >&9; exec sleep 1000");
+        format!("exec 3>{path}; trap '' TERM; echo rank $PMI_RANK pid $$ >&3; exec sleep 1000");
     let mut command = oxmpi(&["run", "--oversubscribe", "-n", "3", "sh", "-c", &script]);
     let child = command
         .env("OXMPI_KILL_TIMEOUT", "0.2")
@@ -171,7 +169,7 @@ fn a_job_that_runs_too_long_ends_with_code_124_and_its_ranks_are_named() {
 #[test]
 fn a_job_that_runs_too_long_may_save_its_work() {
     let (path, leash) = Leash::new();
-    let script = format!("exec 9>{path}; trap 'echo saved; exit 0' TERM; sleep 1000 & wait $!");
+    let script = format!("exec 3>{path}; trap 'echo saved; exit 0' TERM; sleep 1000 & wait $!");
     let done = run(&["--timeout", "2", "-n", "1", "sh", "-c", &script]);
     leash.end();
     assert_eq!((done.code, done.out.as_str()), (124, "saved\n"), "{done:?}");

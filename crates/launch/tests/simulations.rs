@@ -1,6 +1,6 @@
 //! Tests of `oxmpi sim` as a command, and that the pictures in `docs/simulations` are up to date.
 //!
-//! `OXMPI_BLESS=1 cargo test -p oxmpi-launch --test simulations` writes the pictures that
+//! `OXMPI_BLESS=1 cargo test -p oxmpi-launch --test integration simulations::` writes the pictures that
 //! differ; check them before the commit.
 
 use std::path::Path;

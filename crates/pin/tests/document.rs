@@ -2,9 +2,7 @@
 //! node (figure 2): two sockets of four cores without hyper-threads, pairs of cores share an L2.
 //! Cores 0, 4 and 1, 5 sit on the first socket, 2, 6 and 3, 7 on the second.
 
-mod common;
-
-use common::{cpus, settings};
+use crate::common::{cpus, settings};
 use oxmpi_pin::{Placement, Settings, place};
 use oxmpi_topo::{CpuSet, Machine};
 

@@ -1,8 +1,6 @@
 //! NUMA domains of machines whose nodes have no memory or several memories, or were left out.
 
-mod common;
-
-use common::{cpus, settings};
+use crate::common::{cpus, settings};
 use oxmpi_pin::{Metrics, WarningCode, conflicts, numa_domains, place};
 use oxmpi_topo::Machine;
 use oxmpi_topo::linux::Recording;

@@ -1,8 +1,6 @@
 //! The threads of teams, against recordings of OpenMP runtimes.
 
-mod made_up;
-
-use made_up::{ROWS, machines, rows};
+use crate::made_up::{ROWS, machines, rows};
 use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, bind};
 use oxmpi_pin::{Warning, WarningCode};
 use oxmpi_topo::CpuSet;

@@ -1,10 +1,8 @@
 //! The variables other than `KMP_AFFINITY`, against recordings of OpenMP runtimes.
 
-mod made_up;
-
 use std::collections::BTreeMap;
 
-use made_up::{machines, rows};
+use crate::made_up::{machines, rows};
 use oxmpi_pin::openmp::{Dialect, Levels, Request, Rules, Team, bind};
 use oxmpi_topo::{CpuSet, Machine};
 

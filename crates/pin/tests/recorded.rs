@@ -1,8 +1,6 @@
 //! Recordings of Intel MPI 2021.12 on machines where its rules agree with the reference.
 
-mod common;
-
-use common::{cpus, settings};
+use crate::common::{cpus, settings};
 use oxmpi_pin::place;
 use oxmpi_topo::Machine;
 

@@ -8,6 +8,8 @@
 //! A wrong value under a name of ours is an error with a caret. A value of another product that is not
 //! understood, and an unknown name, are warnings: they may be meant for other programs.
 
+#![forbid(unsafe_code)]
+
 mod file;
 mod job_policy;
 mod resolve;

@@ -1,8 +1,6 @@
 //! Ranks that sleep beside other descriptors and are woken by doorbells.
 
-mod common;
-
-use common::{Rank, WATCHDOG, nodes};
+use crate::common::{Rank, WATCHDOG, nodes};
 use oxmpi_os::pipe::{PollFd, PollFlags, poll};
 use oxmpi_shm::{Node, SegmentLayout};
 use oxmpi_wire::Sleeper;

@@ -1,11 +1,9 @@
 //! Barriers without messages, with every way of waiting.
 
-mod common;
-
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use common::{POLICIES, Rank, SLEEPER, WATCHDOG, threads};
+use crate::common::{POLICIES, Rank, SLEEPER, WATCHDOG, threads};
 use oxmpi_shm::SegmentLayout;
 use oxmpi_shm::wait::{WaitPolicy, Waiter};
 

@@ -1,14 +1,12 @@
 //! Ranks that are processes: this test program starts itself again.
 
-mod common;
-
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{Event, KEY, Rank, WATCHDOG, pattern};
+use crate::common::{Event, KEY, Rank, WATCHDOG, head, pattern};
 use oxmpi_shm::{BulkPreference, BulkProtocol, JoinError, Node, NodeLeader, SegmentLayout};
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Fault, Key, Memory, Peer, Sleeper};
@@ -22,7 +20,7 @@ const NAME: &str = "OXMPI_TEST_NAME";
 /// Starts this program as rank 1 with a part to play.
 fn start(part: &str, name: &str) -> Child {
     Command::new(env::current_exe().unwrap())
-        .args(["--exact", "rank_one", "--nocapture"])
+        .args(["--exact", "processes::rank_one", "--nocapture"])
         .env(PART, part)
         .env(NAME, name)
         .stdin(Stdio::piped())
@@ -59,8 +57,8 @@ fn rank_one() {
         "half-way" | "another-program" => {
             let mut rank = join();
             let mut body = pattern(HALF_WAY, 1);
-            let region = rank.register(&mut body, Access::Read);
-            let key = rank.tx.key(&region, Peer(0));
+            let region = rank.register(&mut body, Access::READ);
+            let key = rank.tx.expose(&region, Peer(0));
             rank.send(0, 0, &key.0);
             if part == "another-program" {
                 // Without a poll, which may move bytes: else all might be there before the line is printed.
@@ -111,7 +109,7 @@ fn two_processes_exchange_messages() {
         let body = pattern(1 + round * 13 % 8192, round);
         rank.send(1, round as u32, &body);
         rank.until("echo", |log| !log.is_empty());
-        let expected = Event::Frame(1, common::head(round as u32, body.len()), body);
+        let expected = Event::Frame(1, head(round as u32, body.len()), body);
         assert_eq!(rank.log.0, [expected]);
         rank.log.0.clear();
     }
@@ -219,7 +217,7 @@ fn start_half_way(rank: &mut Rank, copy: &mut [u8], protocol: BulkProtocol) -> R
         panic!("a key first")
     };
     let key = Key(body.try_into().unwrap());
-    let region = rank.register(copy, Access::Write);
+    let region = rank.register(copy, Access::WRITE);
     rank.get(1, &key, &region, HALF_WAY, 5);
     rank.poll();
     region

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use oxmpi_os::{RawBytes, affinity};
 use oxmpi_tcp::{BusinessCard, InterfaceFilter, JobKey, PassiveEndpoint, TcpOptions, TcpRx, TcpTx};
-use oxmpi_wire::{Engine, EngineConfig, Envelope, Mode, Peer, Request, Rx, Source, Tag, Tx};
+use oxmpi_wire::{
+    Engine, EngineConfig, Envelope, Mode, Network, Peer, Request, Rx, Source, Tag, Tx,
+};
 
 type Failure = Box<dyn std::error::Error>;
 

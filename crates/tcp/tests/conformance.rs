@@ -1,12 +1,11 @@
 //! The conformance suite of all transports.
 
-mod common;
-
-use common::Job;
+use crate::common::Job;
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::{TcpOptions, TcpRx, TcpTx};
 use oxmpi_testkit::conformance::{KillableTransport, TestMemory, TestedTransport, TransportEnd};
 use oxmpi_testkit::memory::Buffer;
+use oxmpi_wire::Network;
 
 /// Memory of the process, by its owner.
 struct HeapMemory(Box<[u8]>);
@@ -37,14 +36,14 @@ impl<const TIGHT: bool> TestedTransport for Loopback<TIGHT> {
     type Rx = TcpRx;
     type Memory = HeapMemory;
 
-    fn join() -> [TransportEnd<Self>; 2] {
+    fn ends(count: u32) -> Vec<(TcpTx, TcpRx)> {
         let usual = TcpOptions::default();
         let tight = TcpOptions {
             frame: 128,
             chunk: 100,
             ..usual
         };
-        TransportEnd::two(Job::pair(if TIGHT { tight } else { usual }).ranks)
+        Job::connected(count, if TIGHT { tight } else { usual }).ranks
     }
 }
 
@@ -63,8 +62,8 @@ impl TestedTransport for Copied {
     type Rx = TcpRx<Buffer>;
     type Memory = Buffer;
 
-    fn join() -> [TransportEnd<Self>; 2] {
-        TransportEnd::two(Job::pair(TcpOptions::default()).ranks)
+    fn ends(count: u32) -> Vec<(Self::Tx, Self::Rx)> {
+        Job::connected(count, TcpOptions::default()).ranks
     }
 }
 

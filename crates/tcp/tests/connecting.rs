@@ -1,16 +1,13 @@
 //! Tests of connecting (at first use, both sides at once, by several addresses, after failures) and of leaving.
 
-mod common;
-
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use common::{Job, listening, ranks};
+use crate::common::{Job, WATCHDOG, listening, ranks};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::address::Subnet;
 use oxmpi_tcp::{BusinessCard, PassiveEndpoint, TcpOptions};
-use oxmpi_testkit::conformance::EventLog;
-use oxmpi_wire::{Fault, Peer, Rx, Tx};
+use oxmpi_wire::{Fault, Network, Peer, Rx, Tx};
 
 /// The first frame makes the connection, and waits for it.
 #[test]
@@ -122,14 +119,14 @@ fn a_last_frame_does_not_hide_a_death() {
 fn a_rank_that_leaves_delivers_its_frames_before() {
     let mut job: Job = Job::new(2, TcpOptions::default());
     job.send(0, 1, 3);
-    let (mut tx, mut rx) = job.remove(0);
-    let leaving =
-        std::thread::spawn(move || rx.drain(&mut tx, common::WATCHDOG, &mut EventLog::default()));
+    let mut leaving = Job::of(vec![job.remove(0)]);
+    let leaves = std::thread::spawn(move || {
+        leaving.until("the kernel has all of it", |job| {
+            !job.ranks[0].0.has_unsent()
+        });
+    });
     job.until_lost(0);
-    assert!(
-        leaving.join().expect("no panic"),
-        "the kernel has all of it"
-    );
+    leaves.join().expect("no panic");
     assert_eq!(job.tags(0, 0), [3]);
     assert_eq!(job.logs[0].lost, [(Peer(0), Fault::Left)]);
 }
@@ -318,10 +315,7 @@ fn a_rank_that_polls_seldom_accepts_peers() {
             job.until_alone(0, "a pause passes", |_| paused.elapsed() >= pause);
             job.poll(1);
             assert!(job.logs[0].lost.is_empty(), "{:?}", job.logs[0].lost);
-            assert!(
-                start.elapsed() < common::WATCHDOG,
-                "hangs: rank 1 accepts rank 0"
-            );
+            assert!(start.elapsed() < WATCHDOG, "hangs: rank 1 accepts rank 0");
         }
     }
 }

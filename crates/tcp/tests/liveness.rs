@@ -1,10 +1,8 @@
 //! Sleeping ranks, and which quiet peers are lost.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{Job, WATCHDOG};
+use crate::common::{Job, WATCHDOG};
 use oxmpi_tcp::TcpOptions;
 use oxmpi_testkit::conformance::eager;
 use oxmpi_wire::{Fault, Peer, Put, Sleeper, Slot, Tx};

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use common::{Job, WATCHDOG};
 use oxmpi_tcp::TcpOptions;
-use oxmpi_wire::{Peer, Sleeper};
+use oxmpi_wire::{Network, Peer, Sleeper};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};

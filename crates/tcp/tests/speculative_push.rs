@@ -1,12 +1,10 @@
 //! Speculative push: first bytes of a region that arrive before they are asked for.
 
-mod common;
-
-use common::{Job, get, offer};
+use crate::common::{Job, get, offer};
 use oxmpi_tcp::TcpOptions;
 use oxmpi_testkit::conformance::eager;
 use oxmpi_testkit::memory::pattern;
-use oxmpi_wire::{Memory, Peer, Slot, Token, Tx};
+use oxmpi_wire::{Memory, Network, Peer, Slot, Token, Tx};
 
 fn await_get(job: &mut Job) {
     job.until("the bytes arrive", |job| !job.logs[1].done.is_empty());

@@ -1,15 +1,13 @@
 //! Gets whose bytes leave by vmsplice.
 
-mod common;
-
 use std::time::Instant;
 
-use common::{Job, Rank, WATCHDOG, get, offer};
+use crate::common::{Job, Rank, WATCHDOG, get, offer};
 use oxmpi_os::RawBytes;
 use oxmpi_tcp::TcpOptions;
 use oxmpi_testkit::conformance::EventLog;
 use oxmpi_testkit::memory::pattern;
-use oxmpi_wire::{Peer, Rx, Tx};
+use oxmpi_wire::{Network, Peer, Rx, Tx};
 
 /// Polls `rank` alone until a peer has got something from it and the kernel has all of that.
 fn serve(rank: &mut Rank<RawBytes>) {

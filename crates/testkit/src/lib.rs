@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 pub mod conformance;
+pub mod datatypes;
 pub mod fabric;
 pub mod folder;
 pub mod fuzz;
@@ -34,6 +35,7 @@ mod region_store;
 pub mod rng;
 pub mod scenario;
 pub mod spy;
+pub mod switch;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

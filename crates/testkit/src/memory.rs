@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use oxmpi_wire::{Bytes, Put, Take};
+use oxmpi_wire::{Atomic, Bytes, Put, Take, Width};
 
 /// A buffer with shared ownership.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,6 +47,10 @@ impl Buffer {
 impl Bytes for Buffer {
     fn len(&self) -> u64 {
         Bytes::len(&self.0)
+    }
+
+    fn atomic(&self, at: u64, width: Width, atomic: Atomic) -> Option<u64> {
+        self.0.atomic(at, width, atomic)
     }
 
     fn fill(&self, at: u64, from: &mut impl Take) {

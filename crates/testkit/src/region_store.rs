@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use oxmpi_wire::{Bytes, Fault, Key};
+use oxmpi_wire::{Access, Bytes, Fault, Key};
 
 use crate::memory::Buffer;
 
@@ -23,15 +23,15 @@ pub(crate) fn number_in(key: &Key) -> u64 {
 #[derive(Debug, Default)]
 pub struct RegionStore {
     /// By owner and number.
-    regions: BTreeMap<(u32, u64), Buffer>,
+    regions: BTreeMap<(u32, u64), (Buffer, Access)>,
     next: u64,
 }
 
 impl RegionStore {
-    /// Registers `bytes` of `owner`; returns the region's number.
-    pub(crate) fn register(&mut self, owner: u32, bytes: Buffer) -> u64 {
+    /// Registers `bytes` of `owner` for this access by peers; returns the region's number.
+    pub(crate) fn register(&mut self, owner: u32, bytes: Buffer, access: Access) -> u64 {
         self.next += 1;
-        self.regions.insert((owner, self.next), bytes);
+        self.regions.insert((owner, self.next), (bytes, access));
         self.next
     }
 
@@ -40,27 +40,35 @@ impl RegionStore {
         self.regions.remove(&(owner, number));
     }
 
-    /// The region `number` of `owner`, if it has the bytes `at..at + len`.
-    pub(crate) fn range(
+    /// The region at `of`, if a peer may access `len` bytes of it in all ways of `access`.
+    pub(crate) fn check(
         &self,
-        (owner, number, at): RegionOffset,
+        of: RegionOffset,
+        access: Access,
         len: u64,
     ) -> Result<&Buffer, Fault> {
-        self.get(owner, number)
-            .filter(|bytes| at.checked_add(len).is_some_and(|end| end <= bytes.len()))
-            .ok_or(Fault::Protocol("a range outside of its region"))
+        self.range(of, len)
+            .filter(|(_, allowed)| allowed.contains(access))
+            .map(|(bytes, _)| bytes)
+            .ok_or(Fault::NOT_REGISTERED)
     }
 
-    /// Copies `len` bytes of one region to another.
-    pub(crate) fn copy(&self, from: RegionOffset, to: RegionOffset, len: u64) -> Result<(), Fault> {
-        let source = self.range(from, len)?;
-        self.range(to, len)?.copy_from(to.2, source, from.2, len);
-        Ok(())
+    /// The region at `of`, if its owner may use `len` bytes of it.
+    pub(crate) fn check_own(&self, of: RegionOffset, len: u64) -> Result<&Buffer, Fault> {
+        self.range(of, len)
+            .map(|(bytes, _)| bytes)
+            .ok_or(Fault::Invalid("a range is within its region"))
+    }
+
+    fn range(&self, (owner, number, at): RegionOffset, len: u64) -> Option<&(Buffer, Access)> {
+        let region = self.regions.get(&(owner, number))?;
+        let end = at.checked_add(len)?;
+        (end <= region.0.len()).then_some(region)
     }
 
     /// The region `number` of `owner`.
     pub(crate) fn get(&self, owner: u32, number: u64) -> Option<&Buffer> {
-        self.regions.get(&(owner, number))
+        self.regions.get(&(owner, number)).map(|(bytes, _)| bytes)
     }
 
     /// The number of regions whose owner is one of those that `counts`.

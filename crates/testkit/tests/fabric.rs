@@ -4,14 +4,6 @@ use oxmpi_testkit::conformance::{KillableTransport, TestedTransport, TransportEn
 use oxmpi_testkit::fabric::{Fabric, FabricConfig, FabricRx, FabricTx, fabric};
 use oxmpi_testkit::memory::Buffer;
 
-fn join<S>(config: FabricConfig) -> [TransportEnd<S>; 2]
-where
-    S: TestedTransport<Tx = FabricTx, Rx = FabricRx>,
-{
-    let (_, ends) = fabric(2, config);
-    TransportEnd::two(ends)
-}
-
 macro_rules! subject {
     ($name:ident, $config:expr) => {
         struct $name;
@@ -21,8 +13,9 @@ macro_rules! subject {
             type Rx = FabricRx;
             type Memory = Buffer;
 
-            fn join() -> [TransportEnd<Self>; 2] {
-                join($config)
+            fn ends(count: u32) -> Vec<(FabricTx, FabricRx)> {
+                let (_, ends) = fabric(count, $config);
+                ends
             }
         }
 

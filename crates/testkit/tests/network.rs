@@ -1,19 +1,11 @@
 //! Conformance tests of the network, and tests that its memory and traffic are those of its plan.
 
-use oxmpi_testkit::conformance::{TestedTransport, TransportEnd};
+use oxmpi_testkit::conformance::TestedTransport;
 use oxmpi_testkit::job::Job;
 use oxmpi_testkit::memory::Buffer;
 use oxmpi_testkit::network::{EndCounters, Network, NetworkRx, NetworkTx, network};
 use oxmpi_wire::paths::network::{ConnectTime, MailboxSharing, NetworkPlan, NetworkSettings};
 use oxmpi_wire::{EngineConfig, Envelope, Mode, Request, Source, Tag};
-
-fn join<S>(wanted: NetworkSettings) -> [TransportEnd<S>; 2]
-where
-    S: TestedTransport<Tx = NetworkTx, Rx = NetworkRx>,
-{
-    let (_, ends) = network(NetworkPlan::new(2, wanted));
-    TransportEnd::two(ends)
-}
 
 macro_rules! subject {
     ($name:ident, $wanted:expr) => {
@@ -24,8 +16,9 @@ macro_rules! subject {
             type Rx = NetworkRx;
             type Memory = Buffer;
 
-            fn join() -> [TransportEnd<Self>; 2] {
-                join($wanted)
+            fn ends(count: u32) -> Vec<(NetworkTx, NetworkRx)> {
+                let (_, ends) = network(NetworkPlan::new(count.into(), $wanted));
+                ends
             }
         }
     };

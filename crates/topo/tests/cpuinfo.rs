@@ -2,12 +2,10 @@
 //! /sys.
 //!
 //! `machines/NAME.cpuinfo` is the recorded file, `machines/NAME.json` hwloc's machine. `OXMPI_RECORDED=DIR
-//! cargo test -p oxmpi-topo --test cpuinfo` also compares every `DIR/NAME/proc/cpuinfo` with positions of
+//! cargo test -p oxmpi-topo --test integration cpuinfo::` also compares every `DIR/NAME/proc/cpuinfo` with positions of
 //! processors with `DIR/NAME.json`, except for [`OTHERWISE`].
 
-mod listing;
-
-use listing::with_extension;
+use crate::listing::with_extension;
 use oxmpi_topo::{CpuSet, Kind, Machine, Object};
 use serde_json::Value;
 use std::path::Path;

@@ -5,14 +5,11 @@
 //! fact.
 #![cfg(feature = "std")]
 
-mod listing;
-mod recording;
-
-use listing::with_extension;
+use crate::listing::with_extension;
+use crate::recording::recording;
 use oxmpi_topo::distances::End;
 use oxmpi_topo::view::{Devices, View};
 use oxmpi_topo::{Device, DeviceKind, Info, Kind, Machine, Object};
-use recording::recording;
 use std::fmt::Display;
 use std::fs;
 use std::path::Path;

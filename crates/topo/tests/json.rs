@@ -1,17 +1,14 @@
 //! JSON output follows the schema of recorded machines, and has further facts.
 //!
-//! `OXMPI_RECORDED=DIR cargo test -p oxmpi-topo --test json` also compares every machine `DIR/NAME` with `DIR/NAME.json`.
+//! `OXMPI_RECORDED=DIR cargo test -p oxmpi-topo --test integration json::` also compares every machine `DIR/NAME` with `DIR/NAME.json`.
 #![cfg(all(feature = "std", feature = "json", feature = "xml"))]
 
-mod listing;
-mod recording;
-
-use listing::with_extension;
+use crate::listing::with_extension;
+use crate::recording::recording;
 use oxmpi_topo::cpuid::Dump;
 use oxmpi_topo::linux::Root;
 use oxmpi_topo::view::View;
 use oxmpi_topo::{CpuSet, Machine};
-use recording::recording;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -1,10 +1,8 @@
 //! Devices of Linux on made-up buses: their parents, their nearest objects, and damaged numbers.
 
-mod recording;
-
+use crate::recording::recording;
 use oxmpi_topo::{Device, DeviceKind, Kind, Machine};
 use proptest::prelude::*;
-use recording::recording;
 use std::collections::BTreeSet;
 
 /// Two packages of two processors, a NUMA node each.

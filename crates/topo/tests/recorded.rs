@@ -1,19 +1,15 @@
 //! Recorded machines give the same objects as in hwloc 2.9.
 //!
 //! `machines/NAME.files` has a machine's files with its topology, `machines/NAME.json` hwloc's machine.
-//! `OXMPI_RECORDED=DIR cargo test -p oxmpi-topo --test recorded` also compares every `DIR/NAME/{proc,sys}`
+//! `OXMPI_RECORDED=DIR cargo test -p oxmpi-topo --test integration recorded::` also compares every `DIR/NAME/{proc,sys}`
 //! with `DIR/NAME.json`.
 #![cfg(feature = "std")]
 
-mod hwlocs;
-mod listing;
-mod recording;
-
-use hwlocs::{hwlocs, ours};
-use listing::with_extension;
+use crate::hwlocs::{hwlocs, ours};
+use crate::listing::with_extension;
+use crate::recording::recording;
 use oxmpi_topo::linux::{Files, Root};
 use oxmpi_topo::{Kind, Machine};
-use recording::recording;
 use std::path::Path;
 use std::{env, fs};
 

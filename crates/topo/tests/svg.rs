@@ -1,18 +1,15 @@
 //! Pictures of recorded machines; `docs/pictures` has the current output.
 //!
-//! `OXMPI_BLESS=1 cargo test -p oxmpi-topo --test svg` writes those that differ: look at them before a
+//! `OXMPI_BLESS=1 cargo test -p oxmpi-topo --test integration svg::` writes those that differ: look at them before a
 //! commit.
 #![cfg(all(feature = "svg", feature = "xml"))]
 
-use listing::with_extension;
+use crate::listing::with_extension;
+use crate::recording::recording;
 use oxmpi_topo::render::svg::{Overlay, Palette, Style, SvgOptions};
 use oxmpi_topo::{Kind, Machine};
-use recording::recording;
 use std::path::Path;
 use std::{env, fs};
-
-mod listing;
-mod recording;
 
 /// Two packages of four cores with two threads each.
 const SMALL: &str = "package:2 [numa(memory=64GiB)] l3:1(size=32MiB) l2:4(size=1MiB) l1d:1(size=32KiB) \

@@ -2,20 +2,17 @@
 //!
 //! `lstopo/NAME.txt` has the output of `lstopo-no-graphics` 2.9.0 for one machine. Its first line names the
 //! machine: a synthetic string, or a recording under `machines/`. Then follow, for each call, a line `$` with
-//! the options, and the output. `OXMPI_LSTOPO=DIR cargo test -p oxmpi-topo --test text` also compares every
+//! the options, and the output. `OXMPI_LSTOPO=DIR cargo test -p oxmpi-topo --test integration text::` also compares every
 //! `DIR/*.txt`; machines are named there as for `Machine::from_input`.
 #![cfg(all(feature = "std", feature = "xml"))]
 
-mod listing;
-mod recording;
-
-use listing::with_extension;
+use crate::listing::with_extension;
+use crate::recording::recording;
 use oxmpi_topo::cpuid::Dump;
 use oxmpi_topo::linux::Root;
 use oxmpi_topo::render::text::Numbers;
 use oxmpi_topo::view::{Devices, Levels, View};
 use oxmpi_topo::{Kind, Machine};
-use recording::recording;
 use std::path::Path;
 use std::{env, fs};
 

@@ -41,9 +41,17 @@ pub enum Fault {
     /// The operation was cancelled before it began.
     #[error("the operation was cancelled")]
     Cancelled,
+    /// This rank asked for an access to memory that breaks this rule; nothing was sent.
+    #[error("this rank asked for an invalid access to memory: {0}")]
+    Invalid(&'static str),
 }
 
 impl Fault {
+    /// A peer's range of memory is not registered for the access that this rank asked for, or an atomic's word
+    /// is not aligned.
+    pub const NOT_REGISTERED: Self =
+        Self::Refused("the peer has registered no such bytes for this access");
+
     /// Whether it is a failure, as far as is known. Else the peer sends nothing more, but receives from other
     /// peers are not affected.
     #[must_use]

@@ -12,6 +12,8 @@ pub mod engine;
 #[cfg(feature = "alloc")]
 pub mod exchange;
 pub mod fault;
+#[cfg(feature = "alloc")]
+pub mod flushes;
 pub mod header;
 pub mod layout;
 pub mod paths;
@@ -34,8 +36,11 @@ pub use fault::{Fault, Resource};
 pub use header::{Envelope, Flags, Header, HeaderError, Kind};
 pub use layout::Layout;
 pub use paths::{Limits, PathOverrides};
+pub use transport::atomic::{Atomic, Width};
 pub use transport::fast_path::{self, EnvelopeFilter, ShortMessage};
 pub use transport::{
     Access, AsTx, Busy, Bytes, Key, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink, Sleeper, Slot,
     Take, Token, Tx,
 };
+#[cfg(feature = "alloc")]
+pub use transport::{Network, WaitObjects};

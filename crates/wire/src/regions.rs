@@ -80,6 +80,14 @@ struct Entry<B, N> {
     note: N,
 }
 
+impl<B: Bytes, N> Entry<B, N> {
+    /// Whether it is registered now and has the `len` bytes from offset `at` on.
+    fn has(&self, at: u64, len: u64) -> bool {
+        let end = at.checked_add(len);
+        self.released.is_none() && end.is_some_and(|end| end <= self.bytes.len())
+    }
+}
+
 /// Factor from the number of a registration to its tag: odd, so that 2^32 registrations have different tags.
 const SPREAD: u32 = 0x9e37_79b1;
 
@@ -126,29 +134,35 @@ impl<B: Bytes, N> Regions<B, N> {
         })
     }
 
-    /// The bytes of region `id`, if a transfer of `len` bytes at offset `at` may start. `access` is the
-    /// peer's, or `None` for this rank's own use.
+    /// The bytes of region `id`, if a peer may access `len` bytes from offset `at` on in all ways of `access`.
     ///
     /// # Errors
-    /// [`Fault::Protocol`], to be held against the peer that named the region: it is not registered or was
-    /// released, it is not for this access, or the range exceeds it.
-    pub fn check(
-        &self,
-        id: RegionId,
-        access: Option<Access>,
-        at: u64,
-        len: u64,
-    ) -> Result<&B, Fault> {
-        let entry = self.entry(id).filter(|e| e.released.is_none());
-        let entry = entry.ok_or(Fault::Protocol("a key to memory that is not registered"))?;
-        if access.is_some_and(|access| access != entry.access) {
-            return Err(Fault::Protocol("memory is not registered for this access"));
-        }
-        let end = at.checked_add(len);
-        if end.is_none_or(|end| end > entry.bytes.len()) {
-            return Err(Fault::Protocol("a range beyond the registered memory"));
-        }
-        Ok(&entry.bytes)
+    /// [`Fault::NOT_REGISTERED`]: the region is not registered or was released, it is not for this access, or
+    /// the range exceeds it.
+    pub fn check(&self, id: RegionId, access: Access, at: u64, len: u64) -> Result<&B, Fault> {
+        self.entry(id)
+            .filter(|entry| entry.access.contains(access) && entry.has(at, len))
+            .map(|entry| &entry.bytes)
+            .ok_or(Fault::NOT_REGISTERED)
+    }
+
+    /// The bytes of region `id`, if this rank may use `len` bytes from offset `at` on in an operation of its
+    /// own.
+    ///
+    /// # Errors
+    /// [`Fault::Invalid`]: the range exceeds the region.
+    pub fn check_own(&self, id: RegionId, at: u64, len: u64) -> Result<&B, Fault> {
+        self.entry(id)
+            .filter(|entry| entry.has(at, len))
+            .map(|entry| &entry.bytes)
+            .ok_or(Fault::Invalid("a range is within its region"))
+    }
+
+    /// The bytes of region `id`, if they may be sent to a peer before it asks for them: peers only read them.
+    #[must_use]
+    pub fn ahead(&self, id: RegionId) -> Option<&B> {
+        let entry = self.entry(id)?;
+        (entry.access == Access::READ && entry.released.is_none()).then_some(&entry.bytes)
     }
 
     /// The bytes of a region that transfers may still use, released or not.

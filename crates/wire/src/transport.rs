@@ -1,5 +1,5 @@
-//! The traits between the engine and a transport: frames ([`Tx`], [`Rx`], [`Sink`]), bulk transfer
-//! ([`Memory`], [`Rma`]) and user memory ([`Bytes`]).
+//! The traits between the engine and a transport: frames ([`Tx`], [`Rx`], [`Sink`]), registered memory and
+//! access to it ([`Memory`], [`Rma`]) and user memory ([`Bytes`]).
 //!
 //! A transport moves frames and bulk bytes between the processes it connects. It does no matching and keeps
 //! no request state: it hands every arrival to a [`Sink`], which is the engine. The traits are generic, so
@@ -8,8 +8,20 @@
 //! Memory that another process may change is never behind a reference. A sender writes it through [`Put`], a
 //! receiver reads it once through [`Take`], and a header is copied before it is checked.
 
+pub mod atomic;
 pub mod fast_path;
+#[cfg(feature = "alloc")]
+mod network;
+mod rma;
+mod token;
 
+#[cfg(feature = "alloc")]
+pub use self::network::{Network, WaitObjects};
+
+pub use self::rma::{Access, Key, Local, Memory, Remote, Rma};
+pub use self::token::Token;
+
+use self::atomic::{Atomic, Width};
 use self::fast_path::{EnvelopeFilter, ShortMessage};
 use crate::fault::Fault;
 use crate::header::{Envelope, Header};
@@ -20,13 +32,6 @@ use crate::paths::Limits;
 /// The runtime maps the peers of each transport to the peers of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Peer(pub u32);
-
-/// Identifies a bulk operation.
-///
-/// The engine chooses it, and the transport returns it in [`Sink::done`], once for each operation that was
-/// started with it. All puts of a message have the same token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Token(pub u64);
 
 /// The transport has no room now and has sent nothing; [`Sink::room`] reports when to try again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +130,14 @@ pub trait Bytes: Clone {
         let _ = word;
         false
     }
+    /// Performs `atomic` on the word at packed offset `at`, atomically with every other access to that word by
+    /// atomic operations, of this or another process. Returns the word before. `None`: it did nothing, since
+    /// the bytes have no such word, not all of it lies side by side, or it is not aligned to its width.
+    #[must_use]
+    fn atomic(&self, at: u64, width: Width, atomic: Atomic) -> Option<u64> {
+        let _ = (at, width, atomic);
+        None
+    }
     /// Moves all bytes of `from` to packed offset `at`; those that exceed [`Bytes::len`] stay in `from`.
     fn fill(&self, at: u64, from: &mut impl Take);
     /// Appends `len` packed bytes from packed offset `at` to `to`.
@@ -204,7 +217,7 @@ pub trait Tx {
     fn flush(&mut self) {}
 
     /// The sink gives up `peer`, which broke the protocol: the transport exchanges nothing more with it, and
-    /// ends bulk operations with it as if it were lost. A [`Sink::lost`] about it may follow.
+    /// ends operations with it as if it were lost. A [`Sink::lost`] about it may follow.
     fn give_up(&mut self, peer: Peer, why: Fault);
 }
 
@@ -290,108 +303,11 @@ pub trait Sink<T> {
     /// A frame arrived. `head` is a checked copy; `body` has `head.len` bytes, and the transport skips those
     /// that the sink leaves.
     fn frame(&mut self, tx: &mut T, from: Peer, head: &Header, body: &mut impl Take);
-    /// The bulk operation `token` ended.
+    /// The operation `token` ended: once for each get, put, atomic, flush and release that was started with it.
     fn done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>);
     /// There is room for sends to `to` again after a [`Busy`].
     fn room(&mut self, tx: &mut T, to: Peer);
-    /// `peer` is lost for good; called once. Gets and puts with it end, with or without a [`Sink::done`];
-    /// releases still end with one.
+    /// `peer` is lost for good; called once. Every get, put, atomic and flush with it has ended before by a
+    /// [`Sink::done`], with `why` unless it was complete; releases still end.
     fn lost(&mut self, tx: &mut T, peer: Peer, why: Fault);
-}
-
-/// A remote key: lets a peer access registered bytes. It travels in a request-to-send; only the transport
-/// that made it knows its content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key(pub [u8; Key::LEN]);
-
-impl Key {
-    /// Size of a key in bytes.
-    pub const LEN: usize = 32;
-}
-
-/// A range of a peer's registered bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Remote<'a> {
-    /// The peer's key for the region.
-    pub key: &'a Key,
-    /// Offset of the first byte from the region's start.
-    pub at: u64,
-    /// Number of bytes.
-    pub len: u64,
-}
-
-/// A range of this process's registered bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Local<'a, R> {
-    /// The region.
-    pub region: &'a R,
-    /// Offset of the first byte from the region's start.
-    pub at: u64,
-    /// Number of bytes.
-    pub len: u64,
-}
-
-/// The access of peers to registered bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// The peer reads them.
-    Read,
-    /// The peer writes them.
-    Write,
-}
-
-/// Registration of memory for access by peers.
-pub trait Memory {
-    /// The user's bytes.
-    type Bytes: Bytes;
-    /// A registration.
-    type Region;
-
-    /// Registers `bytes` for access by `with`, and perhaps by other peers. A transport composed of several
-    /// selects one of them by `with`.
-    ///
-    /// # Errors
-    /// [`Fault`] if the transport has no room for another region, or the system refuses.
-    fn register(
-        &mut self,
-        bytes: Self::Bytes,
-        access: Access,
-        with: Peer,
-    ) -> Result<Self::Region, Fault>;
-
-    /// The key by which `to` accesses `region`. The transport may start to move the bytes to `to` at once.
-    fn key(&mut self, region: &Self::Region, to: Peer) -> Key;
-
-    /// Ends a registration. A later poll returns `token` in [`Sink::done`], when nothing accesses the memory
-    /// any more, not even a get or put whose peer was lost.
-    fn release(&mut self, region: Self::Region, token: Token);
-}
-
-/// Bulk transfer between registered memory: path R0 uses [`Rma::get`], path R1 [`Rma::put`]. A transport
-/// without RDMA emulates both by frames of its own.
-pub trait Rma: Memory {
-    /// Reads `from` at peer `of` into `to`, both of the same length.
-    ///
-    /// # Errors
-    /// [`Busy`] if no more operations can be under way now.
-    fn get(
-        &mut self,
-        of: Peer,
-        from: Remote<'_>,
-        to: Local<'_, Self::Region>,
-        token: Token,
-    ) -> Result<(), Busy>;
-
-    /// Writes `from` to `at` at peer `to`, both of the same length. `token` is returned when the bytes are in
-    /// the peer's memory: a frame that is sent afterwards arrives after them.
-    ///
-    /// # Errors
-    /// [`Busy`] if no more operations can be under way now.
-    fn put(
-        &mut self,
-        to: Peer,
-        from: Local<'_, Self::Region>,
-        at: Remote<'_>,
-        token: Token,
-    ) -> Result<(), Busy>;
 }

@@ -175,7 +175,7 @@ fn a_put_that_fails_ends_both_sides() {
         job.wait(0, sent),
         Err(Failure::Fault {
             peer: Peer(1),
-            fault: Fault::Protocol(_)
+            fault: Fault::NOT_REGISTERED
         })
     ));
     job.until(|job| job.fabric.regions() == 0);

@@ -10,7 +10,7 @@ use proptest::sample::Index;
 
 #[derive(Clone, Debug)]
 enum Step {
-    Add { len: usize, reads: bool },
+    Add { len: usize, access: Access },
     Enter(Index),
     Leave(Index),
     Release(Index),
@@ -21,7 +21,10 @@ fn step() -> impl Strategy<Value = Step> {
     let which = any::<Index>();
     let at = prop_oneof![0..10u64, Just(u64::MAX)];
     prop_oneof![
-        (0..8usize, any::<bool>()).prop_map(|(len, reads)| Step::Add { len, reads }),
+        (0..8usize, 1..4u8).prop_map(|(len, bits)| Step::Add {
+            len,
+            access: Access::from_bits_truncate(bits)
+        }),
         which.clone().prop_map(Step::Enter),
         which.clone().prop_map(Step::Leave),
         which.clone().prop_map(Step::Release),
@@ -51,8 +54,7 @@ proptest! {
         let mut regions: Regions<_, usize> = Regions::new();
         let mut all: Vec<Known> = Vec::new();
         for step in steps {
-            if let Step::Add { len, reads } = step {
-                let access = if reads { Access::Read } else { Access::Write };
+            if let Step::Add { len, access } = step {
                 let region = regions.add(Rc::new(RefCell::new(vec![0; len])), access);
                 let name = region.id();
                 *regions.note_mut(name).expect("new") = all.len();
@@ -88,17 +90,15 @@ proptest! {
                 Step::Check { which, at: first, len } => {
                     let one = &all[at(which).0];
                     let fits = first.checked_add(len).is_some_and(|end| end <= one.len);
-                    for access in [None, Some(Access::Read), Some(Access::Write)] {
-                        let allowed = access.is_none_or(|access| access == one.access);
-                        let wrong = match (one.region.is_some(), allowed, fits) {
-                            (false, ..) => Some("a key to memory that is not registered"),
-                            (_, false, _) => Some("memory is not registered for this access"),
-                            (.., false) => Some("a range beyond the registered memory"),
-                            _ => None,
-                        };
+                    let allowed = one.region.is_some() && fits;
+                    for access in [Access::READ, Access::WRITE, Access::READ | Access::WRITE] {
+                        let wrong = !(allowed && one.access.contains(access));
                         let checked = regions.check(one.name, access, first, len);
-                        prop_assert_eq!(checked.err(), wrong.map(Fault::Protocol));
+                        prop_assert_eq!(checked.err(), wrong.then_some(Fault::NOT_REGISTERED));
                     }
+                    prop_assert_eq!(regions.check_own(one.name, first, len).is_ok(), allowed);
+                    let ahead = one.region.is_some() && one.access == Access::READ;
+                    prop_assert_eq!(regions.ahead(one.name).is_some(), ahead);
                 }
             }
             for (at, one) in all.iter().enumerate() {
@@ -114,10 +114,10 @@ proptest! {
         prop_assert_eq!(name.key(besides), Key(bytes));
         prop_assert_eq!(RegionId::from_word(name.word()), name);
         let mut regions: Regions<_, ()> = Regions::new();
-        let region = regions.add(Rc::new(RefCell::new(vec![0; 4])), Access::Read);
-        let unknown = Err(Fault::Protocol("a key to memory that is not registered"));
+        let region = regions.add(Rc::new(RefCell::new(vec![0; 4])), Access::READ);
         if name != region.id() {
-            prop_assert_eq!(regions.check(name, None, 0, 0).map(|_| ()), unknown);
+            let checked = regions.check(name, Access::READ, 0, 0);
+            prop_assert_eq!(checked.err(), Some(Fault::NOT_REGISTERED));
         }
     }
 }
@@ -127,7 +127,7 @@ proptest! {
 fn an_id_that_is_nearly_right_reaches_nothing() {
     let mut regions: Regions<_, ()> = Regions::new();
     let names: Vec<u64> = (0..40)
-        .map(|_| regions.add(Rc::new(RefCell::new(vec![0])), Access::Write))
+        .map(|_| regions.add(Rc::new(RefCell::new(vec![0])), Access::WRITE))
         .map(|region| region.id().word())
         .collect();
     let near = |name: u64| {
@@ -139,7 +139,7 @@ fn an_id_that_is_nearly_right_reaches_nothing() {
         small.chain((0..64).map(move |bit| name ^ 1 << bit))
     };
     for other in names.iter().copied().flat_map(near) {
-        let checked = regions.check(RegionId::from_word(other), Some(Access::Write), 0, 1);
+        let checked = regions.check(RegionId::from_word(other), Access::WRITE, 0, 1);
         assert!(checked.is_err(), "{other:x}");
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn agrees(repo: &Repo) -> Result<StepOutcome> {
     }
     let test = cmd!(
         sh,
-        "cargo test --package oxmpi-topo --features hwloc --test hwloc"
+        "cargo test --package oxmpi-topo --features hwloc --test integration hwloc::"
     );
     run_tests(test).map(Into::into)
 }

@@ -22,11 +22,16 @@ pub(super) fn ours(repo: &Repo) -> Result<Tally> {
     let oxmpi = repo.oxmpi()?;
     let examples = repo.examples()?;
     let mut tally = Tally::default();
-    for path in sh.read_dir(repo.root.join("crates/runtime/examples"))? {
+    let folder = repo.root.join("crates/runtime/examples");
+    let rewritten = sh.read_dir(folder.join("rsmpi"))?;
+    for path in sh.read_dir(&folder)?.into_iter().chain(rewritten) {
         let Some(name) = path.file_stem().filter(|_| path.is_file()) else {
             continue;
         };
-        let example = examples.join(name);
+        let example = match path.parent() == Some(&folder) {
+            true => examples.join(name),
+            false => examples.join(format!("rsmpi_{}", name.display())),
+        };
         for size in SIZES.into_iter().chain(CROWDS) {
             let mut launcher = Command::new(&oxmpi);
             launcher.args(["run", "--oversubscribe"]);

@@ -14,7 +14,7 @@ use xshell::cmd;
 
 /// Run the model checker on every ring and flag; --mutate weakens each ordering in turn
 ///
-/// Runs the tests named `loom*` of every crate that depends on loom under `cfg(oxmpi_loom)`, in a target
+/// Runs the test `loom` of every crate that depends on loom under `cfg(oxmpi_loom)`, in a target
 /// folder of their own. The tests try every interleaving with at most two preemptions.
 ///
 /// With `--mutate`, each Release, Acquire, AcqRel and SeqCst in those crates' sources is weakened in
@@ -74,7 +74,7 @@ fn models(repo: &Repo, root: &Path, package: &Package) -> Result<Tally> {
     run_tests(
         cmd!(
             sh,
-            "cargo test --release --package {name} --no-fail-fast --test loom*"
+            "cargo test --release --package {name} --no-fail-fast --test loom"
         )
         .env("RUSTFLAGS", "--cfg oxmpi_loom")
         .env("LOOM_MAX_PREEMPTIONS", "2")

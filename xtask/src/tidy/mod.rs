@@ -3,6 +3,7 @@
 //! A rule looks at the packages or at the files and gives its findings, one line each, that say
 //! what is wrong, where, and what would be right.
 
+mod declared;
 mod floors;
 mod manifests;
 mod modules;
@@ -29,6 +30,7 @@ const RULES: &[Rule] = &[
     }),
     ("files are short", |repo| each_source(repo, sources::short)),
     ("the repository is light", sources::light),
+    ("every file is compiled", declared::undeclared),
     ("modules of a crate form no circle", modules::circles),
     ("the words are the field's", vocabulary::replaced),
     ("nothing is unfinished", |repo| {

@@ -5,7 +5,7 @@ use oxmpi_coll::check::{Case, Contract, cases, check_plans, draw};
 use oxmpi_coll::plan::{Act, Acts};
 
 use super::mutation::{ALL, Mutant, Mutation, is_same, scripts};
-use super::script::{Script, Step};
+use crate::common::script::{Script, Step};
 
 /// The mutants drawn per algorithm.
 pub(crate) const MUTANTS: usize = 20;

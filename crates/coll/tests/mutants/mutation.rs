@@ -6,7 +6,7 @@ use oxmpi_coll::catalog::AnyPlan;
 use oxmpi_coll::check::{Contract, check_plans};
 use oxmpi_coll::plan::{Act, Acts, IntraNodeOp, Part, Plan, PlanInputs, Side};
 
-use super::script::{Script, Step};
+use crate::common::script::{Script, Step};
 
 /// A kind of mutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

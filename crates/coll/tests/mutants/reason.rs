@@ -8,8 +8,8 @@ use oxmpi_coll::plan::{Act, Buf, Part, Plan, TAGS};
 
 use super::drawn::RandomMutant;
 use super::mutation::{Mutant, Mutation, step};
-use super::script::Script;
 use super::waits::HappensBefore;
+use crate::common::script::Script;
 
 /// The reason why a mutant is equivalent to the plan, or `None` if it is not.
 pub(crate) fn reason(drawn: &RandomMutant) -> Option<&'static str> {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use oxmpi_coll::plan::Act;
 
-use super::script::Step;
+use crate::common::script::Step;
 
 /// An act: its rank, step, and index in the step.
 type ActIndex = (usize, usize, usize);

@@ -6,12 +6,14 @@ use std::{fmt, process};
 use oxmpi_shm::SegmentLayout;
 use oxmpi_tcp::{BusinessCard, InterfaceFilter, JobKey, PassiveEndpoint, TcpOptions};
 use oxmpi_wire::transports::{Selection, Verdict};
+use oxmpi_wire::{Network, Peer};
 
 use super::endpoint_address::{is_first_alone, machine, processes};
 use super::node::Acceptor;
 use super::nodes::JobNodes;
 use super::{EndpointAddress, ExchangeTraffic, RemoteRanks, WiredRanks, accept_ranks, join_node};
 use crate::error::{Error, Result};
+use crate::links::NetworkEnds;
 
 /// Which transports are selected, and how the network is used.
 #[derive(Clone, Debug)]
@@ -117,7 +119,7 @@ impl NetworkListener {
             cards.push(card);
         }
         agree(&lengths, |rank| {
-            format!("rank {rank} on {}", cards[rank].host)
+            format!("rank {rank} on {}", addresses[rank].host)
         })?;
         let is_here = |&rank: &u32| addresses[rank as usize].node == self.address.node;
         let (here, there): (Vec<u32>, Vec<u32>) = (0..texts.len() as u32).partition(is_here);
@@ -134,11 +136,15 @@ impl NetworkListener {
         let (ranks_on_machine, visible_pids) =
             co_located(&self.address.node, nodes.clone().zip(pids.iter().copied()));
         let speaks_for_host = is_first_alone(&self.address.node, nodes.clone());
-        let (tx, rx) = self.endpoint.join(rank, cards).map_err(cannot_watch)?;
+        let joined = self.endpoint.join_without_cards(rank, texts.len() as u32);
+        let (mut tx, rx) = joined.map_err(cannot_watch)?;
+        for &peer in &there {
+            (tx.introduce(cards[peer as usize], &[(Peer(peer), None)]))
+                .map_err(|why| malformed(&why))?;
+        }
         let remote = RemoteRanks {
             speaks_for_host,
-            tx,
-            rx,
+            network: NetworkEnds::tcp(tx, rx),
             pids,
             order: [here, there].concat(),
             nodes: JobNodes::named(nodes).numbers(),
@@ -236,16 +242,19 @@ pub(super) fn co_located<'a>(
     (count, seen)
 }
 
-/// Reads a business card: endpoint address, process, lengths, and addresses.
-fn parse(text: &str) -> Result<(EndpointAddress, u32, WireLengths, BusinessCard)> {
-    let wrong = |why: &dyn fmt::Display| Error::start("looking for the ranks of other nodes", why);
+/// Reads a business card: endpoint address, process, lengths, and the network's own card.
+fn parse(text: &str) -> Result<(EndpointAddress, u32, WireLengths, &str)> {
     let mut parts = text.splitn(4, '/');
     let mut next = || parts.next().unwrap_or_default();
     let address = EndpointAddress::decode(next())?;
-    let pid = next().parse().map_err(|why| wrong(&why))?;
-    let lengths = next().parse().map_err(|why| wrong(&why))?;
-    let card = next().parse().map_err(|why| wrong(&why))?;
-    Ok((address, pid, lengths, card))
+    let pid = next().parse().map_err(|why| malformed(&why))?;
+    let lengths = next().parse().map_err(|why| malformed(&why))?;
+    Ok((address, pid, lengths, next()))
+}
+
+/// The error of a business card that cannot be read.
+pub(super) fn malformed(why: &dyn fmt::Display) -> Error {
+    Error::start("looking for the ranks of other nodes", why)
 }
 
 #[cfg(test)]

@@ -11,21 +11,18 @@
 //! After the last barrier no leader waits for a node address table any more, so later frames on these
 //! connections are messages.
 
-use std::fmt::Display;
-
-use oxmpi_os::RawBytes;
 use oxmpi_shm::GatheredNode;
-use oxmpi_tcp::{BusinessCard, TcpTx};
-use oxmpi_wire::Peer;
 use oxmpi_wire::exchange::{self, AddressDirectory, AddressExchange, NodeAddressTable};
+use oxmpi_wire::{Network, Peer};
 
-use super::business_card::{WireLengths, agree, cannot_watch, co_located};
+use super::business_card::{WireLengths, agree, cannot_watch, co_located, malformed};
 use super::endpoint_address::is_first_alone;
 use super::leader_exchange::{self, ExchangeTraffic, LeaderAddress};
 use super::node::{gather, gather_at_node, release};
 use super::nodes::PublishedNodes;
 use super::{NetworkListener, ProcessManager, RemoteRanks, StartOptions, WiredRanks, address};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::links::NetworkEnds;
 
 /// The key, with a node's number, under which the leader of a node publishes its lengths and its addresses:
 /// `LENGTHS/CARD`.
@@ -83,7 +80,7 @@ pub(super) fn wire_up(
     };
     manager.barrier()?;
     let all = AddressDirectory::read(size, nodes, &tables).map_err(leader_exchange::wrong)?;
-    let order = introduce(&ends.0, &all, rank)?;
+    let order = introduce(&mut ends.0, &all, rank)?;
     if order.get(node_rank.local_rank as usize) != Some(&rank) {
         let why = format!("rank {rank} found other ranks on its node than rank 0 has published");
         return Err(malformed(&why));
@@ -95,8 +92,7 @@ pub(super) fn wire_up(
     let speaks_for_host = is_first_alone(&own.node, places().map(|place| node_of(place.common)));
     let remote = RemoteRanks {
         speaks_for_host,
-        tx,
-        rx,
+        network: NetworkEnds::tcp(tx, rx),
         order,
         nodes: places().map(|place| place.node).collect(),
         pids: places().map(|place| place.pid).collect(),
@@ -125,27 +121,39 @@ fn node_address_table(common: String, gathered: &GatheredNode) -> NodeAddressTab
     }
 }
 
-/// Gives the network the addresses of all ranks of other nodes. Returns all ranks, those of rank `me`'s node
-/// first.
-fn introduce(tx: &TcpTx<RawBytes>, all: &AddressDirectory, me: u32) -> Result<Vec<u32>> {
-    let cards = cards(all)?;
+/// Gives the network the addresses of all ranks of other nodes, which node address tables carry with the node's name
+/// and lengths: `NAME/LENGTHS/CARD`. Returns all ranks, those of rank `me`'s node first.
+///
+/// # Errors
+/// When a table is malformed, or the lengths of two nodes differ.
+fn introduce(network: &mut impl Network, all: &AddressDirectory, me: u32) -> Result<Vec<u32>> {
     let home = all.locate(me).map(|place| place.node);
     let (mut here, mut there) = (Vec::new(), Vec::new());
+    let mut peers = vec![Vec::new(); all.node_texts().len()];
     for (rank, place) in (0..).map_while(|rank| Some((rank, all.locate(rank)?))) {
         if Some(place.node) == home {
             here.push(rank);
-            continue;
+        } else {
+            there.push(rank);
+            peers[place.node as usize].push((Peer(rank), Some(place.port)));
         }
-        there.push(rank);
-        let mut card = cards[place.node as usize].clone();
-        card.port = place.port;
-        tx.set_card(Peer(rank), card);
     }
+    let mut lengths = Vec::new();
+    for (common, peers) in all.node_texts().iter().zip(&peers) {
+        let mut parts = common.splitn(3, '/').skip(1);
+        let mut next = || parts.next().unwrap_or_default();
+        lengths.push(next().parse().map_err(|why| malformed(&why))?);
+        (network.introduce(next(), peers)).map_err(|why| malformed(&why))?;
+    }
+    agree(&lengths, |node| match peers[node].first() {
+        Some(&(peer, _)) => network.host(peer).to_owned(),
+        None => oxmpi_os::host::name(),
+    })?;
     here.extend(there);
     Ok(here)
 }
 
-/// The addresses of the leader of `node`, which is rank `of`.
+/// The business card of the leader of `node`, which is rank `of`.
 ///
 /// # Errors
 /// When its lengths differ from `own`. That is checked before anything of the wrong length is read.
@@ -154,43 +162,24 @@ fn card_of(
     of: u32,
     node: u32,
     own: WireLengths,
-) -> Result<Option<BusinessCard>> {
+) -> Result<Option<String>> {
     let text = manager.get(of, &format!("{CARD}-{node}"))?;
     let Some(text) = text else {
         return Ok(None);
     };
     let (lengths, card) = text.split_once('/').unwrap_or_default();
-    let card: BusinessCard = card.parse().map_err(|why| malformed(&why))?;
     let lengths = lengths.parse().map_err(|why| malformed(&why))?;
-    agree(&[lengths, own], |one| match one {
-        0 => format!("rank {of} on {}", card.host),
-        _ => "this rank".into(),
-    })?;
-    Ok(Some(card))
-}
-
-/// The addresses of each node's leader, which node address tables carry with the node's name and lengths:
-/// `NAME/LENGTHS/CARD`.
-///
-/// # Errors
-/// When one of them is malformed, or the lengths of two nodes differ.
-fn cards(all: &AddressDirectory) -> Result<Vec<BusinessCard>> {
-    let (mut lengths, mut cards) = (Vec::new(), Vec::<BusinessCard>::new());
-    for common in all.node_texts() {
-        let mut parts = common.splitn(3, '/').skip(1);
-        let mut next = || parts.next().unwrap_or_default();
-        lengths.push(next().parse().map_err(|why| malformed(&why))?);
-        cards.push(next().parse().map_err(|why| malformed(&why))?);
+    if lengths != own {
+        let host = address(manager, of)?.host;
+        agree(&[lengths, own], |one| match one {
+            0 => format!("rank {of} on {host}"),
+            _ => "this rank".into(),
+        })?;
     }
-    agree(&lengths, |node| cards[node].host.clone())?;
-    Ok(cards)
+    Ok(Some(card.to_owned()))
 }
 
 /// The name before the lengths and the addresses.
 fn node_of(common: &str) -> &str {
     common.split('/').next().unwrap_or_default()
-}
-
-fn malformed(why: &dyn Display) -> Error {
-    Error::start("looking for the ranks of other nodes", why)
 }

@@ -4,13 +4,16 @@
 use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
-use oxmpi_tcp::{BusinessCard, TcpRx, TcpTx};
+use oxmpi_tcp::{TcpRx, TcpTx};
 use oxmpi_wire::exchange::{AddressExchange, ExchangeError, ExchangeStep};
 use oxmpi_wire::{
-    Busy, Envelope, Fault, Flags, Header, Kind, Peer, Put, Rx, Sink, Sleeper, Slot, Take, Token, Tx,
+    Busy, Envelope, Fault, Flags, Header, Kind, Network, Peer, Put, Rx, Sink, Sleeper, Slot, Take,
+    Token, Tx,
 };
 
+use super::business_card::malformed;
 use crate::error::{Error, Result};
+use crate::links::sleep;
 
 /// The sending and receiving half of a rank's network.
 pub(super) type NetworkEnds = (TcpTx<RawBytes>, TcpRx<RawBytes>);
@@ -22,10 +25,10 @@ pub(crate) struct ExchangeTraffic {
     pub(crate) bytes: u64,
 }
 
-/// The leader of a node, and its addresses, if it has published them.
+/// The leader of a node, and its business card, if it has published one.
 pub(super) struct LeaderAddress {
     pub(super) rank: u32,
-    pub(super) card: Option<BusinessCard>,
+    pub(super) card: Option<String>,
 }
 
 /// The longest message: 100,000 nodes with the longest tables take half of it.
@@ -51,8 +54,10 @@ pub(super) fn run(
             ExchangeStep::GetCard { node } => {
                 let LeaderAddress { rank, card } = leader_address(node, true)?;
                 exchange.card_received(card.is_some()).map_err(wrong)?;
-                card.into_iter()
-                    .for_each(|card| mail.tx.set_card(Peer(rank), card));
+                if let Some(card) = card {
+                    let introduced = mail.tx.introduce(&card, &[(Peer(rank), None)]);
+                    introduced.map_err(|why| malformed(&why))?;
+                }
             }
             ExchangeStep::Send { node, bytes } => {
                 mail.send(leader_address(node, false)?.rank, &bytes)?
@@ -139,21 +144,26 @@ impl LeaderMessages {
 
     /// Makes progress, or sleeps until there is some. Errors name rank `awaited`.
     fn wait_step(&mut self, awaited: u32) -> Result<()> {
+        if self.progress_until_late()? {
+            return Ok(());
+        }
+        let waited = self.timeout.as_secs_f32();
+        let routes = self.tx.routes(Peer(awaited));
+        let why = format!(
+            "rank {awaited}, which leads its node, has sent nothing in {waited} s; {routes}"
+        );
+        Err(Error::start(STEP, why))
+    }
+
+    /// Makes progress, or sleeps until there is some. False: the time is over.
+    fn progress_until_late(&mut self) -> Result<bool> {
         let moved = self.rx.poll(&mut self.tx, u32::MAX, &mut self.arrived);
         self.check()?;
         let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            let waited = self.timeout.as_secs_f32();
-            let routes = self.rx.routes(Peer(awaited));
-            let why = format!(
-                "rank {awaited}, which leads its node, has sent nothing in {waited} s; {routes}"
-            );
-            return Err(Error::start(STEP, why));
+        if moved == 0 && !left.is_zero() && self.rx.arm() {
+            sleep(&self.rx, None, left);
         }
-        if moved == 0 && Sleeper::arm(&mut self.rx) {
-            self.rx.nap(left);
-        }
-        Ok(())
+        Ok(!left.is_zero())
     }
 
     fn check(&self) -> Result<()> {
@@ -164,22 +174,21 @@ impl LeaderMessages {
         let why = format!(
             "lost rank {} on {host}, which leads its node: {fault}; {}",
             peer.0,
-            self.rx.routes(peer)
+            self.tx.routes(peer)
         );
         Err(Error::start(STEP, why))
     }
 
     /// Waits until the system has taken all that was sent.
     fn finish(mut self) -> Result<(NetworkEnds, ExchangeTraffic)> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        let gone = self.rx.drain(&mut self.tx, left, &mut self.arrived);
-        self.check()?;
-        if !gone {
-            let waited = self.timeout.as_secs_f32();
-            let why = format!(
-                "the leader of another node has not received this node's addresses in {waited} s"
-            );
-            return Err(Error::start(STEP, why));
+        while self.tx.has_unsent() {
+            if !self.progress_until_late()? {
+                let waited = self.timeout.as_secs_f32();
+                let why = format!(
+                    "the leader of another node has not received this node's addresses in {waited} s"
+                );
+                return Err(Error::start(STEP, why));
+            }
         }
         Ok(((self.tx, self.rx), self.traffic))
     }

@@ -5,6 +5,7 @@ use std::env;
 use oxmpi_wire::pmi::{PmiVariables, StartMethod};
 
 use super::pmi::PmiClient;
+#[cfg(feature = "pmix")]
 use super::pmix::PmixClient;
 use crate::error::{Error, Result};
 
@@ -33,6 +34,7 @@ enum ManagerProtocol {
     /// PMI-1, over a file descriptor or a connection.
     Pmi(Box<PmiClient>),
     /// PMIx, through its library.
+    #[cfg(feature = "pmix")]
     Pmix(Box<PmixClient>),
 }
 
@@ -42,6 +44,7 @@ macro_rules! ask {
         match &mut $self.protocol {
             ManagerProtocol::Alone => $alone,
             ManagerProtocol::Pmi(client) => client.$call($($argument),*),
+            #[cfg(feature = "pmix")]
             ManagerProtocol::Pmix(client) => client.$call($($argument),*),
         }
     };
@@ -71,6 +74,13 @@ impl ProcessManager {
                 let protocol = ManagerProtocol::Pmi(conversation.into());
                 Ok(Self::new(place.rank, place.size, protocol))
             }
+            #[cfg(not(feature = "pmix"))]
+            StartMethod::Pmix { .. } => Err(Error::start(
+                "looking for the process manager",
+                "a PMIx process manager has started this process, and the program was built without the feature \
+                 `pmix` of oxmpi: build it with that feature, or start it by `oxmpi run` or through PMI-1",
+            )),
+            #[cfg(feature = "pmix")]
             StartMethod::Pmix { .. } => {
                 let (client, size) = PmixClient::join()?;
                 Ok(Self::new(
@@ -120,12 +130,17 @@ impl ProcessManager {
     }
 
     /// The value that rank `of` has published as `key`, if it has.
+    #[cfg_attr(
+        not(feature = "pmix"),
+        expect(unused_variables, reason = "PMI-1 has one space of keys")
+    )]
     pub(crate) fn get(&mut self, of: u32, key: &str) -> Result<Option<String>> {
         self.calls.gets += 1;
         match &mut self.protocol {
             ManagerProtocol::Alone => Ok(None),
             // PMI-1 has one space of keys: they contain the rank's number where that matters.
             ManagerProtocol::Pmi(client) => client.get(key),
+            #[cfg(feature = "pmix")]
             ManagerProtocol::Pmix(client) => client.get(of, key),
         }
     }

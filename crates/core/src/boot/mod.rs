@@ -18,9 +18,9 @@ mod manager;
 mod node;
 mod nodes;
 mod pmi;
+#[cfg(feature = "pmix")]
 mod pmix;
 
-use oxmpi_os::RawBytes;
 use oxmpi_shm::heap::{HeapPreference, RankAreas};
 use oxmpi_shm::{Node, SegmentLayout};
 use oxmpi_tcp::{InterfaceFilter, TcpOptions};
@@ -39,6 +39,7 @@ use manager::ManagerCalls;
 use nodes::{JobNodes, PublishedNodes};
 
 use crate::error::{Error, Result};
+use crate::links::NetworkEnds;
 
 /// The key, with a rank's number, under which a rank publishes `FINGERPRINT/ADDRESS`.
 const NODE: &str = "oxmpi-node";
@@ -63,7 +64,7 @@ impl Default for StartOptions {
                     shared: true,
                     ..Selection::default()
                 },
-                filter: InterfaceFilter::all(),
+                filter: InterfaceFilter::all().restrict_to(Vec::new()),
                 options: TcpOptions::default(),
             },
             layout: SegmentLayout::new(1),
@@ -110,9 +111,8 @@ pub(crate) struct WiredRanks {
 
 /// Ranks on other nodes.
 pub(crate) struct RemoteRanks {
-    /// The two halves of the network.
-    pub(crate) tx: oxmpi_tcp::TcpTx<RawBytes>,
-    pub(crate) rx: oxmpi_tcp::TcpRx<RawBytes>,
+    /// The network, joined.
+    pub(crate) network: NetworkEnds,
     /// All ranks, those of this node first.
     pub(crate) order: Vec<u32>,
     /// The node of each rank, by rank. Nodes are numbered in the order of their first ranks. Every rank has

@@ -3,6 +3,7 @@
 mod leave;
 mod messages;
 mod node_group;
+mod over_network;
 mod peers;
 mod requests;
 mod wait;
@@ -112,10 +113,8 @@ impl Endpoint {
             let others = &remote.order[node_links as usize..];
             pids.extend(others.iter().map(|&rank| remote.pids[rank as usize]));
             let known = LinkRanks::new(remote.order);
-            tx = tx.with_tcp(remote.tx, known.clone());
-            rx = rx
-                .with_tcp(remote.rx, known.clone(), node_links)
-                .map_err(|why| Error::start("setting up the network", why))?;
+            tx = tx.with_network(remote.network.tx, known.clone());
+            rx = rx.with_network(remote.network.rx, known.clone(), node_links);
             link_ranks = Some(known);
             nodes = Some(NodeMap::new(remote.nodes));
         }

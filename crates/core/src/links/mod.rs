@@ -5,12 +5,19 @@
 //! a short message needs no compare: the shared memory transport refuses links beyond its own by its bounds.
 //! An *endpoint rank* is a peer's number on all ranks: its rank among those that the endpoint joins.
 //!
-//! An endpoint has one network or none, chosen when it is made. The network's peers are endpoint ranks.
+//! An endpoint has one network or none, chosen when it is made. The network's peers are endpoint ranks. Where it has
+//! one, it sleeps on the wait objects of both transports.
 
+mod network;
+mod other_network;
 mod rx;
+mod sleep;
 mod tx;
 
+pub(super) use network::NetworkEnds;
+pub use other_network::OtherNetwork;
 pub(super) use rx::LinksRx;
+pub(super) use sleep::sleep;
 pub(super) use tx::LinksTx;
 
 use std::sync::Arc;

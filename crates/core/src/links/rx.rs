@@ -1,15 +1,14 @@
 //! The receiving half of an endpoint's transports, and how a rank rests between two polls of them.
 
-use std::io;
-
 use oxmpi_shm::wait::{WaitStep, Waiter};
 use oxmpi_shm::{NodeBarriers, ShmRx};
-use oxmpi_tcp::TcpRx;
 use oxmpi_wire::{
     Bytes, Envelope, EnvelopeFilter, Fault, Header, Peer, Rx, ShortMessage, Sink, Sleeper, Take,
     Token, Tx, fast_path,
 };
 
+use super::network::NetworkRx;
+use super::sleep::sleep;
 use super::{LinkRanks, LinksTx};
 
 /// Polls of shared memory between two of the network while the rank spins, where other ranks are on the node:
@@ -24,14 +23,8 @@ const RESTS_PER_YIELD: u32 = 64;
 /// The receiving halves of an endpoint's transports.
 pub(crate) struct LinksRx {
     pub(crate) node: ShmRx,
-    network: NetworkRx,
-}
-
-/// The transport from the ranks of other nodes.
-enum NetworkRx {
-    /// All ranks are on this node, or the endpoint has left the others.
-    None,
-    Tcp(Box<TcpRx>, LinkRanks, PollPace),
+    /// From the ranks of other nodes; none when all are on this node or the endpoint has left the others.
+    network: Option<(NetworkRx, LinkRanks, PollPace)>,
 }
 
 /// When the network is polled.
@@ -49,23 +42,17 @@ impl LinksRx {
     pub(crate) const fn node(node: ShmRx) -> Self {
         Self {
             node,
-            network: NetworkRx::None,
+            network: None,
         }
     }
 
-    /// Also receives from the ranks of other nodes by TCP; `node_links` ranks are on this node.
-    ///
-    /// # Errors
-    /// The system's error when it cannot watch another descriptor.
-    pub(crate) fn with_tcp(
+    /// Also receives from the ranks of other nodes; `node_links` ranks are on this node.
+    pub(crate) fn with_network(
         mut self,
-        mut tcp: TcpRx,
+        network: NetworkRx,
         ranks: LinkRanks,
         node_links: u32,
-    ) -> io::Result<Self> {
-        if let Some(doorbell) = self.node.doorbell() {
-            tcp.watch(doorbell)?;
-        }
+    ) -> Self {
         let skipped = if node_links > 1 {
             NODE_POLLS_PER_NETWORK_POLL
         } else {
@@ -76,13 +63,13 @@ impl LinksRx {
             skipped,
             rests: 0,
         };
-        self.network = NetworkRx::Tcp(tcp.into(), ranks, pace);
-        Ok(self)
+        self.network = Some((network, ranks, pace));
+        self
     }
 
     /// Closes the network.
     pub(crate) fn depart(&mut self) {
-        self.network = NetworkRx::None;
+        self.network = None;
     }
 
     /// Notes that the rank slept for a moment between two polls.
@@ -93,7 +80,7 @@ impl LinksRx {
 
     /// Makes the next poll include the network.
     pub(crate) fn poll_network_next(&mut self) {
-        if let NetworkRx::Tcp(_, _, pace) = &mut self.network {
+        if let Some((_, _, pace)) = &mut self.network {
             pace.left = 0;
         }
     }
@@ -102,8 +89,8 @@ impl LinksRx {
     #[inline(always)]
     pub(crate) fn idle(&mut self, tx: &mut LinksTx, waiter: &mut Waiter, barriers: &NodeBarriers) {
         match self.network {
-            NetworkRx::None => waiter.idle(&mut self.node, barriers),
-            NetworkRx::Tcp(..) => self.rest(tx, waiter, barriers),
+            None => waiter.idle(&mut self.node, barriers),
+            Some(_) => self.rest(tx, waiter, barriers),
         }
     }
 
@@ -121,12 +108,12 @@ impl LinksRx {
             WaitStep::Sleep => {
                 tx.watch_all();
                 // Most polls leave the network out; one that includes it does what is pending there.
-                if let NetworkRx::Tcp(tcp, ..) = &mut self.network
+                if let Some((network, ..)) = &mut self.network
                     && !tx.has_local_work()
                 {
                     waiter.sleep(&mut self.node, barriers, |node| {
-                        if tcp.arm() {
-                            tcp.nap(node.longest_nap());
+                        if network.arm() {
+                            sleep(network, node.doorbell(), node.longest_nap());
                         }
                         node.disarm();
                     });
@@ -138,7 +125,7 @@ impl LinksRx {
 
     /// Whether a spinning rank yields its processor in this rest.
     const fn is_time_to_yield(&mut self) -> bool {
-        let NetworkRx::Tcp(_, _, pace) = &mut self.network else {
+        let Some((_, _, pace)) = &mut self.network else {
             return false;
         };
         pace.rests = pace.rests.wrapping_add(1);
@@ -153,14 +140,14 @@ impl LinksRx {
         budget: u32,
         sink: &mut S,
     ) -> u32 {
-        let NetworkRx::Tcp(tcp, ranks, pace) = &mut self.network else {
+        let Some((network, ranks, pace)) = &mut self.network else {
             return 0;
         };
         if let Some(left) = pace.left.checked_sub(1) {
             pace.left = left;
             return 0;
         }
-        let moved = tcp.poll(tx, budget, &mut RankedSink { sink, ranks });
+        let moved = network.poll(tx, budget, &mut RankedSink { sink, ranks });
         pace.left = if moved == 0 { pace.skipped } else { 0 };
         moved
     }
@@ -171,8 +158,8 @@ impl Rx<LinksTx> for LinksRx {
     fn poll<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, budget: u32, sink: &mut S) -> u32 {
         let moved = self.node.poll(tx, budget, sink);
         match self.network {
-            NetworkRx::None => moved,
-            NetworkRx::Tcp(..) => {
+            None => moved,
+            Some(_) => {
                 // Flushes what the engine has sent since, also when this poll leaves the network out.
                 tx.flush();
                 moved + self.poll_network(tx, budget, sink)
@@ -187,10 +174,10 @@ impl Rx<LinksTx> for LinksRx {
         }
         tx.watch(from);
         match &mut self.network {
-            NetworkRx::None => 0,
-            NetworkRx::Tcp(tcp, ranks, _) => {
+            None => 0,
+            Some((network, ranks, _)) => {
                 let from = Peer(ranks.rank(from.0));
-                tcp.poll_from(tx, from, &mut RankedSink { sink, ranks })
+                network.poll_from(tx, from, &mut RankedSink { sink, ranks })
             }
         }
     }

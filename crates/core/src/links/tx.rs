@@ -3,15 +3,16 @@
 use oxmpi_os::RawBytes;
 use oxmpi_shm::{ShmSlot, ShmTx};
 use oxmpi_tcp::TcpTx;
-use oxmpi_tcp::frame::FrameSlot;
 use oxmpi_wire::engine::Source;
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{
-    Access, AsTx, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Peer, Put, Remote, Rma,
-    Slot, Token, Tx,
+    Access, AsTx, Atomic, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Network, Peer,
+    Put, Remote, Rma, Slot, Token, Tx,
 };
 
 use super::LinkRanks;
+use super::network::{NetworkRegion, NetworkSlot, NetworkTx};
+use super::other_network::OtherTx;
 
 /// The sending halves of an endpoint's transports.
 pub(crate) struct LinksTx {
@@ -20,19 +21,19 @@ pub(crate) struct LinksTx {
     /// Links of the node.
     node_links: u32,
     /// To the ranks of other nodes; none when all are on this node or the endpoint has left the others.
-    network: Option<(Box<TcpTx>, LinkRanks)>,
+    network: Option<(NetworkTx, LinkRanks)>,
 }
 
 /// A frame under construction.
 pub(crate) enum LinkSlot<'a> {
     Node(ShmSlot<'a, RawBytes>),
-    Tcp(FrameSlot<'a>),
+    Network(NetworkSlot<'a>),
 }
 
 /// Registered bytes.
 pub(crate) enum LinkRegion {
     Node(Region),
-    Tcp(Region),
+    Network(NetworkRegion),
 }
 
 impl LinksTx {
@@ -45,9 +46,9 @@ impl LinksTx {
         }
     }
 
-    /// Also sends to the ranks of other nodes by TCP.
-    pub(crate) fn with_tcp(mut self, tcp: TcpTx, ranks: LinkRanks) -> Self {
-        self.network = Some((tcp.into(), ranks));
+    /// Also sends to the ranks of other nodes.
+    pub(crate) fn with_network(mut self, network: NetworkTx, ranks: LinkRanks) -> Self {
+        self.network = Some((network, ranks));
         self
     }
 
@@ -59,8 +60,8 @@ impl LinksTx {
 
     /// Connects to `peer`, for which this rank waits: the death of a peer shows on its connection only.
     pub(super) fn watch(&mut self, peer: Peer) {
-        if let Some((tcp, peer)) = self.network_peer(peer) {
-            tcp.connect(peer);
+        if let Some((network, peer)) = self.network_peer(peer) {
+            network.connect(peer);
         }
     }
 
@@ -78,17 +79,17 @@ impl LinksTx {
 
     /// Starts to connect to all ranks of other nodes; later polls complete it.
     pub(crate) fn connect(&mut self) {
-        if let Some((tcp, ranks)) = &mut self.network {
+        if let Some((network, ranks)) = &mut self.network {
             let remote = self.node_links..ranks.links().len() as u32;
-            remote.for_each(|link| tcp.connect(Peer(ranks.rank(link))));
+            remote.for_each(|link| network.connect(Peer(ranks.rank(link))));
         }
     }
 
     /// Whether `peer` is connected; ranks of this node always are.
     pub(crate) fn is_connected(&self, peer: Peer) -> bool {
         match &self.network {
-            Some((tcp, ranks)) if self.is_remote(peer) => {
-                tcp.is_connected(Peer(ranks.rank(peer.0)))
+            Some((network, ranks)) if self.is_remote(peer) => {
+                network.is_connected(Peer(ranks.rank(peer.0)))
             }
             _ => true,
         }
@@ -97,20 +98,22 @@ impl LinksTx {
     /// Flushes the replies to a receive that was posted, and connects to its source.
     #[inline]
     pub(crate) fn await_from(&mut self, source: Source) {
-        if let Some((tcp, ranks)) = &mut self.network {
+        if let Some((network, ranks)) = &mut self.network {
             if let Source::Peer(peer) = source
                 && peer.0 >= self.node_links
             {
-                tcp.connect(Peer(ranks.rank(peer.0)));
+                network.connect(Peer(ranks.rank(peer.0)));
             }
-            tcp.flush();
+            network.flush();
         }
     }
 
     /// The host of `peer`, if that is on another node.
     pub(crate) fn host(&self, peer: Peer) -> Option<&str> {
         match &self.network {
-            Some((tcp, ranks)) if self.is_remote(peer) => Some(tcp.host(Peer(ranks.rank(peer.0)))),
+            Some((network, ranks)) if self.is_remote(peer) => {
+                Some(network.host(Peer(ranks.rank(peer.0))))
+            }
             _ => None,
         }
     }
@@ -119,12 +122,12 @@ impl LinksTx {
     pub(crate) fn has_local_work(&self) -> bool {
         self.network
             .as_ref()
-            .is_some_and(|(tcp, _)| tcp.has_local_work())
+            .is_some_and(|(network, _)| network.has_local_work())
     }
 
     /// Whether something that was sent has not left this process.
     pub(crate) fn has_unsent(&self) -> bool {
-        (self.network.as_ref()).is_some_and(|(tcp, _)| tcp.has_unsent())
+        (self.network.as_ref()).is_some_and(|(network, _)| network.has_unsent())
     }
 
     /// Leaves in order, after all that was sent has gone out.
@@ -141,15 +144,15 @@ impl LinksTx {
     /// Leaves at once, whatever was sent.
     pub(crate) fn break_off(&mut self) {
         self.node.depart();
-        if let Some((tcp, _)) = self.network.take() {
-            tcp.abort();
+        if let Some((network, _)) = self.network.take() {
+            network.abort();
         }
     }
 
     /// The network, and the endpoint rank of `peer`, which is on another node.
-    fn network_peer(&mut self, peer: Peer) -> Option<(&mut TcpTx, Peer)> {
-        let (tcp, ranks) = self.network.as_mut()?;
-        Some((tcp, Peer(ranks.rank(peer.0))))
+    fn network_peer(&mut self, peer: Peer) -> Option<(&mut NetworkTx, Peer)> {
+        let (network, ranks) = self.network.as_mut()?;
+        Some((network, Peer(ranks.rank(peer.0))))
     }
 }
 
@@ -162,18 +165,32 @@ impl AsTx<ShmTx> for LinksTx {
 
 impl AsTx<TcpTx> for LinksTx {
     fn as_tx(&mut self) -> &mut TcpTx {
-        let (tcp, _) =
-            (self.network.as_mut()).expect("only an endpoint with this network polls it");
-        tcp
+        match &mut self.network {
+            Some((NetworkTx::Tcp(tcp), _)) => tcp,
+            _ => unreachable!("{POLLED}"),
+        }
     }
 }
+
+impl LinksTx {
+    /// The network, which the core does not know.
+    pub(super) fn other_network(&mut self) -> &mut dyn OtherTx {
+        match &mut self.network {
+            Some((NetworkTx::Other(other), _)) => &mut **other,
+            _ => unreachable!("{POLLED}"),
+        }
+    }
+}
+
+/// Why an endpoint has this network.
+const POLLED: &str = "only an endpoint with this network polls it";
 
 impl Tx for LinksTx {
     type Slot<'a> = LinkSlot<'a>;
 
     fn limits(&self, to: Peer) -> &Limits {
         match &self.network {
-            Some((tcp, ranks)) if self.is_remote(to) => tcp.limits(Peer(ranks.rank(to.0))),
+            Some((network, ranks)) if self.is_remote(to) => network.limits(Peer(ranks.rank(to.0))),
             _ => self.node.limits(to),
         }
     }
@@ -181,8 +198,8 @@ impl Tx for LinksTx {
     #[inline]
     fn short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
         if self.is_remote(to) {
-            let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
-            return tcp.short(to, head, body);
+            let (network, to) = self.network_peer(to).ok_or(Busy)?;
+            return network.short(to, head, body);
         }
         self.node.short(to, head, body)
     }
@@ -190,8 +207,8 @@ impl Tx for LinksTx {
     #[inline]
     fn whole<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> Result<(), Busy> {
         if self.is_remote(to) {
-            let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
-            return tcp.whole(to, head, body);
+            let (network, to) = self.network_peer(to).ok_or(Busy)?;
+            return network.whole(to, head, body);
         }
         self.node.whole(to, head, body)
     }
@@ -212,8 +229,8 @@ impl Tx for LinksTx {
     #[inline]
     fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<LinkSlot<'_>, Busy> {
         if self.is_remote(to) {
-            let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
-            return tcp.frame(to, head, len).map(LinkSlot::Tcp);
+            let (network, to) = self.network_peer(to).ok_or(Busy)?;
+            return network.frame(to, head, len).map(LinkSlot::Network);
         }
         self.node.frame(to, head, len).map(LinkSlot::Node)
     }
@@ -222,16 +239,16 @@ impl Tx for LinksTx {
     /// One compare where all ranks are on one node.
     #[inline]
     fn flush(&mut self) {
-        if let Some((tcp, _)) = &mut self.network {
-            tcp.flush();
+        if let Some((network, _)) = &mut self.network {
+            network.flush();
         }
     }
 
     fn give_up(&mut self, peer: Peer, why: Fault) {
         if !self.is_remote(peer) {
             self.node.give_up(peer, why);
-        } else if let Some((tcp, peer)) = self.network_peer(peer) {
-            tcp.give_up(peer, why);
+        } else if let Some((network, peer)) = self.network_peer(peer) {
+            network.give_up(peer, why);
         }
     }
 }
@@ -241,7 +258,7 @@ macro_rules! slot {
     ($self:ident, $call:ident($($argument:expr)?)) => {
         match $self {
             Self::Node(slot) => slot.$call($($argument)?),
-            Self::Tcp(slot) => slot.$call($($argument)?),
+            Self::Network(slot) => slot.$call($($argument)?),
         }
     };
 }
@@ -284,17 +301,19 @@ impl Memory for LinksTx {
         with: Peer,
     ) -> Result<LinkRegion, Fault> {
         if self.is_remote(with) {
-            let (tcp, with) = self.network_peer(with).ok_or(LEFT)?;
-            return tcp.register(bytes, access, with).map(LinkRegion::Tcp);
+            let (network, with) = self.network_peer(with).ok_or(LEFT)?;
+            return network
+                .register(bytes, access, with)
+                .map(LinkRegion::Network);
         }
         (self.node.register(bytes, access, with)).map(LinkRegion::Node)
     }
 
-    fn key(&mut self, region: &LinkRegion, to: Peer) -> Key {
+    fn expose(&mut self, region: &LinkRegion, to: Peer) -> Key {
         match region {
-            LinkRegion::Node(region) => self.node.key(region, to),
-            LinkRegion::Tcp(region) => match self.network_peer(to) {
-                Some((tcp, to)) => tcp.key(region, to),
+            LinkRegion::Node(region) => self.node.expose(region, to),
+            LinkRegion::Network(region) => match self.network_peer(to) {
+                Some((network, to)) => network.expose(region, to),
                 None => Key([0; Key::LEN]),
             },
         }
@@ -303,9 +322,9 @@ impl Memory for LinksTx {
     fn release(&mut self, region: LinkRegion, token: Token) {
         match (region, &mut self.network) {
             (LinkRegion::Node(region), _) => self.node.release(region, token),
-            (LinkRegion::Tcp(region), Some((tcp, _))) => tcp.release(region, token),
+            (LinkRegion::Network(region), Some((network, _))) => network.release(region, token),
             // The network was closed, and all that was registered with it released.
-            (LinkRegion::Tcp(_), None) => {}
+            (LinkRegion::Network(_), None) => {}
         }
     }
 }
@@ -321,9 +340,9 @@ impl Rma for LinksTx {
         let Local { at, len, .. } = to;
         match to.region {
             LinkRegion::Node(region) => self.node.get(of, from, Local { region, at, len }, token),
-            LinkRegion::Tcp(region) => {
-                let (tcp, of) = self.network_peer(of).ok_or(Busy)?;
-                tcp.get(of, from, Local { region, at, len }, token)
+            LinkRegion::Network(region) => {
+                let (network, of) = self.network_peer(of).ok_or(Busy)?;
+                network.get(of, from, Local { region, at, len }, token)
             }
         }
     }
@@ -338,10 +357,38 @@ impl Rma for LinksTx {
         let Local { at, len, .. } = from;
         match from.region {
             LinkRegion::Node(region) => self.node.put(to, Local { region, at, len }, into, token),
-            LinkRegion::Tcp(region) => {
-                let (tcp, to) = self.network_peer(to).ok_or(Busy)?;
-                tcp.put(to, Local { region, at, len }, into, token)
+            LinkRegion::Network(region) => {
+                let (network, to) = self.network_peer(to).ok_or(Busy)?;
+                network.put(to, Local { region, at, len }, into, token)
             }
         }
+    }
+
+    fn atomic(
+        &mut self,
+        to: Peer,
+        word: Remote<'_>,
+        atomic: Atomic,
+        old: Local<'_, LinkRegion>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        let Local { at, len, .. } = old;
+        match old.region {
+            LinkRegion::Node(region) => {
+                (self.node).atomic(to, word, atomic, Local { region, at, len }, token)
+            }
+            LinkRegion::Network(region) => {
+                let (network, to) = self.network_peer(to).ok_or(Busy)?;
+                network.atomic(to, word, atomic, Local { region, at, len }, token)
+            }
+        }
+    }
+
+    fn flush_peer(&mut self, to: Peer, token: Token) -> Result<(), Busy> {
+        if !self.is_remote(to) {
+            return self.node.flush_peer(to, token);
+        }
+        let (network, to) = self.network_peer(to).ok_or(Busy)?;
+        network.flush_peer(to, token)
     }
 }

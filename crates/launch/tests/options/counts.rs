@@ -2,7 +2,7 @@
 
 use oxmpi_testkit::folder::Folder;
 
-use crate::{done, sorted};
+use super::{done, sorted};
 
 /// The reports prrte#769 and ompi#3133.
 #[test]

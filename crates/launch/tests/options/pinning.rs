@@ -2,7 +2,7 @@
 
 use oxmpi_os::affinity;
 
-use crate::{done, sorted};
+use super::{done, sorted};
 
 /// The report ompi#7729.
 #[test]

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use oxmpi_testkit::folder::Folder;
 
+use super::done;
 use crate::common::oxmpi;
-use crate::done;
 
 #[test]
 fn bytes_reach_the_ranks_however_they_are_typed() {

@@ -1,7 +1,8 @@
-//! Control frames of the transport: pulls, chunks of bulk data, and their ends.
+//! Control frames of the transport: pulls, chunks of bulk data, atomics, and their ends.
 
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::slab::Handle;
+use oxmpi_wire::{Atomic, Width};
 
 use crate::ring::BODY;
 
@@ -24,7 +25,7 @@ pub(super) enum Control {
         first: u32,
         len: u32,
     },
-    /// The pull is refused.
+    /// The pull or the atomic is refused.
     Refused { id: OperationId },
     /// A chunk of a put; `first` is its first buffer, `last` marks the last chunk.
     Push {
@@ -37,6 +38,16 @@ pub(super) enum Control {
     },
     /// The put has arrived (`ok`) or is refused.
     Pushed { id: OperationId, ok: bool },
+    /// Asks the receiver of the frame to perform an atomic on a word of its region.
+    Atomic {
+        id: OperationId,
+        to: RegionId,
+        at: u64,
+        width: Width,
+        atomic: Atomic,
+    },
+    /// The atomic was performed; the word was `old` before.
+    Changed { id: OperationId, old: u64 },
 }
 
 impl Control {
@@ -59,6 +70,18 @@ impl Control {
                 [4, id, to.word(), at, place, last.into(), 0]
             }
             Self::Pushed { id, ok } => [5, id.word(), ok.into(), 0, 0, 0, 0],
+            Self::Atomic {
+                id,
+                to,
+                at,
+                width,
+                atomic,
+            } => {
+                let (code, [first, second]) = atomic.words();
+                let code = width.bytes() << 16 | u64::from(code) << 8 | 6;
+                [code, id.word(), to.word(), at, first, second, 0]
+            }
+            Self::Changed { id, old } => [7, id.word(), old, 0, 0, 0, 0],
         }
     }
 
@@ -93,6 +116,14 @@ impl Control {
                 last: flag(d)?,
             },
             5 => Self::Pushed { id, ok: flag(a)? },
+            7 => Self::Changed { id, old: a },
+            code if code & 0xff == 6 => Self::Atomic {
+                id,
+                to: RegionId::from_word(a),
+                at: b,
+                width: Width::of_bytes(code >> 16)?,
+                atomic: Atomic::from_words((code >> 8) as u8, [c, d])?,
+            },
             _ => return None,
         })
     }
@@ -112,6 +143,9 @@ mod tests {
             [3, id, 0, 0, 0, 0, 0],
             [4, id, name, 12, chunk, 1, 0],
             [5, id, 0, 0, 0, 0, 0],
+            [8 << 16 | 3 << 8 | 6, id, name, 16, 5, 0, 0],
+            [4 << 16 | 11 << 8 | 6, id, name, 16, 5, 9, 0],
+            [7, id, u64::MAX, 0, 0, 0, 0],
         ] {
             let control = Control::parse(&words).expect("a frame");
             assert_eq!(control.words(), words, "{control:?}");
@@ -121,7 +155,11 @@ mod tests {
         assert_eq!(Control::parse(&data.words()), Some(data));
         for bad in [
             [0; BODY],
+            [8, 0, 0, 0, 0, 0, 0],
             [6, 0, 0, 0, 0, 0, 0],
+            [8 << 16 | 6, 0, 0, 0, 0, 0, 0],
+            [2 << 16 | 3 << 8 | 6, 0, 0, 0, 0, 0, 0],
+            [1 << 32 | 8 << 16 | 3 << 8 | 6, 0, 0, 0, 0, 0, 0],
             [u64::MAX; BODY],
             [4, 0, 0, 0, 0, 2, 0],
             [5, 0, 2, 0, 0, 0, 0],

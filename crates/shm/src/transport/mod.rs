@@ -6,6 +6,7 @@
 //!   owner often fills before it is asked; by cross-memory attach, on one side or both; or from mapped memory. Trials
 //!   find the fastest.
 //! - A put (path R1), and a get for which no other protocol is left, streams chunks through the larger buffers.
+//! - An atomic changes a word in the heap directly; of a word elsewhere it asks the owner by a frame.
 //!
 //! Buffers are used in order, and one chunk may take several adjacent ones. The transport checks what a peer writes
 //! before it uses it: header, buffer, length, key, range.

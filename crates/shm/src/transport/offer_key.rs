@@ -1,4 +1,4 @@
-//! What a region's key says of its offer: [`OfferKey`].
+//! What a region's key says of its offer ([`OfferKey`]), or of memory that peers have mapped ([`MappedKey`]).
 
 use oxmpi_wire::Key;
 use oxmpi_wire::regions::RegionId;
@@ -77,6 +77,29 @@ impl OfferKey {
     }
 }
 
+/// Where the bytes of a region lie that peers may read and write in the heap. Such a region has no offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MappedKey {
+    /// Offset of the first byte in the owner's area of the heap.
+    pub(super) heap: u64,
+    /// Number of bytes.
+    pub(super) len: u64,
+}
+
+impl MappedKey {
+    /// The key of region `region`, which lies so.
+    pub(super) fn key(&self, region: RegionId) -> Key {
+        region.key([0, self.len, self.heap + 1])
+    }
+
+    /// The place in a key; `None` if it has none, or has an offer.
+    pub(super) fn of_key(key: &Key) -> Option<Self> {
+        let (_, [offer, len, heap]) = RegionId::from_key(key);
+        let heap = heap.checked_sub(1).filter(|_| offer == 0)?;
+        Some(Self { heap, len })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +123,11 @@ mod tests {
                 (RegionId::from_key(&key).0, OfferKey::of_key(&key)),
                 (name, offered)
             );
+            assert_eq!(MappedKey::of_key(&key), None);
         }
+        let mapped = MappedKey { heap: 0, len: 9 };
+        let key = mapped.key(name);
+        assert_eq!(MappedKey::of_key(&key), Some(mapped));
+        assert_eq!(OfferKey::of_key(&key).place, None, "nothing to claim");
     }
 }

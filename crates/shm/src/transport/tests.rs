@@ -312,9 +312,9 @@ proptest! {
         let regions = memory.each_mut().map(|memory| {
             // SAFETY: the memory outlives the victim, and is read only afterwards.
             let bytes = unsafe { RawBytes::new(memory.as_mut_ptr(), memory.len()) };
-            victim.tx.register(bytes, Access::Read, Peer(0)).unwrap()
+            victim.tx.register(bytes, Access::READ, Peer(0)).unwrap()
         });
-        let key = victim.tx.key(&regions[0], Peer(1));
+        let key = victim.tx.expose(&regions[0], Peer(1));
         for (n, step) in steps.into_iter().enumerate() {
             match step {
                 ClaimStep::Ring(at, word) => victim.write(at, word),

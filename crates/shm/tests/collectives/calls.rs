@@ -4,8 +4,8 @@ use oxmpi_shm::node::collective::{MAX_GROUPS, NodeGroup, Operands};
 use oxmpi_shm::wait::WaitPolicy;
 use oxmpi_shm::{Node, NodeBarriers, SegmentLayout};
 
+use super::oracle::{Call, Caller, ELEMENT, Random, combine, given, reduced, run};
 use crate::common::{POLICIES, Rank, SLEEPER, source, target, threads};
-use crate::oracle::{Call, Caller, ELEMENT, Random, combine, given, reduced, run};
 
 /// Runs `work` as each rank of a node whose ranks are one group, with its number.
 fn each_rank(

@@ -7,8 +7,8 @@ use std::thread::yield_now;
 use oxmpi_shm::SegmentLayout;
 use oxmpi_shm::node::collective::{NodeGroup, Operands, StepLost};
 
+use super::oracle::{Call, Caller, ELEMENT, run};
 use crate::common::{SLEEPER, source, target, threads};
-use crate::oracle::{Call, Caller, ELEMENT, run};
 
 /// No rank writes to the memory of a root whose gather has failed, however far the others have come.
 #[test]

@@ -1,5 +1,4 @@
 //! Shared by the tests: a sink that logs its events ([`Log`]), a rank with both halves ([`Rank`]), nodes of threads.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::thread;
 use std::time::{Duration, Instant};

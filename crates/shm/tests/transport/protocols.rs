@@ -5,7 +5,7 @@ use oxmpi_shm::heap::{HeapPreference, HeapSize};
 use oxmpi_shm::{BulkPreference, BulkProtocol, Node, SegmentLayout};
 use oxmpi_wire::{Access, Fault, Key, Memory, Peer};
 
-use super::common::{Event, Rank, pattern};
+use crate::common::{Event, Rank, pattern};
 
 /// A rank alone, whose gets go by this protocol, or by any.
 fn by(protocol: Option<BulkProtocol>) -> Rank {
@@ -23,7 +23,7 @@ fn prefer(rank: &mut Rank, protocol: Option<BulkProtocol>) {
 /// Gets all bytes of `key` into new memory.
 fn get_whole(rank: &mut Rank, key: &Key, len: usize) -> Vec<u8> {
     let mut copy = vec![0; len];
-    let region = rank.register(&mut copy, Access::Write);
+    let region = rank.register(&mut copy, Access::WRITE);
     rank.get(0, key, &region, len, 1);
     rank.until_done(1, Ok(()));
     rank.log.0.clear();
@@ -38,12 +38,12 @@ fn a_get_pulls_where_an_address_is_wrong() {
     for protocol in [BulkProtocol::Cma, BulkProtocol::CmaBoth] {
         let mut rank = by(Some(protocol));
         let mut from = pattern(300_000, 1);
-        let source = rank.register(&mut from, Access::Read);
-        let mut key = rank.tx.key(&source, Peer(0));
+        let source = rank.register(&mut from, Access::READ);
+        let mut key = rank.tx.expose(&source, Peer(0));
         assert_eq!(get_whole(&mut rank, &key, 300_000), from);
-        let source = rank.register(&mut from, Access::Read);
+        let source = rank.register(&mut from, Access::READ);
         let right = from.as_ptr().addr().to_ne_bytes();
-        key = rank.tx.key(&source, Peer(0));
+        key = rank.tx.expose(&source, Peer(0));
         let place = key.0.windows(8).position(|bytes| bytes == right).unwrap();
         key.0[place..place + 8].copy_from_slice(&8u64.to_ne_bytes());
         assert_eq!(get_whole(&mut rank, &key, 300_000), from, "{protocol:?}");
@@ -64,9 +64,9 @@ fn many_offers_are_open_at_once() {
         let mut bodies: Vec<Vec<u8>> = (0..REGIONS).map(|i| pattern(100_000, i)).collect();
         let regions: Vec<_> = bodies
             .iter_mut()
-            .map(|body| rank.register(body, Access::Read))
+            .map(|body| rank.register(body, Access::READ))
             .collect();
-        let keys: Vec<_> = regions.iter().map(|r| rank.tx.key(r, Peer(0))).collect();
+        let keys: Vec<_> = regions.iter().map(|r| rank.tx.expose(r, Peer(0))).collect();
         for _ in 0..10 {
             rank.poll();
         }
@@ -90,9 +90,9 @@ fn a_released_offer_is_refused() {
     for protocol in BulkProtocol::CLAIMABLE {
         let mut rank = by(Some(protocol));
         let (mut from, mut to) = (pattern(70_000, 1), vec![0; 70_000]);
-        let source = rank.register(&mut from, Access::Read);
-        let target = rank.register(&mut to, Access::Write);
-        let key = rank.tx.key(&source, Peer(0));
+        let source = rank.register(&mut from, Access::READ);
+        let target = rank.register(&mut to, Access::WRITE);
+        let key = rank.tx.expose(&source, Peer(0));
         rank.poll();
         rank.release(source, 1);
         rank.get(0, &key, &target, 70_000, 2);
@@ -126,9 +126,9 @@ fn allocated_memory_is_copied_where_it_is_mapped() {
     unsafe { std::ptr::copy(body.as_ptr(), block.start().as_ptr(), body.len()) };
     // SAFETY: the block outlives the transfers.
     let bytes = unsafe { RawBytes::new(block.start().as_ptr(), body.len()) };
-    let source = rank.tx.register(bytes, Access::Read, Peer(0)).unwrap();
+    let source = rank.tx.register(bytes, Access::READ, Peer(0)).unwrap();
     prefer(&mut rank, Some(BulkProtocol::Mapped));
-    let key = rank.tx.key(&source, Peer(0));
+    let key = rank.tx.expose(&source, Peer(0));
     assert_eq!(get_whole(&mut rank, &key, body.len()), body);
     assert!(
         rank.tx.bulk_choices(Peer(0)).is_empty(),
@@ -136,8 +136,8 @@ fn allocated_memory_is_copied_where_it_is_mapped() {
     );
     prefer(&mut rank, None);
     for _ in 0..40 {
-        let source = rank.tx.register(bytes, Access::Read, Peer(0)).unwrap();
-        let key = rank.tx.key(&source, Peer(0));
+        let source = rank.tx.register(bytes, Access::READ, Peer(0)).unwrap();
+        let key = rank.tx.expose(&source, Peer(0));
         assert_eq!(get_whole(&mut rank, &key, body.len()), body);
     }
     let choices = rank.tx.bulk_choices(Peer(0));

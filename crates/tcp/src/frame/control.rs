@@ -1,7 +1,7 @@
-//! [`Control`]: the frames of the transport itself, for bulk, liveness and the end of a connection.
+//! [`Control`]: the frames of the transport itself, for bulk, atomics, liveness and the end of a connection.
 
 use oxmpi_wire::regions::RegionId;
-use oxmpi_wire::{Envelope, Flags, Header, Key, Kind};
+use oxmpi_wire::{Atomic, Envelope, Flags, Header, Key, Kind, Width};
 
 use super::ProtocolViolation;
 
@@ -81,6 +81,26 @@ pub enum Control {
         /// The last bytes of this operation: a completion answers them.
         last: bool,
     },
+    /// Requests an atomic on a word of the receiver's memory.
+    Atomic {
+        /// The requester's operation.
+        id: OperationId,
+        /// The region.
+        to: RegionId,
+        /// The first byte of the word in it.
+        at: u64,
+        /// The width of the word.
+        width: Width,
+        /// What to do.
+        atomic: Atomic,
+    },
+    /// Answers an atomic that was performed.
+    Changed {
+        /// The requester's operation.
+        id: OperationId,
+        /// The word before.
+        old: u64,
+    },
     /// Ends an operation: all bytes of a put are in place, or (`ok` is false) the request is refused.
     Completion {
         /// The operation of this frame's receiver.
@@ -104,8 +124,12 @@ impl Control {
     /// starts nearer to the start of a write.
     pub const LEN: usize = 48;
 
-    /// Words of the body that are used; the others are zero.
-    const WORDS: usize = 5;
+    /// Words of the body.
+    const WORDS: usize = 6;
+
+    /// The code of [`Control::Atomic`] in the lowest byte of the first word; above are the operation and the bytes of the
+    /// word.
+    const ATOMIC: u64 = 12;
 
     /// The rule about lengths, for [`ProtocolViolation::Control`].
     pub(super) const LENGTH: &'static str = "a body of another length than its kind has";
@@ -134,21 +158,33 @@ impl Control {
     #[must_use]
     pub fn bytes(&self) -> [u8; Self::LEN] {
         let words = match *self {
-            Self::Get { id, from, at, len } => [1, id.0, from.word(), at, len],
-            Self::Data { id, at, len } => [2, id.0, 0, at, len.into()],
+            Self::Get { id, from, at, len } => [1, id.0, from.word(), at, len, 0],
+            Self::Data { id, at, len } => [2, id.0, 0, at, len.into(), 0],
             Self::Put {
                 id,
                 to,
                 at,
                 len,
                 last,
-            } => [3 + u64::from(last), id.0, to.word(), at, len.into()],
-            Self::Completion { id, ok } => [5 + u64::from(ok), id.0, 0, 0, 0],
-            Self::Leave => [7, 0, 0, 0, 0],
-            Self::Ping => [8, 0, 0, 0, 0],
-            Self::Pong => [9, 0, 0, 0, 0],
-            Self::Push { number, at, len } => [10, number, 0, at, len.into()],
-            Self::Pad => [11, 0, 0, 0, 0],
+            } => [3 + u64::from(last), id.0, to.word(), at, len.into(), 0],
+            Self::Completion { id, ok } => [5 + u64::from(ok), id.0, 0, 0, 0, 0],
+            Self::Leave => [7, 0, 0, 0, 0, 0],
+            Self::Ping => [8, 0, 0, 0, 0, 0],
+            Self::Pong => [9, 0, 0, 0, 0, 0],
+            Self::Push { number, at, len } => [10, number, 0, at, len.into(), 0],
+            Self::Pad => [11, 0, 0, 0, 0, 0],
+            Self::Atomic {
+                id,
+                to,
+                at,
+                width,
+                atomic,
+            } => {
+                let (code, [first, second]) = atomic.words();
+                let code = width.bytes() << 16 | u64::from(code) << 8 | Self::ATOMIC;
+                [code, id.0, to.word(), at, first, second]
+            }
+            Self::Changed { id, old } => [13, id.0, 0, 0, old, 0],
         };
         let mut bytes = [0; Self::LEN];
         for (to, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
@@ -166,7 +202,7 @@ impl Control {
         for (word, from) in words.iter_mut().zip(bytes.as_chunks().0) {
             *word = u64::from_le_bytes(*from);
         }
-        let [code, id, name, at, count] = words;
+        let [code, id, name, at, count, second] = words;
         let (id, name, bulk) = (
             OperationId(id),
             RegionId::from_word(name),
@@ -197,6 +233,20 @@ impl Control {
                 len: bulk,
             },
             11 => Self::Pad,
+            13 => Self::Changed { id, old: count },
+            code if code & 0xff == Self::ATOMIC => {
+                let atomic = Atomic::from_words((code >> 8) as u8, [count, second]);
+                let Some((width, atomic)) = Width::of_bytes(code >> 16).zip(atomic) else {
+                    return Err(ProtocolViolation::Control("an unknown atomic"));
+                };
+                Self::Atomic {
+                    id,
+                    to: name,
+                    at,
+                    width,
+                    atomic,
+                }
+            }
             _ => return Err(ProtocolViolation::Control("a code that does not exist")),
         };
         if u64::from(control.bulk()) + Self::LEN as u64 != u64::from(len) {
@@ -215,7 +265,7 @@ impl Control {
 mod tests {
     use super::*;
 
-    fn all() -> [Control; 12] {
+    fn all() -> [Control; 15] {
         let (id, name) = (OperationId(u64::MAX), RegionId::from_word(7 << 32 | 1));
         let put = |last| Control::Put {
             id,
@@ -245,6 +295,24 @@ mod tests {
             Control::Ping,
             Control::Pong,
             Control::Pad,
+            Control::Atomic {
+                id,
+                to: name,
+                at: 8,
+                width: Width::Bits64,
+                atomic: Atomic::CompareSwap {
+                    expected: u64::MAX,
+                    new: 1,
+                },
+            },
+            Control::Atomic {
+                id,
+                to: name,
+                at: 4,
+                width: Width::Bits32,
+                atomic: Atomic::Fetch,
+            },
+            Control::Changed { id, old: u64::MAX },
             Control::Data {
                 id: OperationId(0),
                 at: 0,
@@ -284,7 +352,15 @@ mod tests {
                     "{control:?} {wrong}"
                 );
             }
-            for code in [0, 12, 1 << 32, u64::MAX] {
+            for code in [
+                0,
+                12,
+                14,
+                8 << 16 | 12,
+                5 << 16 | 3 << 8 | 12,
+                1 << 32,
+                u64::MAX,
+            ] {
                 let mut bytes = bytes;
                 bytes[..8].copy_from_slice(&u64::to_le_bytes(code));
                 assert!(Control::parse(&bytes, len).is_err(), "{control:?} {code}");

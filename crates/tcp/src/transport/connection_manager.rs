@@ -211,17 +211,6 @@ impl ConnectionManager {
         }
     }
 
-    /// See [`TcpRx::routes`](super::TcpRx::routes).
-    pub(super) fn routes(&self, peer: u32) -> String {
-        match self.cards[peer as usize].get() {
-            Some(card) => routes(&self.endpoint.card.addresses, card),
-            None => format!(
-                "this rank waits for its connection at {}",
-                self.endpoint.card
-            ),
-        }
-    }
-
     /// Begins to connect to `peer`.
     fn open(&mut self, peer: u32) {
         let card = self.cards[peer as usize].get();

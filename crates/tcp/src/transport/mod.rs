@@ -3,8 +3,9 @@
 //! - Messages up to the longest frame are copied into the peer's [`SendBuffer`](crate::frame::SendBuffer)
 //!   and leave with one system call for each [`Tx::flush`](oxmpi_wire::Tx::flush) (paths E0 and E1).
 //! - Get (path R0) and put (path R1) are emulated by frames: an announcement, then bytes that the kernel
-//!   copies from and to the user's memory, in chunks between which other frames pass.
-//! - The first frame for a peer, or [`TcpTx::connect`], connects to it. Frames wait until then.
+//!   copies from and to the user's memory, in chunks between which other frames pass. An atomic is a frame that the
+//!   owner of the word answers.
+//! - The first frame for a peer, or [`Network::connect`](oxmpi_wire::Network::connect), connects to it. Frames wait until then.
 //!
 //! Progress happens inside of calls only.
 
@@ -29,7 +30,7 @@ pub use passive_endpoint::PassiveEndpoint;
 pub use rx::TcpRx;
 pub use tx::TcpTx;
 
-/// Gets and puts that one rank may have under way.
+/// Operations on the memory of peers that one rank may have in flight.
 const OPERATIONS: usize = 256;
 
 /// What a descriptor in the epoll set belongs to. The kernel keeps it as a word of 64 bits.
@@ -37,8 +38,6 @@ const OPERATIONS: usize = 256;
 enum EventSource {
     /// The listening socket.
     Listener,
-    /// A descriptor of [`TcpRx::watch`], which only ends sleeps.
-    Wakeup,
     /// A pending connection, by its number.
     Pending(u64),
     /// A socket on which this rank connects to a peer.
@@ -53,7 +52,6 @@ impl EventSource {
     fn word(self) -> u64 {
         let (kind, number) = match self {
             Self::Listener => (0, 0),
-            Self::Wakeup => (0, 1),
             Self::Pending(number) => (1, number),
             Self::Connecting(peer) => (2, peer.into()),
             Self::Connection(peer) => (3, peer.into()),
@@ -64,8 +62,7 @@ impl EventSource {
     fn from_word(word: u64) -> Self {
         let number = word & ((1 << Self::SHIFT) - 1);
         match word >> Self::SHIFT {
-            0 if number == 0 => Self::Listener,
-            0 => Self::Wakeup,
+            0 => Self::Listener,
             1 => Self::Pending(number),
             2 => Self::Connecting(number as u32),
             _ => Self::Connection(number as u32),

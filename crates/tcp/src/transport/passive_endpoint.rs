@@ -80,7 +80,7 @@ impl PassiveEndpoint {
     }
 
     /// The transport of rank `me` of `ranks`. It accepts every peer at once, and connects to those whose
-    /// card [`TcpTx::set_card`] has given.
+    /// card [`Network::introduce`](oxmpi_wire::Network::introduce) has given.
     ///
     /// # Errors
     /// The system's error when no epoll instance can be made.
@@ -94,6 +94,7 @@ impl PassiveEndpoint {
     ) -> io::Result<(TcpTx<B>, TcpRx<B>)> {
         assert!(me < ranks, "rank {me} of {ranks}");
         let cards: PeerCards = (0..ranks).map(|_| OnceLock::new()).collect();
+        cards[me as usize].get_or_init(|| self.0.card.clone());
         let tx = TcpTx::new(me, Arc::clone(&cards), self.0.options);
         let rx = TcpRx::new(me, cards, self.0)?;
         Ok((tx, rx))

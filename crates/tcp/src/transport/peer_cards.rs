@@ -6,7 +6,7 @@ use oxmpi_wire::Peer;
 
 use crate::address::BusinessCard;
 
-/// The business card of each peer, by rank; empty until [`TcpTx::set_card`](super::TcpTx::set_card).
+/// The business card of each rank; empty until [`TcpTx::set_card`](super::TcpTx::set_card), but for this rank's own.
 pub(super) type PeerCards = Arc<[OnceLock<BusinessCard>]>;
 
 /// The name of the host of `peer`, for messages.

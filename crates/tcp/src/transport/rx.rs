@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use oxmpi_os::RawBytes;
 use oxmpi_os::epoll::{Epoll, Events};
 use oxmpi_os::tcp::Stream;
-use oxmpi_wire::{AsTx, Bytes, Fault, Peer, Rx, Sink, Sleeper};
+use oxmpi_wire::{AsTx, Bytes, Fault, Network, Peer, Rx, Sink, Sleeper, WaitObjects};
 
 use super::EventSource;
 use super::connection_manager::ConnectionManager;
@@ -87,52 +87,11 @@ impl<B: Bytes> TcpRx<B> {
         })
     }
 
-    /// Sleeps until something arrives, at most `limit` and 100 ms. Call it after [`Sleeper::arm`] has returned
-    /// true, and poll afterwards.
+    /// Sleeps until something arrives, at most `limit` and 100 ms: for a rank without other transports. Call it
+    /// after [`Sleeper::arm`] has returned true, and poll afterwards.
     pub fn nap(&mut self, limit: Duration) {
         // However the wait ends, the caller polls again.
         let _ = self.epoll.wait(&mut self.events, limit.min(MAX_SLEEP));
-        self.polls = 0;
-    }
-
-    /// How this rank and `peer` can connect, as the end of an error: the addresses that are tried, or those where this
-    /// rank waits for the peer if its card is not known.
-    #[must_use]
-    pub fn routes(&self, peer: Peer) -> String {
-        self.manager.routes(peer.0)
-    }
-
-    /// Lets `wakeup` end sleeps, too: while it is readable, [`Sleeper::arm`] returns false.
-    ///
-    /// # Errors
-    /// The error of epoll_ctl(2).
-    pub fn watch(&mut self, wakeup: impl AsFd) -> io::Result<()> {
-        self.epoll
-            .watch_readable(wakeup, EventSource::Wakeup.word())
-    }
-
-    /// Polls until the kernel has all sent bytes, at most for `limit`, and connects where that is
-    /// needed. Call it before a rank leaves. False: some bytes still wait.
-    pub fn drain<T: AsTx<TcpTx<B>>, S: Sink<T>>(
-        &mut self,
-        tx: &mut T,
-        limit: Duration,
-        sink: &mut S,
-    ) -> bool {
-        let start = Instant::now();
-        loop {
-            let moved = self.poll(tx, u32::MAX, sink);
-            if !tx.as_tx().has_unsent() {
-                return true;
-            }
-            let left = limit.saturating_sub(start.elapsed());
-            if left.is_zero() {
-                return false;
-            }
-            if moved == 0 && self.arm() {
-                self.nap(left);
-            }
-        }
     }
 
     /// Takes `stream` as the connection with `peer`, whose handshake is done.
@@ -169,7 +128,6 @@ impl<B: Bytes> TcpRx<B> {
         for ready in events.iter() {
             match EventSource::from_word(ready.key) {
                 EventSource::Listener => self.manager.accept(&self.epoll),
-                EventSource::Wakeup => {}
                 EventSource::Pending(number) => {
                     if let Some((peer, stream)) = self.manager.pending_readable(number, tx) {
                         self.connected(peer, stream, tx);
@@ -327,8 +285,8 @@ impl<B: Bytes, T: AsTx<TcpTx<B>>> Rx<T> for TcpRx<B> {
 }
 
 impl<B: Bytes> Sleeper for TcpRx<B> {
-    /// True if the last poll found nothing and nothing has arrived since. Then [`TcpRx::nap`] ends with
-    /// the next arrival, and so does a wait for this value as a descriptor.
+    /// True if the last poll found nothing and nothing has arrived since. Then this value, as a descriptor, becomes
+    /// readable with the next arrival. The poll after the sleep reads the clock.
     ///
     /// # Cost
     /// One system call.
@@ -336,6 +294,26 @@ impl<B: Bytes> Sleeper for TcpRx<B> {
         if self.events.is_empty() {
             let _ = self.epoll.wait(&mut self.events, Duration::ZERO);
         }
-        self.quiet && self.events.is_empty()
+        let sleeps = self.quiet && self.events.is_empty();
+        if sleeps {
+            self.polls = 0;
+        }
+        sleeps
+    }
+}
+
+impl<B: Bytes> WaitObjects for TcpRx<B> {
+    type WaitObject<'a>
+        = BorrowedFd<'a>
+    where
+        Self: 'a;
+
+    /// The epoll instance stands for all sockets.
+    fn watch<'a>(&'a self, watch: &mut dyn FnMut(BorrowedFd<'a>)) {
+        watch(self.as_fd());
+    }
+
+    fn longest_sleep(&self) -> Duration {
+        MAX_SLEEP
     }
 }

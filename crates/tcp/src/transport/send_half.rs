@@ -293,7 +293,8 @@ impl OutboundBulk {
             BulkReason::Put(to, at) => Control::Put {
                 id,
                 to,
-                at: at + self.sent,
+                // A wrong offset is the owner's to refuse.
+                at: at.wrapping_add(self.sent),
                 len,
                 last: self.left == len as u64,
             },

@@ -9,7 +9,9 @@ use oxmpi_os::RawBytes;
 use oxmpi_tcp::{BusinessCard, InterfaceFilter, JobKey, PassiveEndpoint, TcpOptions, TcpRx, TcpTx};
 use oxmpi_testkit::conformance::{EventLog, eager};
 use oxmpi_wire::regions::Region;
-use oxmpi_wire::{Access, Bytes, Key, Local, Memory, Peer, Put, Remote, Rma, Rx, Slot, Token, Tx};
+use oxmpi_wire::{
+    Access, Bytes, Key, Local, Memory, Network, Peer, Put, Remote, Rma, Rx, Slot, Token, Tx,
+};
 
 /// A test hangs if a wait takes longer.
 pub(crate) const WATCHDOG: Duration = Duration::from_secs(120);
@@ -54,11 +56,20 @@ impl<B: Bytes> Job<B> {
 
     /// A job of two connected ranks.
     pub(crate) fn pair(options: TcpOptions) -> Self {
-        let mut job = Self::new(2, options);
-        job.ranks[0].0.connect(Peer(1));
-        job.until("two ranks connect", |job| {
-            let [one, two] = [&job.ranks[0].0, &job.ranks[1].0];
-            one.is_connected(Peer(1)) && two.is_connected(Peer(0))
+        Self::connected(2, options)
+    }
+
+    /// A job of `count` ranks, each connected with each other.
+    pub(crate) fn connected(count: u32, options: TcpOptions) -> Self {
+        let mut job = Self::new(count as usize, options);
+        for (me, (tx, _)) in (0..).zip(&mut job.ranks) {
+            (me + 1..count).for_each(|peer| tx.connect(Peer(peer)));
+        }
+        job.until("all ranks connect", |job| {
+            (0..).zip(&job.ranks).all(|(me, (tx, _))| {
+                let mut others = (0..count).filter(|&peer| peer != me);
+                others.all(|peer| tx.is_connected(Peer(peer)))
+            })
         });
         job
     }
@@ -141,16 +152,16 @@ fn raw(memory: &mut [u8]) -> RawBytes {
 /// Registers `memory`, which `to` may read.
 pub(crate) fn offer(rank: &mut Rank<RawBytes>, to: u32, memory: &mut [u8]) -> (Region, Key) {
     let tx = &mut rank.0;
-    let region = tx.register(raw(memory), Access::Read, Peer(to));
+    let region = tx.register(raw(memory), Access::READ, Peer(to));
     let region = region.expect("a region");
-    let key = tx.key(&region, Peer(to));
+    let key = tx.expose(&region, Peer(to));
     (region, key)
 }
 
 /// Gets the bytes behind `key` from rank `of`.
 pub(crate) fn get(rank: &mut Rank<RawBytes>, of: u32, key: &Key, into: &mut [u8], token: u64) {
     let (tx, len) = (&mut rank.0, into.len() as u64);
-    let region = tx.register(raw(into), Access::Write, Peer(of));
+    let region = tx.register(raw(into), Access::WRITE, Peer(of));
     let region = &region.expect("a region");
     let (from, to) = (Remote { key, at: 0, len }, Local { region, at: 0, len });
     tx.get(Peer(of), from, to, Token(token)).expect("room");

@@ -8,8 +8,8 @@ use oxmpi_testkit::conformance::eager;
 use oxmpi_wire::{Header, Kind};
 use proptest::prelude::*;
 
-use crate::job::{HostileJob, loss};
-use crate::{handshake, stream};
+use super::job::{HostileJob, loss};
+use super::{handshake, stream};
 
 fn corpus(name: &str, body: fn(&[u8])) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
@@ -33,22 +33,24 @@ fn the_corpora_are_replayed_without_a_finding() {
 /// Frames that are nearly right, with random bytes between them.
 fn nearly_frames() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![Just(0u64), 1u64..9, Just(1 << 32 | 1), any::<u64>()];
-    let own =
-        (0u64..13, prop::collection::vec(word, 4), 0u32..1200).prop_map(|(code, words, bulk)| {
-            let mut frame = Header {
-                kind: Kind::Transport,
-                ..eager(0, Control::LEN + bulk as usize)
-            }
-            .bytes()
-            .to_vec();
-            let words = std::iter::once(code)
-                .chain(words)
-                .take(4)
-                .chain([u64::from(bulk), 0]);
-            frame.extend(words.flat_map(u64::to_le_bytes));
-            frame.resize(frame.len() + bulk as usize, 0xab);
-            frame
-        });
+    let atomic = (0u64..13, 0u64..10).prop_map(|(atomic, len)| len << 16 | atomic << 8 | 12);
+    let code = prop_oneof![0u64..15, atomic];
+    let bulk = prop_oneof![Just(0), 0u32..1200];
+    let own = (code, prop::collection::vec(word, 4), bulk).prop_map(|(code, words, bulk)| {
+        let mut frame = Header {
+            kind: Kind::Transport,
+            ..eager(0, Control::LEN + bulk as usize)
+        }
+        .bytes()
+        .to_vec();
+        let words = std::iter::once(code)
+            .chain(words)
+            .take(4)
+            .chain([u64::from(bulk), 0]);
+        frame.extend(words.flat_map(u64::to_le_bytes));
+        frame.resize(frame.len() + bulk as usize, 0xab);
+        frame
+    });
     let kinds = (0usize..8, 0usize..300).prop_map(|(kind, len)| {
         let mut frame = Header {
             kind: Kind::ALL[kind],

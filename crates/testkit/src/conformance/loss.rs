@@ -1,8 +1,11 @@
 //! Conformance tests of the death of a peer.
 
-use oxmpi_wire::{Engine, EngineConfig, Envelope, Failure, Fault, Mode, Peer, Rx, Source, Tag, Tx};
+use oxmpi_wire::{
+    Access, Atomic, Engine, EngineConfig, Envelope, Failure, Fault, Local, Memory, Mode, Peer,
+    Remote, Rma, Rx, Source, Tag, Token, Tx,
+};
 
-use super::{EventLog, KillableTransport, TestMemory, eager, until};
+use super::{EventLog, KillableTransport, TestMemory, TransportEnd, eager, until};
 use crate::memory::pattern;
 
 /// The loss is reported once.
@@ -36,6 +39,71 @@ pub fn sends_to_a_lost_peer_do_not_hang<S: KillableTransport>() {
     for _ in 0..1000 {
         a.try_send(&eager(0, len), &pattern(len, 0), false);
     }
+}
+
+/// Operations on memory that a loss interrupts, and those that are started later, end once, and before the loss is
+/// reported.
+pub fn each_access_ends_once<S: KillableTransport>() {
+    let [mut a, mut b] = S::join();
+    let both = Access::READ | Access::WRITE;
+    let (here, there) = (S::Memory::new(vec![1; 4096]), S::Memory::new(vec![2; 4096]));
+    let region = a.tx.register(here.bytes(), both, a.peer).expect("memory");
+    let there_region = b.tx.register(there.bytes(), both, b.peer);
+    let key = b.tx.expose(&there_region.expect("memory"), b.peer);
+    let start = |a: &mut TransportEnd<S>, token: u64| {
+        let (at, len) = (token * 8, 8);
+        let (remote, local) = (
+            Remote { key: &key, at, len },
+            Local {
+                region: &region,
+                at,
+                len,
+            },
+        );
+        match token % 4 {
+            0 => a.tx.get(a.peer, remote, local, Token(token)),
+            1 => a.tx.put(a.peer, local, remote, Token(token)),
+            2 => {
+                a.tx.atomic(a.peer, remote, Atomic::Add(1), local, Token(token))
+            }
+            _ => a.tx.flush_peer(a.peer, Token(token)),
+        }
+    };
+    let mut started = 0;
+    while started < 10 && start(&mut a, started).is_ok() {
+        started += 1;
+    }
+    S::kill(b);
+    let mut log = EventLog::default();
+    until("the loss is reported", || {
+        a.poll(&mut log);
+        !log.lost.is_empty()
+    });
+    assert_eq!(
+        log.done.len() as u64,
+        started,
+        "all have ended before the loss"
+    );
+    for token in started..20 {
+        assert_eq!(
+            start(&mut a, token),
+            Ok(()),
+            "the loss refuses no operation"
+        );
+    }
+    until("later operations end", || {
+        a.poll(&mut log);
+        log.done.len() == 20
+    });
+    let mut tokens: Vec<_> = log.done.iter().map(|(token, _)| token.0).collect();
+    tokens.sort_unstable();
+    assert_eq!(tokens, (0..20).collect::<Vec<_>>());
+    let later = log.done.iter().filter(|(token, _)| token.0 >= started);
+    assert!(
+        later.clone().all(|(_, result)| result.is_err()),
+        "{:?}",
+        log.done
+    );
 }
 
 /// An engine's operations with the lost peer fail, and their memory is released.

@@ -1,10 +1,10 @@
 //! The conformance suite: tests that every transport has to pass, generic over the transport.
 //!
-//! Implement [`TestedTransport`], which makes two connected ends, and instantiate the suite with one line in
+//! Implement [`TestedTransport`], which makes connected ends, and instantiate the suite with one line in
 //! `tests/`:
 //!
 //! ```
-//! use oxmpi_testkit::conformance::{TransportEnd, TestedTransport};
+//! use oxmpi_testkit::conformance::TestedTransport;
 //! # use oxmpi_testkit::fabric::{FabricRx, FabricTx, FabricConfig, fabric};
 //! # use oxmpi_testkit::memory::Buffer;
 //! struct Fair;
@@ -14,9 +14,9 @@
 //! #     type Tx = FabricTx;
 //! #     type Rx = FabricRx;
 //! #     type Memory = Buffer;
-//! #     fn join() -> [TransportEnd<Self>; 2] {
-//! #         let (_, ends) = fabric(2, FabricConfig::default());
-//! #         TransportEnd::two(ends)
+//! #     fn ends(count: u32) -> Vec<(FabricTx, FabricRx)> {
+//! #         let (_, ends) = fabric(count, FabricConfig::default());
+//! #         ends
 //! #     }
 //! }
 //!
@@ -24,6 +24,7 @@
 //! # fn main() {}
 //! ```
 
+pub mod atomics;
 pub mod bulk;
 pub mod engines;
 pub mod frames;
@@ -50,8 +51,22 @@ pub trait TestedTransport: Sized {
     /// Owner of user memory, which the test keeps as long as necessary.
     type Memory: TestMemory<Bytes = <Self::Tx as Memory>::Bytes>;
 
-    /// Makes two connected ends, both for the calling thread.
-    fn join() -> [TransportEnd<Self>; 2];
+    /// Makes `count` ends that are connected with each other, all for the calling thread. End `i` is peer `i` of
+    /// the others.
+    fn ends(count: u32) -> Vec<(Self::Tx, Self::Rx)>;
+
+    /// Memory with these bytes for end `rank` of the ends that were made last: where its transport reaches memory of
+    /// several kinds, of the kind under test.
+    fn memory(rank: u32, bytes: Vec<u8>) -> Self::Memory {
+        let _ = rank;
+        Self::Memory::new(bytes)
+    }
+
+    /// Makes two connected ends.
+    fn join() -> [TransportEnd<Self>; 2] {
+        let ends = TransportEnd::all(Self::ends(2));
+        ends.try_into().ok().expect("two ends were asked for")
+    }
 }
 
 /// A transport whose ends can be killed in a test.
@@ -67,25 +82,22 @@ pub struct TransportEnd<S: TestedTransport> {
     pub tx: S::Tx,
     /// The receiving half.
     pub rx: S::Rx,
-    /// The other end, as a peer of this one.
+    /// Its number as a peer of the others.
+    pub rank: u32,
+    /// Another end, as a peer of this one.
     pub peer: Peer,
 }
 
 impl<S: TestedTransport> TransportEnd<S> {
-    /// The two ends of a pair: the first has peer 1, the second peer 0.
-    ///
-    /// # Panics
-    /// If `ends` are not two.
-    pub fn two(ends: impl IntoIterator<Item = (S::Tx, S::Rx)>) -> [Self; 2] {
-        let ends = ends.into_iter().zip([1, 0]);
-        let ends: Vec<_> = ends
-            .map(|((tx, rx), peer)| Self {
-                tx,
-                rx,
-                peer: Peer(peer),
-            })
-            .collect();
-        ends.try_into().ok().expect("two ends were asked for")
+    /// The ends of a transport: the peer of the first one is 1, that of all others 0.
+    pub fn all(ends: impl IntoIterator<Item = (S::Tx, S::Rx)>) -> Vec<Self> {
+        let end = |(rank, (tx, rx))| Self {
+            tx,
+            rx,
+            rank,
+            peer: Peer(u32::from(rank == 0)),
+        };
+        (0..).zip(ends).map(end).collect()
     }
 
     /// Rings the doorbells and polls once.
@@ -212,7 +224,11 @@ macro_rules! conformance {
                 the_short_path_obeys_its_limit, floods_in_both_directions_arrive, a_budget_is_kept, one_peer_is_polled_alone, arm_sees_earlier_frames);
             $crate::conformance_tests!($subject, bulk: get_moves_all_bytes, put_moves_all_bytes,
                 parts_of_a_region_move, every_token_is_returned_once, release_gives_memory_back,
-                frames_pass_bulk);
+                invalid_ranges_move_nothing, memory_is_reached_as_registered,
+                memory_for_reading_and_writing, frames_pass_bulk);
+            $crate::conformance_tests!($subject, atomics: atomics_do_as_the_arithmetic_says,
+                additions_of_several_peers_sum_up, one_compare_and_swap_wins,
+                a_flush_follows_what_was_started, wrong_words_are_refused, operations_are_bounded);
             $crate::conformance_tests!($subject, engines: messages_of_every_size_arrive,
                 a_flood_of_messages_keeps_order, a_cancelled_send_is_answered, the_fast_path_receives);
         }
@@ -223,7 +239,8 @@ macro_rules! conformance {
             use super::*;
             $crate::conformance!(alive, $subject);
             $crate::conformance_tests!($subject, loss: a_lost_peer_is_reported,
-                sends_to_a_lost_peer_do_not_hang, operations_end_with_their_peer);
+                sends_to_a_lost_peer_do_not_hang, operations_end_with_their_peer,
+                each_access_ends_once);
         }
     };
 }

@@ -173,7 +173,11 @@ impl InProcessNet for FabricNet {
         self.rng.chance(self.config.delay)
     }
 
-    fn move_bytes(&mut self, _me: u32, bulk: &Move) -> Option<Result<(), Fault>> {
-        (!self.dead[bulk.peer as usize]).then(|| self.regions.copy(bulk.from, bulk.to, bulk.len))
+    fn is_dead(&self, peer: u32) -> bool {
+        self.dead[peer as usize]
+    }
+
+    fn move_bytes(&mut self, _me: u32, bulk: &Move) -> Result<(), Fault> {
+        bulk.copy(&self.regions)
     }
 }

@@ -38,7 +38,8 @@ impl FabricRx {
         }
         if dead {
             self.reported[from as usize] = true;
-            tx.forget_moves(from);
+            tx.lose(from, Fault::PeerDead);
+            tx.report(sink);
             sink.lost(tx, Peer(from), Fault::PeerDead);
             return 1;
         }

@@ -15,6 +15,7 @@ mod cpuid;
 mod cpuinfo;
 mod exchange;
 mod frames;
+mod layout;
 mod listing;
 mod openmp;
 mod pmi;
@@ -29,6 +30,7 @@ pub use cpuid::cpuid;
 pub use cpuinfo::cpuinfo;
 pub use exchange::exchange;
 pub use frames::frames;
+pub use layout::layout;
 pub use listing::listing;
 pub use openmp::openmp;
 pub use pmi::pmi;
@@ -48,6 +50,7 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("cpuinfo", cpuinfo),
     ("exchange", exchange),
     ("frames", frames),
+    ("layout", layout),
     ("listing", listing),
     ("openmp", openmp),
     ("pmi", pmi),

@@ -111,11 +111,9 @@ impl MailboxNet {
 
     /// Moves the bytes of a get or a put of end `me` through its buffers, one after the other.
     fn copy_by_buffers(&mut self, me: u32, bulk: &Move) -> Result<(), Fault> {
-        let source = self.regions.range(bulk.from, bulk.len)?;
-        let target = self.regions.range(bulk.to, bulk.len)?;
+        let [(source, from), (target, mut at)] = bulk.ends(&self.regions)?;
         let end = &mut self.ends[me as usize];
-        let mut at = bulk.to.2;
-        let bytes = &source.to_vec()[bulk.from.2 as usize..][..bulk.len as usize];
+        let bytes = &source.to_vec()[from as usize..][..bulk.len as usize];
         for part in bytes.chunks(BUFFER_LEN as usize) {
             let buffer = end.borrow(1);
             let buffer = buffer.ok_or(Fault::Refused("buffers of the network"))?;
@@ -153,13 +151,13 @@ impl InProcessNet for MailboxNet {
         self.ends[to as usize].deliver(from, &head, &body, buffers);
     }
 
-    fn move_bytes(&mut self, me: u32, bulk: &Move) -> Option<Result<(), Fault>> {
+    fn move_bytes(&mut self, me: u32, bulk: &Move) -> Result<(), Fault> {
         let end = &mut self.ends[me as usize];
         end.count(bulk.len, self.plan.by_engine(bulk.len));
-        Some(if self.plan.settings.zero_copy {
-            self.regions.copy(bulk.from, bulk.to, bulk.len)
+        if self.plan.settings.zero_copy {
+            bulk.copy(&self.regions)
         } else {
             self.copy_by_buffers(me, bulk)
-        })
+        }
     }
 }

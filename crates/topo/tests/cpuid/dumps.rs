@@ -1,6 +1,6 @@
 //! Cpuid dumps: reading, writing, recording, and damaged ones.
 
-use crate::recorded::{dump, recordings};
+use super::recorded::{dump, recordings};
 use oxmpi_topo::Machine;
 use oxmpi_topo::cpuid::{Cpuid, Dump};
 use std::collections::BTreeMap;

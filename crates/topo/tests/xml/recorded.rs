@@ -1,8 +1,8 @@
 //! Machines from /proc and /sys, written as XML.
 
-use super::listing::with_extension;
 use super::lstopo::{is_installed, lstopo, stdout};
-use super::recording::recording;
+use crate::listing::with_extension;
+use crate::recording::recording;
 use oxmpi_topo::{Device, Kind, Machine, Object};
 use std::fs;
 use std::path::{Path, PathBuf};

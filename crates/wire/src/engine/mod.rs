@@ -50,6 +50,7 @@ mod request;
 mod send;
 mod unexpected;
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use self::flow::MAX_UNPOLLED;
@@ -128,6 +129,8 @@ pub struct Engine<T: Memory> {
     /// Eager messages that may be sent before the next [`Engine::resume`].
     unpolled: u32,
     counters: Counters,
+    /// Ends of operations that another owner has started: see [`Engine::take_foreign`].
+    foreign: VecDeque<(u64, Result<(), Fault>)>,
 }
 
 impl<T: Tx + Rma> Engine<T> {
@@ -155,6 +158,7 @@ impl<T: Tx + Rma> Engine<T> {
             unexpected_bytes: 0,
             unpolled: MAX_UNPOLLED,
             counters: Counters::default(),
+            foreign: VecDeque::new(),
         }
     }
 
@@ -248,6 +252,13 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
+    /// The end of the oldest operation that has ended with a token of [`Token::foreign`], once: its number and
+    /// its result. Whoever starts such operations over this engine's transport takes their ends here after each
+    /// poll; the engine only queues them, as many as the transport has operations in flight.
+    pub fn take_foreign(&mut self) -> Option<(u64, Result<(), Fault>)> {
+        self.foreign.pop_front()
+    }
+
     /// The engine's counters.
     #[must_use]
     pub const fn counters(&self) -> Counters {
@@ -314,7 +325,10 @@ impl<T: Tx + Rma> Sink<T> for Engine<T> {
     }
 
     fn done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>) {
-        self.on_done(tx, token, result);
+        match token.foreign_number() {
+            None => self.on_done(tx, token, result),
+            Some(number) => self.foreign.push_back((number, result)),
+        }
     }
 
     fn room(&mut self, tx: &mut T, to: Peer) {

@@ -23,13 +23,16 @@ use crate::transport::{
 /// Length of a request-to-send's body: message length, id, key.
 const OFFER_LEN: usize = 8 + ID_LEN + Key::LEN;
 
-/// The kind of bulk operation that a token names, in its lowest two bits of the index.
+/// The kind of bulk operation that a token names, in its two lowest bits; the fourth value is that of tokens that
+/// are not the engine's.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bulk {
     Get,
     Release,
     Put,
 }
+
+const _: () = assert!((Bulk::Put as u64) < Token::FOREIGN);
 
 pub(super) fn token(handle: Handle, bulk: Bulk) -> Token {
     Token(
@@ -52,7 +55,7 @@ impl<T: Tx + Rma> Engine<T> {
         let region = if len == 0 {
             None
         } else {
-            match tx.register(body, Access::Read, Peer(record.peer)) {
+            match tx.register(body, Access::READ, Peer(record.peer)) {
                 Ok(region) => Some(region),
                 Err(fault) => {
                     let failure = faulted(record.peer, fault);
@@ -75,7 +78,7 @@ impl<T: Tx + Rma> Engine<T> {
         let (to, len) = (Peer(record.peer), *len);
         let key = region
             .as_ref()
-            .map_or(Key([0; Key::LEN]), |region| tx.key(region, to));
+            .map_or(Key([0; Key::LEN]), |region| tx.expose(region, to));
         let flags = match len > self.peers[to.0 as usize].get {
             true => Flags::PUT,
             false => Flags::empty(),
@@ -134,7 +137,7 @@ impl<T: Tx + Rma> Engine<T> {
             return;
         }
         let from = Peer(self.requests[index].peer);
-        match tx.register(body, Access::Write, from) {
+        match tx.register(body, Access::WRITE, from) {
             Ok(region) => {
                 self.requests[index].state = State::Pulling {
                     region,
@@ -184,7 +187,7 @@ impl<T: Tx + Rma> Engine<T> {
             } => {
                 let len = offer.len.min(*room);
                 if offer.put {
-                    let key = tx.key(region, peer);
+                    let key = tx.expose(region, peer);
                     clear_to_send(tx, peer, *envelope, offer.id, handle.word(), len, &key)?;
                 } else {
                     let from = Remote {

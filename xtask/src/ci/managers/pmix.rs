@@ -6,7 +6,7 @@ use crate::tally::Tally;
 use crate::{Repo, Result};
 use xshell::cmd;
 
-/// The same layouts in C as `crates/runtime/src/boot/pmix/library.rs` has in Rust.
+/// The same layouts in C as `crates/core/src/boot/pmix/library.rs` has in Rust.
 const LAYOUT: &str = include_str!("pmix_layout.c");
 
 /// Compiles the assertions.

@@ -1,4 +1,4 @@
-/* Asserts the facts about PMIx's types on which crates/runtime/src/boot/pmix/library.rs relies. */
+/* Asserts the facts about PMIx's types on which crates/core/src/boot/pmix/library.rs relies. */
 #include <stddef.h>
 #include <pmix.h>
 

@@ -43,7 +43,7 @@ fn lead(
         .expect("an epoll");
     let mut exchange = AddressExchange::new(node, nodes, &node_address_table(node));
     let (ends, traffic) = run(&mut exchange, ends, timeout, |node, with_card| {
-        let card = with_card.then(|| cards[node as usize].clone());
+        let card = with_card.then(|| cards[node as usize].to_string());
         Ok(LeaderAddress {
             rank: 2 * node,
             card,
@@ -95,9 +95,9 @@ fn a_table_longer_than_a_frame_arrives_whole() {
     let cards = [one.card().clone(), two.card().clone()];
     let long: Vec<u8> = (0..200_000_u32).map(|at| (at % 251) as u8).collect();
     let start = |rank: u32, site: PassiveEndpoint| {
-        let ends: NetworkEnds = site.join_without_cards(rank, 2).expect("an epoll");
-        ends.0
-            .set_card(Peer(1 - rank), cards[1 - rank as usize].clone());
+        let mut ends: NetworkEnds = site.join_without_cards(rank, 2).expect("an epoll");
+        let card = cards[1 - rank as usize].to_string();
+        (ends.0.introduce(&card, &[(Peer(1 - rank), None)])).expect("a card");
         LeaderMessages::new(ends, TIMEOUT)
     };
     let both_know = Barrier::new(2);
@@ -150,8 +150,9 @@ fn a_leader_of_another_version_is_reported() {
     let done = Barrier::new(2);
     thread::scope(|scope| {
         scope.spawn(|| {
-            let ends: NetworkEnds = other.join_without_cards(2, 4).expect("an epoll");
-            ends.0.set_card(Peer(0), cards[0].clone());
+            let mut ends: NetworkEnds = other.join_without_cards(2, 4).expect("an epoll");
+            let card = cards[0].to_string();
+            (ends.0.introduce(&card, &[(Peer(0), None)])).expect("a card");
             let mut mail = LeaderMessages::new(ends, TIMEOUT);
             let sent = mail.send(0, b"oxmpiX\x02\0 what only the next version knows");
             // Whether it notices the other's end meanwhile is left open.

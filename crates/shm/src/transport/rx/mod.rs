@@ -228,10 +228,17 @@ impl<B: Bytes> ShmRx<B> {
                 return Ok(());
             }
             Control::Refused { id } | Control::Pushed { id, ok: false } => {
-                let refused = Fault::Refused("the peer's memory is not registered");
-                tx.as_tx().ended(peer, id, Err(refused));
+                tx.as_tx().ended(peer, id, Err(Fault::NOT_REGISTERED));
                 return Ok(());
             }
+            Control::Atomic {
+                id,
+                to,
+                at,
+                width,
+                atomic,
+            } => return tx.as_tx().change(peer, id, (to, at), (width, atomic)),
+            Control::Changed { id, old } => return tx.as_tx().changed(peer, id, old),
             Control::Data { id, first, len } => {
                 let mut body = link.buffer(first.into(), len as usize)?;
                 done = tx.as_tx().arrived(peer, id, len as usize, &mut body)?;

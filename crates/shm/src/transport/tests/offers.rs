@@ -39,13 +39,13 @@ impl Rank {
 
     /// Offers `body` to rank 1.
     fn offer_to_one(&mut self, body: &mut [u8]) -> Key {
-        let region = self.register(body, Access::Read);
-        self.tx.key(&region, Peer(1))
+        let region = self.register(body, Access::READ);
+        self.tx.expose(&region, Peer(1))
     }
 
     /// Starts operation `token`: gets the bytes of `key`, of rank `of`.
     fn get_from(&mut self, of: u32, key: &Key, body: &mut [u8], token: u64) {
-        let region = &self.register(body, Access::Write);
+        let region = &self.register(body, Access::WRITE);
         let (at, len) = (0, body.len() as u64);
         let (remote, local) = (Remote { key, at, len }, Local { region, at, len });
         let started = self.tx.get(Peer(of), remote, local, Token(token));
@@ -92,8 +92,8 @@ fn bytes_of_a_peer_that_has_given_up_do_not_count() {
     const WHY: Fault = Fault::Refused("the test says so");
     let [mut owner, mut claimer] = two();
     let (mut from, mut to) = (vec![1; 20_000], vec![0; 20_000]);
-    let region = owner.register(&mut from, Access::Read);
-    let key = owner.tx.key(&region, Peer(1));
+    let region = owner.register(&mut from, Access::READ);
+    let key = owner.tx.expose(&region, Peer(1));
     owner.poll_often();
     claimer.get(&key, &mut to, BulkProtocol::Copy);
     owner.tx.give_up(Peer(1), WHY);
@@ -149,8 +149,8 @@ fn a_region_is_offered_to_one_peer() {
     let mut bodies = [[1; 10_000], [2; 10_000]];
     let [one, other] = bodies
         .each_mut()
-        .map(|body| rank.register(body, Access::Read));
-    let mut offered = |region, to| OfferKey::of_key(&rank.tx.key(region, Peer(to)));
+        .map(|body| rank.register(body, Access::READ));
+    let mut offered = |region, to| OfferKey::of_key(&rank.tx.expose(region, Peer(to)));
     let first = offered(&one, 1);
     assert_eq!((first.place, first.generation), (Some(0), 1));
     let second = offered(&other, 2);
@@ -287,8 +287,8 @@ fn a_claimer_cannot_make_the_owner_write_its_own_memory() {
 fn pass(from: (&mut Rank, u32), to: (&mut Rank, u32)) {
     let ((owner, owner_number), (claimer, claimer_number)) = (from, to);
     let (mut out, mut into) = (vec![1; LEN], vec![0; LEN]);
-    let source = owner.register(&mut out, Access::Read);
-    let key = owner.tx.key(&source, Peer(claimer_number));
+    let source = owner.register(&mut out, Access::READ);
+    let key = owner.tx.expose(&source, Peer(claimer_number));
     claimer.get_from(owner_number, &key, &mut into, 1);
     let start = std::time::Instant::now();
     while claimer.log.done.pop() != Some((Token(1), Ok(()))) {

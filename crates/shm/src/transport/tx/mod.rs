@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use std::vec::Vec;
 
 use oxmpi_os::{RawBytes, clock};
+use oxmpi_wire::flushes::Flushes;
 use oxmpi_wire::slab::Slab;
 use oxmpi_wire::{AsTx, Bytes, Fault, Limits, Peer, Sink, Token};
 
@@ -38,6 +39,7 @@ pub struct ShmTx<B: Bytes = RawBytes> {
     preference: BulkPreference,
     windows: PingPongWindows,
     operations: Slab<OpenOperation>,
+    flushes: Flushes,
     answers: VecDeque<(u32, Control)>,
     finished: VecDeque<(Token, Result<(), Fault>)>,
     blocked: Vec<u32>,
@@ -67,6 +69,7 @@ impl<B: Bytes> ShmTx<B> {
             preference: BulkPreference::default(),
             windows: PingPongWindows::new(ranks, me),
             operations: Slab::new(),
+            flushes: Flushes::new(),
             answers: VecDeque::new(),
             finished: VecDeque::new(),
             blocked: Vec::new(),
@@ -168,6 +171,7 @@ impl<B: Bytes> ShmTx<B> {
     #[inline(never)]
     pub(super) fn advance<T: AsTx<Self>, S: Sink<T>>(tx: &mut T, sink: &mut S) -> u32 {
         let mut moved = tx.as_tx().answer_waiting() + tx.as_tx().pump();
+        tx.as_tx().finish_flushes();
         while let Some((token, result)) = tx.as_tx().finished.pop_front() {
             sink.done(tx, token, result);
             moved += 1;
@@ -248,6 +252,9 @@ impl<B: Bytes> ShmTx<B> {
             {
                 self.finish(open.token, Err(why));
             }
+        }
+        while let Some(token) = self.flushes.lose(peer) {
+            self.finish(token, Err(why));
         }
         true
     }

@@ -4,7 +4,6 @@ use oxmpi_wire::{Busy, Bytes, Fault, Peer, Resource};
 
 use super::ShmTx;
 use crate::ring::Corrupt;
-use crate::transport::OPERATIONS;
 use crate::transport::link::{BlockedOn, LinkState, SendLink};
 
 impl<B: Bytes> ShmTx<B> {
@@ -106,7 +105,7 @@ impl<B: Bytes> ShmTx<B> {
 
     pub(super) fn unblocked(&mut self, peer: u32) -> bool {
         let blocked_on = self.out[peer as usize].blocked_on;
-        if blocked_on.operation && self.operations.used() as usize >= OPERATIONS {
+        if blocked_on.operation && !self.has_operation_room() {
             return false;
         }
         // A peer that waits for an operation may have a closed link.

@@ -11,10 +11,10 @@
 use std::time::Instant;
 
 use oxmpi_wire::regions::{Region, RegionId};
-use oxmpi_wire::{Access, Busy, Bytes, Fault, Key, Local, Peer, Remote, Rma, Token};
+use oxmpi_wire::{Access, Atomic, Busy, Bytes, Fault, Key, Local, Peer, Remote, Rma, Token};
 
 use super::TcpTx;
-use super::operations::Operation;
+use super::operations::OperationKind;
 use crate::frame::{Control, OperationId, Push};
 use crate::transport::OPERATIONS;
 use crate::transport::bulk_trials::{KernelCopy, TransferClass};
@@ -46,7 +46,7 @@ impl InboundBulk {
 }
 
 /// The rule of the protocol that a peer violated.
-type Rule = &'static str;
+pub(super) type Rule = &'static str;
 
 /// The target of the bulk that follows a frame; `None`: it is dropped.
 type Target = Result<Option<InboundBulk>, Rule>;
@@ -59,8 +59,8 @@ impl<B: Bytes> Rma for TcpTx<B> {
         to: Local<'_, Region>,
         token: Token,
     ) -> Result<(), Busy> {
-        assert_eq!(from.len, to.len, "both ranges have one length");
-        let Some(id) = self.begin_operation(true, of.0, &to, token)? else {
+        let len = to.transfer_len(&from);
+        let Some(id) = self.begin_operation(OperationKind::Get, of.0, len, &to, token)? else {
             return Ok(());
         };
         let pushed = self.await_push(of.0, &from, id);
@@ -83,8 +83,8 @@ impl<B: Bytes> Rma for TcpTx<B> {
         at: Remote<'_>,
         token: Token,
     ) -> Result<(), Busy> {
-        assert_eq!(from.len, at.len, "both ranges have one length");
-        let Some(id) = self.begin_operation(false, to.0, &from, token)? else {
+        let len = from.transfer_len(&at);
+        let Some(id) = self.begin_operation(OperationKind::Put, to.0, len, &from, token)? else {
             return Ok(());
         };
         let region = from.region.id();
@@ -93,46 +93,24 @@ impl<B: Bytes> Rma for TcpTx<B> {
         self.send_bulk(to.0, id, region, from.at, from.len, put);
         Ok(())
     }
+
+    fn atomic(
+        &mut self,
+        to: Peer,
+        at: Remote<'_>,
+        atomic: Atomic,
+        old: Local<'_, Region>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        self.start_atomic(to.0, &at, atomic, &old, token)
+    }
+
+    fn flush_peer(&mut self, to: Peer, token: Token) -> Result<(), Busy> {
+        self.start_flush(to.0, token)
+    }
 }
 
 impl<B: Bytes> TcpTx<B> {
-    /// Enters a get or a put of the bytes of `local`. `None`: it has ended, since there are no bytes or the peer is
-    /// lost.
-    ///
-    /// # Errors
-    /// [`Busy`] when the table is full; the sink gets [`Sink::room`](oxmpi_wire::Sink::room) later.
-    fn begin_operation(
-        &mut self,
-        get: bool,
-        peer: u32,
-        local: &Local<'_, Region>,
-        token: Token,
-    ) -> Result<Option<OperationId>, Busy> {
-        if self.operations.are_full() {
-            self.refuse(peer);
-            return Err(Busy);
-        }
-        if local.len == 0 || self.is_lost(peer) {
-            self.complete(token, Ok(()));
-            return Ok(None);
-        }
-        let region = local.region.id();
-        let id = self.operations.begin(Operation {
-            peer,
-            token,
-            region,
-            at: local.at,
-            len: local.len,
-            left: local.len,
-            pushed: 0,
-            get,
-        });
-        let id = id.ok_or(Busy)?;
-        self.regions.enter(region);
-        self.half(peer).gets += u32::from(get);
-        Ok(Some(id))
-    }
-
     /// The number of first bytes of `from` that the peer pushes to the operation `id`.
     fn await_push(&mut self, peer: u32, from: &Remote<'_>, id: OperationId) -> u64 {
         let push = Push::from_key(from.key);
@@ -232,8 +210,7 @@ impl<B: Bytes> TcpTx<B> {
         if self.regions.note(region)?.is_some() {
             return None;
         }
-        let readable = self.regions.check(region, Some(Access::Read), 0, 0);
-        let all = readable.ok()?.len();
+        let all = self.regions.ahead(region)?.len();
         let max = self.options.speculative_push;
         let half = self.peers[peer as usize].as_mut()?;
         let can = all > 0 && max > 0 && half.is_open_for_bulk(REQUEST);
@@ -263,7 +240,7 @@ impl<B: Bytes> TcpTx<B> {
                 len,
                 last,
             } => {
-                if self.allows(to, Access::Write, at, len.into()) {
+                if self.allows(to, Access::WRITE, at, len.into()) {
                     self.regions.enter(to);
                     return Ok(Some(InboundBulk {
                         region: to,
@@ -274,6 +251,14 @@ impl<B: Bytes> TcpTx<B> {
                 }
                 self.reply(peer, Control::Completion { id, ok: false })?;
             }
+            Control::Atomic {
+                id,
+                to,
+                at,
+                width,
+                atomic,
+            } => self.change(peer, id, (to, at), (width, atomic))?,
+            Control::Changed { id, old } => self.changed(peer, id, old)?,
             Control::Completion { id, ok } => self.completed(peer, id, ok)?,
             Control::Leave => self.lose(peer, Fault::Left),
             Control::Ping => self.reply(peer, Control::Pong)?,
@@ -285,7 +270,7 @@ impl<B: Bytes> TcpTx<B> {
 
     /// Whether a peer has `access` to `len` bytes of a region from `at` on.
     fn allows(&self, region: RegionId, access: Access, at: u64, len: u64) -> bool {
-        self.regions.check(region, Some(access), at, len).is_ok()
+        self.regions.check(region, access, at, len).is_ok()
     }
 
     /// Answers a get of `peer`.
@@ -302,7 +287,7 @@ impl<B: Bytes> TcpTx<B> {
         if gets.count() >= OPERATIONS {
             return Err("more gets at once than a rank may have");
         }
-        if len == 0 || !self.allows(from, Access::Read, at, len) {
+        if len == 0 || !self.allows(from, Access::READ, at, len) {
             return self.reply(peer, Control::Completion { id, ok: false });
         }
         if at == 0 {
@@ -319,7 +304,8 @@ impl<B: Bytes> TcpTx<B> {
         };
         let end = at.checked_add(len);
         let inside = end.is_some_and(|end| end <= operation.len - operation.pushed);
-        if !operation.get || !inside || len > operation.left || len == 0 {
+        let is_get = operation.kind == OperationKind::Get;
+        if !is_get || !inside || len > operation.left || len == 0 {
             return Err("bytes that were not asked for");
         }
         Ok(Some(InboundBulk {
@@ -404,7 +390,7 @@ impl<B: Bytes> TcpTx<B> {
         if ok {
             let outbound = &self.half(peer).outbound;
             let all_sent = !outbound.iter().any(|b| b.id == id && b.is_put());
-            if operation.get || !all_sent {
+            if operation.kind != OperationKind::Put || !all_sent {
                 return Err("a completion of an operation that has not ended");
             }
             self.end_operation(peer, id, Ok(()));
@@ -412,26 +398,13 @@ impl<B: Bytes> TcpTx<B> {
             if let Some(region) = self.half(peer).cancel_put(id) {
                 self.leave(region);
             }
-            let refused = Fault::Protocol("a key to memory that does not allow this access");
-            self.end_operation(peer, id, Err(refused));
+            self.end_operation(peer, id, Err(Fault::NOT_REGISTERED));
         }
         Ok(())
     }
 
-    fn end_operation(&mut self, peer: u32, id: OperationId, result: Result<(), Fault>) {
-        if let Some(operation) = self.operations.end(id, peer) {
-            let half = self.half(peer);
-            half.gets -= u32::from(operation.get);
-            if operation.pushed > 0 {
-                half.push_receiver.forget(id);
-            }
-            self.leave(operation.region);
-            self.complete(operation.token, result);
-        }
-    }
-
     /// Sends a reply to a request of `peer`, which may have as many open as it may have operations.
-    fn reply(&mut self, peer: u32, control: Control) -> Result<(), Rule> {
+    pub(super) fn reply(&mut self, peer: u32, control: Control) -> Result<(), Rule> {
         if self.half(peer).replies.len() >= 2 * OPERATIONS {
             return Err("more requests at once than a rank may have");
         }
@@ -448,10 +421,14 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// Ends every operation with a lost `peer` without a completion: the sink gets the loss instead.
-    pub(super) fn drop_bulk(&mut self, peer: u32) {
+    /// Ends every operation with `peer`, which is lost for the reason `why`.
+    pub(super) fn drop_bulk(&mut self, peer: u32, why: Fault) {
         while let Some(operation) = self.operations.end_any(peer) {
             self.leave(operation.region);
+            self.complete(operation.token, Err(why));
+        }
+        while let Some(token) = self.operations.flushes.lose(peer) {
+            self.complete(token, Err(why));
         }
         self.half(peer).gets = 0;
         self.half(peer).push_receiver.clear();

@@ -1,7 +1,9 @@
 //! [`TcpTx`]: the sending half of a rank's connections, with gets, puts and registered memory.
 
+mod atomic;
 mod bulk;
 mod leave;
+mod network;
 mod operations;
 mod peers;
 
@@ -16,7 +18,7 @@ use oxmpi_wire::{
 
 use self::operations::Operations;
 use super::options::TcpOptions;
-use super::peer_cards::{PeerCards, host_of, index};
+use super::peer_cards::{PeerCards, index};
 use super::send_half::SendHalf;
 use super::transfer::Regions;
 use super::zero_copy::ZeroCopy;
@@ -80,42 +82,10 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// Sets the business card of `peer`, before anything is sent to it. The first card stays.
-    pub fn set_card(&self, peer: Peer, card: BusinessCard) {
+    /// Sets the business card of `peer`. The first card stays.
+    pub(in crate::transport) fn set_card(&self, peer: Peer, card: BusinessCard) {
         // The leader of a node learns some cards earlier, and gets them again with all others.
         let _ = self.cards[index(peer)].set(card);
-    }
-
-    /// Connects to `peer` before anything is sent to it. The polls that follow do the work.
-    pub fn connect(&mut self, peer: Peer) {
-        self.half(peer.0);
-    }
-
-    /// Whether there is a connection to `peer`.
-    #[must_use]
-    pub fn is_connected(&self, peer: Peer) -> bool {
-        let half = self.peers[index(peer)].as_ref();
-        half.is_some_and(|half| half.stream.is_some())
-    }
-
-    /// The name of the host of `peer`, from its business card.
-    #[must_use]
-    pub fn host(&self, peer: Peer) -> &str {
-        host_of(&self.cards, peer.0)
-    }
-
-    /// Closes every connection at once, as the kernel does for a killed process: for a job that has failed.
-    /// The peers see [`Fault::PeerDead`]. Undelivered bytes are dropped if they may be memory that is used again.
-    pub fn abort(mut self) {
-        let is_memory = self.zero_copy.was_used();
-        for half in self.peers.iter_mut().flatten() {
-            if let Some(stream) = half.stream.take() {
-                let _ = stream.finish();
-                if is_memory {
-                    let _ = stream.reset_at_end();
-                }
-            }
-        }
     }
 
     /// Lets the next flush write to `peer`.
@@ -184,13 +154,6 @@ impl<B: Bytes> TcpTx<B> {
         }
     }
 
-    /// Whether the next poll has work that no arriving bytes announce: a peer to connect to, a completion
-    /// or a loss to report. Do not sleep before that poll.
-    #[must_use]
-    pub fn has_local_work(&self) -> bool {
-        !(self.completions.is_empty() && self.losses.is_empty() && self.to_connect.is_empty())
-    }
-
     /// Reports completions, losses and room to `sink`. Returns how many.
     pub(super) fn report<T: AsTx<Self>, S: Sink<T>>(tx: &mut T, sink: &mut S) -> u32 {
         let mut reported = 0;
@@ -214,7 +177,7 @@ impl<B: Bytes> TcpTx<B> {
     /// The peer awaiting room at index `at`, removed from the list, if there is room for it now.
     fn take_unblocked(&mut self, at: usize) -> Option<u32> {
         let &peer = self.peers_awaiting_room.get(at)?;
-        let (free, frame) = (!self.operations.are_full(), self.options.frame as usize);
+        let (free, frame) = (self.has_operation_room(), self.options.frame as usize);
         let half = self.half(peer);
         if !free || !half.buffer.has_room(frame) {
             return None;
@@ -238,13 +201,6 @@ impl<B: Bytes> TcpTx<B> {
         if let Some(token) = self.regions.leave(region) {
             self.complete(token, Ok(()));
         }
-    }
-
-    /// Whether the kernel has not accepted all sent bytes yet.
-    #[must_use]
-    pub fn has_unsent(&self) -> bool {
-        let mut peers = self.peers.iter().flatten();
-        peers.any(|half| !half.is_done())
     }
 
     /// Writes a frame from its body's memory, if nothing waits before it; false: the caller copies it.
@@ -341,7 +297,7 @@ impl<B: Bytes> Memory for TcpTx<B> {
         Ok(self.regions.add(bytes, access))
     }
 
-    fn key(&mut self, region: &Region, to: Peer) -> Key {
+    fn expose(&mut self, region: &Region, to: Peer) -> Key {
         self.key_with_push(to.0, region.id())
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use oxmpi_os::tcp::Stream;
-use oxmpi_wire::{Bytes, Fault, Peer};
+use oxmpi_wire::{Bytes, Fault, Network, Peer};
 
 use super::TcpTx;
 use crate::handshake::PeerState;
@@ -106,7 +106,7 @@ impl<B: Bytes> TcpTx<B> {
         half.buffer.clear();
         half.replies.clear();
         self.zero_copy.lose(peer);
-        self.drop_bulk(peer);
+        self.drop_bulk(peer, why);
         self.peers_awaiting_room.retain(|waiting| *waiting != peer);
         self.to_connect.retain(|wanted| *wanted != peer);
         self.losses.push_back((peer, why));

@@ -7,7 +7,7 @@
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Access, Bytes, Fault, Take, Token};
 
-use super::OpenOperation;
+use super::{OpenOperation, OperationKind};
 use crate::ring::Corrupt;
 use crate::transport::OPERATIONS;
 use crate::transport::control::{Control, OperationId};
@@ -40,7 +40,7 @@ impl<B: Bytes> ShmTx<B> {
         if self.streams.iter().filter(|s| s.peer == peer).count() >= 2 * OPERATIONS {
             return Err(Corrupt("more pulls at once than allowed"));
         }
-        let allowed = self.regions.check(from, Some(Access::Read), at, len);
+        let allowed = self.regions.check(from, Access::READ, at, len);
         if allowed.is_err() || len == 0 {
             return self.answer(peer, Control::Refused { id });
         }
@@ -84,7 +84,7 @@ impl<B: Bytes> ShmTx<B> {
         let Some(open) = self.operation(id, peer) else {
             return Ok(None); // ended early, for instance by a refusal
         };
-        if !open.get || len as u64 > open.left {
+        if open.kind != OperationKind::Get || len as u64 > open.left {
             return Err(Corrupt("more bytes than were pulled"));
         }
         let now = OpenOperation {
@@ -117,7 +117,7 @@ impl<B: Bytes> ShmTx<B> {
         body: &mut SharedBytes<'_>,
     ) -> Result<(), Corrupt> {
         let len = body.left() as u64;
-        let ok = match self.regions.check(to, Some(Access::Write), at, len) {
+        let ok = match self.regions.check(to, Access::WRITE, at, len) {
             Ok(bytes) => {
                 bytes.fill(at, body);
                 true
@@ -213,7 +213,8 @@ impl<B: Bytes> ShmTx<B> {
             },
             Some((to, at)) => {
                 let here = *at;
-                *at += len;
+                // A wrong offset is the owner's to refuse.
+                *at = here.wrapping_add(len);
                 Control::Push {
                     id,
                     to: *to,

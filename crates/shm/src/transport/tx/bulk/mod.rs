@@ -1,8 +1,10 @@
-//! Registered memory and bulk transfer: [`Memory`] and [`Rma`] of [`ShmTx`].
+//! Registered memory and access to it: [`Memory`] and [`Rma`] of [`ShmTx`].
 //!
 //! Puts and pulls go through the link's buffers ([`frames`]). A get of offered bytes has an owner's side ([`owner`]) and
-//! a claimer's side ([`claimer`]); the claimer picks the [protocol] by measured costs ([`choice`]).
+//! a claimer's side ([`claimer`]); the claimer picks the [protocol] by measured costs ([`choice`]). Atomics and flushes
+//! are in [`atomic`].
 
+mod atomic;
 pub(in crate::transport) mod choice;
 mod claimer;
 mod frames;
@@ -14,7 +16,9 @@ use std::time::Instant;
 use std::vec::Vec;
 
 use oxmpi_wire::regions::{Region, RegionId};
-use oxmpi_wire::{Access, Busy, Bytes, Fault, Key, Local, Memory, Peer, Remote, Rma, Token};
+use oxmpi_wire::{
+    Access, Atomic, Busy, Bytes, Fault, Key, Local, Memory, Peer, Remote, Rma, Token, Width,
+};
 
 use self::choice::BulkChoice;
 use self::protocol::{BulkPreference, BulkProtocol};
@@ -34,18 +38,31 @@ const BATCH: u64 = 256 << 10;
 /// and each change costs: a Sendrecv of 1 MiB took 55 us in pieces of 256 KiB and 47 us in one (Zen 4).
 const MAX_COPY: u64 = 1 << 20;
 
-/// A get or put that this rank has started.
+/// The end of an operation with a peer that is lost.
+const LOST: Fault = Fault::Unreachable("it was lost before");
+
+/// An operation on a peer's memory that this rank has started.
 #[derive(Clone, Copy)]
 pub(in crate::transport) struct OpenOperation {
     pub(in crate::transport) peer: u32,
     pub(in crate::transport) token: Token,
     pub(in crate::transport) region: RegionId,
-    /// For a get: where the next bytes go, and how many are missing.
+    /// For a get: where the next bytes go, and how many are missing. For an atomic: where the word goes.
     pub(in crate::transport) at: u64,
     pub(in crate::transport) left: u64,
-    pub(in crate::transport) get: bool,
+    kind: OperationKind,
+    /// Counts the operations of this rank.
+    number: u64,
     /// For a get that goes on through the link's buffers: the claim that failed before.
     tried: Option<TimedGet>,
+}
+
+/// What an operation does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OperationKind {
+    Get,
+    Put,
+    Atomic(Width),
 }
 
 /// A get whose time is a sample of its protocol's cost.
@@ -114,7 +131,7 @@ impl<B: Bytes> ShmTx<B> {
         peer: u32,
         token: Token,
         local: &Local<'_, Region>,
-        get: bool,
+        kind: OperationKind,
     ) -> OperationId {
         let region = local.region.id();
         self.regions.enter(region);
@@ -124,7 +141,8 @@ impl<B: Bytes> ShmTx<B> {
             region,
             at: local.at,
             left: local.len,
-            get,
+            kind,
+            number: self.flushes.number(),
             tried: None,
         })
     }
@@ -133,12 +151,20 @@ impl<B: Bytes> ShmTx<B> {
         let index = self.operations.find(id)?;
         let open = self.operations.remove(index);
         self.leave(open.region);
+        self.flushes.ended(open.peer, open.number);
+        self.has_slow_work |= self.flushes.has_complete();
         Some(open)
+    }
+
+    /// Whether one more operation can start: those in flight, and the ends that no poll has reported, are bounded.
+    pub(in crate::transport::tx) fn has_operation_room(&self) -> bool {
+        let open = self.operations.used() as usize + self.flushes.len();
+        open < OPERATIONS && self.finished.len() < OPERATIONS
     }
 
     /// Checks that one more operation with `peer` can start; else the peer counts as blocked.
     fn operation_room(&mut self, peer: u32) -> Result<(), Busy> {
-        if (self.operations.used() as usize) < OPERATIONS {
+        if self.has_operation_room() {
             return Ok(());
         }
         let blocked_on = BlockedOn {
@@ -158,9 +184,11 @@ impl<B: Bytes> Memory for ShmTx<B> {
         Ok(self.regions.add(bytes, access))
     }
 
-    fn key(&mut self, region: &Region, to: Peer) -> Key {
-        let offered = self.offer(region.id(), to.0);
-        offered.key(region.id())
+    fn expose(&mut self, region: &Region, to: Peer) -> Key {
+        match self.mapped_key(region.id()) {
+            Some(mapped) => mapped.key(region.id()),
+            None => self.offer(region.id(), to.0).key(region.id()),
+        }
     }
 
     fn release(&mut self, region: Region, token: Token) {
@@ -180,14 +208,14 @@ impl<B: Bytes> Rma for ShmTx<B> {
         token: Token,
     ) -> Result<(), Busy> {
         self.operation_room(of.0)?;
-        if !self.is_started(token, from.len, &to) {
+        if !self.is_started(of.0, token, to.transfer_len(&from), &to) {
             return Ok(());
         }
         // A claim needs no room, but the pull after a failed one does.
         if !self.out[of.0 as usize].ring.ready() {
             self.make_room(of, false)?;
         }
-        let id = self.open(of.0, token, &to, true);
+        let id = self.open(of.0, token, &to, OperationKind::Get);
         if self.claim(of.0, id, from.key, from.at, from.len) {
             return Ok(());
         }
@@ -204,12 +232,27 @@ impl<B: Bytes> Rma for ShmTx<B> {
         token: Token,
     ) -> Result<(), Busy> {
         self.operation_room(to.0)?;
-        if self.is_started(token, at.len, &from) {
-            let id = self.open(to.0, token, &from, false);
+        if self.is_started(to.0, token, from.transfer_len(&at), &from) {
+            let id = self.open(to.0, token, &from, OperationKind::Put);
             let push = Some((RegionId::from_key(at.key).0, at.at));
             self.stream(to.0, id, from.region.id(), from.at, from.len, push);
         }
         Ok(())
+    }
+
+    fn atomic(
+        &mut self,
+        to: Peer,
+        at: Remote<'_>,
+        atomic: Atomic,
+        old: Local<'_, Region>,
+        token: Token,
+    ) -> Result<(), Busy> {
+        self.start_atomic(to, &at, atomic, &old, token)
+    }
+
+    fn flush_peer(&mut self, to: Peer, token: Token) -> Result<(), Busy> {
+        self.start_flush(to, token)
     }
 }
 
@@ -219,19 +262,25 @@ impl<B: Bytes> ShmTx<B> {
         self.control(peer, &Control::Pull { id, from, at, len })
     }
 
-    /// Checks this rank's side of operation `token`. False: the operation has ended, by a fault, or since there is
-    /// nothing to move.
-    fn is_started(&mut self, token: Token, len: u64, local: &Local<'_, Region>) -> bool {
-        let checked = match len == local.len {
-            true => self
-                .regions
-                .check(local.region.id(), None, local.at, len)
-                .map(drop),
-            false => Err(Fault::Protocol("both sides of a transfer have one length")),
+    /// Checks this rank's side of operation `token`, of `len` bytes. False: the operation has ended, by a fault, or
+    /// since there is nothing to move.
+    fn is_started(
+        &mut self,
+        peer: u32,
+        token: Token,
+        len: Result<u64, Fault>,
+        local: &Local<'_, Region>,
+    ) -> bool {
+        let own = self
+            .regions
+            .check_own(local.region.id(), local.at, local.len);
+        let checked = match self.is_lost(peer) {
+            true => Err(LOST),
+            false => own.and(len),
         };
-        let goes_on = checked.is_ok() && len > 0;
+        let goes_on = checked.is_ok_and(|len| len > 0);
         if !goes_on {
-            self.finish(token, checked);
+            self.finish(token, checked.map(drop));
         }
         goes_on
     }

@@ -13,8 +13,8 @@ mod double_copy;
 
 use std::vec::Vec;
 
+use oxmpi_wire::Bytes;
 use oxmpi_wire::regions::RegionId;
-use oxmpi_wire::{Access, Bytes};
 
 use self::double_copy::{FifoState, OfferFill};
 use super::MAX_COPY;
@@ -143,7 +143,7 @@ impl<B: Bytes> ShmTx<B> {
     }
 
     /// Offers the bytes of `region` to `to` and returns what the region's key says of the offer. A region has one offer;
-    /// further peers pull.
+    /// further peers pull. Bytes that peers may write are not offered: an offer is claimed once, and may hold a copy.
     pub(super) fn offer(&mut self, region: RegionId, to: u32) -> OfferKey {
         match self.regions.note(region).copied().flatten() {
             Some((peer, key)) if peer == to => return key,
@@ -166,7 +166,7 @@ impl<B: Bytes> ShmTx<B> {
         if self.preference.protocol == Some(BulkProtocol::Buffers) {
             return None;
         }
-        let bytes = self.regions.check(region, Some(Access::Read), 0, 0).ok()?;
+        let bytes = self.regions.ahead(region)?;
         let (len, address) = (bytes.len(), bytes.address().unwrap_or(0));
         if len == 0 {
             return None;

@@ -1,0 +1,15 @@
+//! Rank 0 gives each rank its number. rsmpi: `scatter`.
+
+use oxmpi::World;
+
+fn main() -> oxmpi::Result<()> {
+    let world = World::init()?;
+    let comm = world.comm();
+    let root = 0;
+
+    let mut x = [0];
+    let all = (comm.rank() == root).then(|| (0..comm.size()).collect::<Vec<_>>());
+    comm.scatter(all.as_deref(), &mut x, root)?;
+    assert_eq!(x[0], comm.rank());
+    Ok(())
+}

@@ -1,0 +1,5 @@
+//! Collectives of groups of ranks.
+
+mod calls;
+mod failures;
+mod oracle;

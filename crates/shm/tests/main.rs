@@ -1,0 +1,10 @@
+//! Tests from outside the crate: nodes of threads and of processes.
+
+mod collectives;
+mod common;
+mod conformance;
+mod doorbells;
+mod hostile;
+mod node_barriers;
+mod processes;
+mod transport;

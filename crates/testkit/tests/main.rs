@@ -1,0 +1,5 @@
+//! Tests from outside the crate.
+
+mod corpora;
+mod fabric;
+mod network;

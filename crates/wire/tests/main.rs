@@ -1,0 +1,16 @@
+//! Tests from outside the crate: engines joined by a model network, against oracles and laws.
+
+mod cancel;
+mod fast_path;
+mod flow;
+mod generalized;
+mod header;
+mod hostile;
+mod loss;
+mod matching;
+mod network;
+mod oracle;
+mod path_table;
+mod paths;
+mod pmi;
+mod regions;
