@@ -6,8 +6,7 @@ fn main() -> oxmpi::Result<()> {
     let world = World::init()?;
     let comm = world.comm();
 
-    let mut ranks = vec![0; comm.size()];
-    comm.alltoall(&vec![comm.rank(); comm.size()], &mut ranks)?;
+    let ranks = comm.alltoall(&vec![comm.rank(); comm.size()])?;
     println!("{ranks:?}");
     assert!(ranks.into_iter().eq(0..comm.size()));
     Ok(())

@@ -31,7 +31,7 @@ fn main() -> oxmpi::Result<()> {
     if world.comm().rank() == 0 {
         records[0] = wanted;
     }
-    world.comm().bcast(&mut records, 0)?;
+    world.comm().bcast_into(&mut records, 0)?;
     assert_eq!(records, [wanted]);
     Ok(())
 }

@@ -17,7 +17,7 @@ fn main() -> oxmpi::Result<()> {
     if world.comm().rank() == 0 {
         data = wanted;
     }
-    world.comm().bcast(&mut data, 0)?;
+    world.comm().bcast_into(&mut data, 0)?;
     assert_eq!(data, wanted);
     Ok(())
 }

@@ -6,14 +6,8 @@ fn main() -> oxmpi::Result<()> {
     let world = World::init()?;
     let comm = world.comm();
     let (rank, count, root) = (comm.rank(), comm.size(), 0);
-    let at_root = |len| (rank == root).then(|| vec![0u64; len]);
 
-    let mut powers = at_root(count);
-    comm.gather(
-        &[2u64.wrapping_pow(rank as u32 + 1)],
-        powers.as_deref_mut(),
-        root,
-    )?;
+    let powers = comm.gather(&2u64.wrapping_pow(rank as u32 + 1), root)?;
     if let Some(powers) = powers {
         println!("gathered {powers:?}");
         assert!(
@@ -24,8 +18,8 @@ fn main() -> oxmpi::Result<()> {
     }
 
     let row: Vec<u64> = (1..=count as u64).map(|x| x * (rank as u64 + 1)).collect();
-    let mut table = at_root(count * count);
-    comm.gather(&row, table.as_deref_mut(), root)?;
+    let mut table = (rank == root).then(|| vec![0; count * count]);
+    comm.gather_into(&row, table.as_deref_mut(), root)?;
     for (factor, row) in (1..).zip(table.as_deref().unwrap_or_default().chunks(count)) {
         assert!((1..).zip(row).all(|(x, &product)| product == x * factor));
     }

@@ -7,9 +7,8 @@ fn main() -> oxmpi::Result<()> {
     let comm = world.comm();
     let root = 0;
 
-    let mut x = [0];
     let all = (comm.rank() == root).then(|| (0..comm.size()).collect::<Vec<_>>());
-    comm.scatter(all.as_deref(), &mut x, root)?;
-    assert_eq!(x[0], comm.rank());
+    let x = comm.scatter(all.as_deref(), root)?;
+    assert_eq!(x, comm.rank());
     Ok(())
 }

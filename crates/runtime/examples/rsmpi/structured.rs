@@ -20,7 +20,7 @@ fn main() -> oxmpi::Result<()> {
     if comm.rank() == 0 {
         ints = zerocopy::transmute!(Particle { kind, charge, spin });
     }
-    comm.bcast(&mut ints, 0)?;
+    comm.bcast_into(&mut ints, 0)?;
     assert_eq!(ints, [3, 2, 1]);
     Ok(())
 }

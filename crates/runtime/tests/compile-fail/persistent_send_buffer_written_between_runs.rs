@@ -7,5 +7,7 @@ fn main() -> Result<()> {
     let mut send = comm.send_init(&values, 0, 1)?;
     send.run()?;
     values[0] = 1;
-    send.run().map(drop)
+    send.run()?;
+    println!("{values:?}");
+    Ok(())
 }

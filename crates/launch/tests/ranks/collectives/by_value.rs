@@ -23,7 +23,7 @@ fn values_reach_the_ranks_that_slices_reach() {
             let one_each = vec![1u64; size];
             assert_eq!(comm.reduce_scatter_block(&one_each, Op::SUM)?, size as u64);
             for root in [0, size - 1] {
-                assert_eq!(comm.bcast(&value(rank, 1), root)?, value(root, 1));
+                assert_eq!(comm.bcast(value(rank, 1), root)?, value(root, 1));
                 let all = comm.gather(&value(rank, 7), root)?;
                 let expected: Vec<_> = (0..size).map(|from| value(from, 7)).collect();
                 assert_eq!(all, (rank == root).then_some(expected));

@@ -29,14 +29,14 @@ pub fn bcast<T: Data>(values: &mut [T], root: impl Into<Root>) -> impl Collectiv
 }
 
 impl<A: Threading> Comm<A> {
-    /// The value of rank `root` (`MPI_Bcast`); those of the other ranks are not used.
+    /// Gives every rank the value of rank `root` (`MPI_Bcast`); those of the other ranks are not used. By value, so
+    /// that nobody takes `bcast(&mut x, 0)` for [`Comm::bcast_into`].
     ///
     /// # Errors
     /// When `root` does not exist, or a rank is lost.
-    pub fn bcast<T: Data>(&self, value: &T, root: usize) -> Result<T> {
-        let mut result = *value;
-        self.bcast_into(slice::from_mut(&mut result), root)?;
-        Ok(result)
+    pub fn bcast<T: Data>(&self, mut value: T, root: usize) -> Result<T> {
+        self.bcast_into(slice::from_mut(&mut value), root)?;
+        Ok(value)
     }
 
     /// Gives every rank the values of rank `root` (`MPI_Bcast`). All ranks pass slices of the same
