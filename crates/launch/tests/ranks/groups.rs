@@ -93,30 +93,29 @@ fn create_group_needs_its_members_only() {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
             let (rank, size, all) = (comm.rank(), comm.size(), comm.group());
-            if rank == 0 {
-                let odd = all.incl((1..size).step_by(2))?;
-                assert!(comm.create_group(&odd, 0)?.is_none());
-                for _ in 1..size {
-                    comm.recv(&mut [0u8], Source::Any, 7)?;
-                }
-                return comm.barrier();
-            }
             let odd: Vec<usize> = (1..size).step_by(2).collect();
             let even: Vec<usize> = (2..size).step_by(2).rev().collect();
             let members = if rank % 2 == 1 { odd } else { even };
             let group = all.incl(members.iter().copied())?;
-            let next = members[(group.rank().expect("a member") + 1) % members.len()];
-            // The groups create different numbers of communicators.
-            for _ in 0..3 + 4 * (rank % 2) {
-                comm.bsend(&[rank], next, 7)?;
-                let part = comm.create_group(&group, 7)?.expect("a member");
-                exercise(&part, &members, rank)?;
-                comm.recv(&mut [0usize], Source::Any, 7)?;
-                let nested = part.create_group(&part.group(), 7)?.expect("a member");
-                assert_eq!(nested.compare(&part), Comparison::Congruent);
-                exercise(&nested, &members, rank)?;
+            if rank == 0 {
+                assert!(comm.create_group(&group, 0)?.is_none());
+                for _ in 1..size {
+                    comm.recv(&mut [0u8], Source::Any, 7)?;
+                }
+            } else {
+                let next = members[(group.rank().expect("a member") + 1) % members.len()];
+                // The groups create different numbers of communicators.
+                for _ in 0..3 + 4 * (rank % 2) {
+                    comm.bsend(&[rank], next, 7)?;
+                    let part = comm.create_group(&group, 7)?.expect("a member");
+                    exercise(&part, &members, rank)?;
+                    comm.recv(&mut [0usize], Source::Any, 7)?;
+                    let nested = part.create_group(&part.group(), 7)?.expect("a member");
+                    assert_eq!(nested.compare(&part), Comparison::Congruent);
+                    exercise(&nested, &members, rank)?;
+                }
+                comm.send(&[1u8], 0, 7)?;
             }
-            comm.send(&[1u8], 0, 7)?;
             comm.barrier()?;
             // Ranks agree on contexts again that none of them has.
             let copy = comm.dup()?;
@@ -133,26 +132,27 @@ fn threads_create_groups_under_their_own_tags() {
         let comm = world.comm().share()?;
         let (rank, all) = (comm.rank(), comm.group());
         thread::scope(|threads| {
-            for tag in 0..3u32 {
+            let creating = [0, 1, 2].map(|tag| {
                 let (comm, all) = (&comm, &all);
-                threads.spawn(move || {
-                    // The group without rank `tag`; rank order differs from tag to tag.
-                    let members = (0..3).map(|n| (n + tag as usize) % 3);
-                    let group = all.incl(members.filter(|&n| n != tag as usize))?;
-                    for step in 0..50u32 {
+                threads.spawn(move || -> oxmpi::Result<()> {
+                    // The group without rank `tag`; the order of ranks differs from tag to tag.
+                    let members = (0..3).map(|n| (n + tag) % 3).filter(|&n| n != tag);
+                    let (group, tag) = (all.incl(members)?, tag as u32);
+                    for step in 0..50 {
                         let Some(part) = comm.create_group(&group, tag)? else {
                             assert_eq!(rank, tag as usize);
                             continue;
                         };
-                        assert_eq!(
-                            part.allreduce(&(tag * 100 + step), Op::MIN)?,
-                            tag * 100 + step
-                        );
+                        let value = tag * 100 + step;
+                        assert_eq!(part.allreduce(&value, Op::MIN)?, value);
+                        assert_eq!(part.allreduce(&value, Op::MAX)?, value);
                     }
-                    Ok::<(), oxmpi::Error>(())
-                });
-            }
-        });
+                    Ok(())
+                })
+            });
+            let ended = creating.map(|thread| thread.join().expect("no panic"));
+            ended.into_iter().collect::<oxmpi::Result<()>>()
+        })?;
         comm.barrier()
     });
 }
