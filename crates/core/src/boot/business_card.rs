@@ -259,12 +259,73 @@ pub(super) fn malformed(why: &dyn fmt::Display) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::co_located;
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::Duration;
+
+    use oxmpi_os::fork::ForkGuard;
+
+    use super::*;
+    use crate::boot::open_acceptor;
+    use crate::{Communicator, Endpoint, EndpointCell, EndpointPolicy, Single, WaitMode};
 
     #[test]
     fn numbers_of_processes_count_in_one_namespace_of_one_machine() {
         let nodes = ["one.1.2.3", "one.9.2.3.77", "one.1.4.3", "two.1.2.3"];
         let ranks = nodes.into_iter().zip([10, 11, 12, 13]);
         assert_eq!(co_located("one.1.2.3", ranks), (3, vec![10, 11]));
+    }
+
+    /// Ranks on nodes of their own, which know each other by their texts only.
+    #[test]
+    fn ranks_join_by_their_business_cards() {
+        const RANKS: u32 = 3;
+        let preference = NetworkPreference {
+            selection: Selection {
+                tcp: true,
+                ..Selection::default()
+            },
+            filter: InterfaceFilter::new("127.0.0.0/8", "").expect("a range"),
+            options: TcpOptions::default(),
+        };
+        let opened = (0..RANKS).map(|rank| {
+            let (acceptor, mut address) = open_acceptor(false).expect("an acceptor");
+            address.node.push_str(&rank.to_string());
+            (acceptor, address)
+        });
+        let opened: Vec<_> = opened.collect();
+        let first = opened[0].1.clone();
+        let listeners: Vec<NetworkListener> = opened
+            .into_iter()
+            .map(|(acceptor, address)| {
+                NetworkListener::open(&preference, acceptor, address, &first).expect("a listener")
+            })
+            .collect();
+        let texts: Vec<String> = listeners.iter().map(ToString::to_string).collect();
+        let (done, ended) = channel();
+        for (rank, listener) in (0..).zip(listeners) {
+            let (texts, done) = (texts.clone(), done.clone());
+            thread::spawn(move || {
+                let wired = listener.join(rank, &texts, SegmentLayout::new);
+                let wired = wired.expect("the others");
+                let policy = EndpointPolicy {
+                    wait: WaitMode::Passive,
+                    ..EndpointPolicy::default()
+                };
+                let fork = ForkGuard::new().expect("a guard");
+                let endpoint = Endpoint::new(wired, policy, fork).expect("an endpoint");
+                let group = endpoint.all_ranks(rank);
+                let access = Single::new(EndpointCell::new(endpoint).expect("a cell"));
+                let comm = Communicator::new(access, Endpoint::FIRST_CONTEXT, group);
+                for _ in 0..100 {
+                    comm.barrier().expect("all are here");
+                }
+                done.send(comm.group().size()).expect("the test waits");
+            });
+        }
+        for _ in 0..RANKS {
+            let size = ended.recv_timeout(Duration::from_secs(120));
+            assert_eq!(size, Ok(RANKS), "a rank hangs or has failed");
+        }
     }
 }
