@@ -113,12 +113,12 @@ fn lists_of_lists_stay_flat() {
     );
     // Neighbours in Fibonacci's sequence: the shorter one is shared.
     let (mut one, mut two) = (INT.clone(), column);
-    for i in 1..60i64 {
+    for i in 1..24i64 {
         let reach = two.true_extent() + 4 * i;
         (one, two) = (two.clone(), structure(&[(1, 0, &two), (1, reach, &one)]));
     }
     let depth = depth(&two.bytes.shape);
-    assert!(depth <= 2 * two.size().ilog2() as usize, "depth {depth}");
+    assert!(depth <= 16, "depth {depth}");
 }
 
 #[test]
