@@ -78,7 +78,7 @@ impl<A: Threading> Communicator<A> {
     /// A new endpoint among the same ranks, and the group of all its links.
     ///
     /// The ranks connect by system calls with a time limit, so all of them are here before they begin. Some may
-    /// still wait for messages of others, which those deliver meanwhile: see [`thread_endpoints::while_driving`].
+    /// still wait for messages of others, which those deliver meanwhile: see `thread_endpoints::while_driving`.
     pub fn new_endpoint(&self) -> Result<(Endpoint, Group)> {
         let ranks = match self.group().is_on_one_node() {
             true => self.connect_on_node().map(WiredRanks::from),

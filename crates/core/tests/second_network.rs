@@ -69,9 +69,9 @@ fn recv(comm: &Communicator<Single>, from: usize, tag: u32, len: usize) -> Vec<u
     bytes
 }
 
-/// Both ways, on every path of a message, whether ranks spin or sleep.
+/// In both directions, on every path of a message, whether ranks spin or sleep.
 #[test]
-fn messages_of_all_lengths_go_both_ways() {
+fn messages_of_all_lengths_reach_both_ranks() {
     for wait in [WaitMode::Auto, WaitMode::Passive] {
         job(2, wait, |comm| {
             let me = comm.group().rank() as usize;

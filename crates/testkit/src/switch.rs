@@ -23,7 +23,10 @@ use crate::region_store::{RegionOffset, key_of, number_in};
 type Event = Result<(Header, Vec<u8>), Fault>;
 
 /// The registered memory of all ranks, by owner and number.
-type Regions<B> = Arc<Mutex<BTreeMap<(u32, u64), B>>>;
+type Regions<B> = Arc<Mutex<RegionsByOwner<B>>>;
+
+/// By owner and number.
+type RegionsByOwner<B> = BTreeMap<(u32, u64), (B, Access)>;
 
 /// Most frames that wait on one way.
 const CAPACITY: usize = 16;
@@ -34,6 +37,8 @@ struct Wire {
     events: Sender<Event>,
     waiting: Arc<AtomicUsize>,
     refused: bool,
+    /// Why the peer is lost, once that was reported.
+    lost: Option<Fault>,
     doorbell: UnixStream,
 }
 
@@ -107,6 +112,7 @@ pub fn switch<B: Bytes>(ranks: u32) -> io::Result<Vec<(SwitchTx<B>, SwitchRx)>> 
                 events: sender,
                 waiting,
                 refused: false,
+                lost: None,
                 doorbell: doorbell.try_clone()?,
             });
         }
@@ -120,42 +126,69 @@ pub fn switch<B: Bytes>(ranks: u32) -> io::Result<Vec<(SwitchTx<B>, SwitchRx)>> 
 }
 
 impl<B> SwitchTx<B> {
-    fn regions(&self) -> MutexGuard<'_, BTreeMap<(u32, u64), B>> {
+    fn regions(&self) -> MutexGuard<'_, RegionsByOwner<B>> {
         self.regions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<B: Bytes> SwitchTx<B> {
-    /// Moves bytes from a region of one rank to a region of another one.
+    /// Ends an operation on memory of `peer` by `perform`, which gets the regions and this rank.
+    fn end(
+        &mut self,
+        peer: Peer,
+        token: Token,
+        perform: impl FnOnce(&RegionsByOwner<B>, u32) -> Result<(), Fault>,
+    ) -> Result<(), Busy> {
+        let wire = &mut self.wires[peer.0 as usize];
+        wire.refused |= self.ended.len() >= CAPACITY;
+        if wire.refused {
+            return Err(Busy);
+        }
+        let result = match wire.lost {
+            Some(why) => Err(why),
+            None => perform(&self.regions(), self.me),
+        };
+        self.ended.push((token, result));
+        Ok(())
+    }
+
+    /// Moves bytes from a region of one rank to a region of another one, `peer` or this one.
     fn copy(
         &mut self,
+        peer: Peer,
         from: RegionOffset,
         to: RegionOffset,
         len: Result<u64, Fault>,
         token: Token,
-    ) {
-        let result = len.and_then(|len| {
-            let regions = self.regions();
-            let (source, target) = (range(&regions, from, len)?, range(&regions, to, len)?);
+    ) -> Result<(), Busy> {
+        self.end(peer, token, |regions, me| {
+            let len = len?;
+            let source = range(regions, me, from, len, Access::READ)?;
+            let target = range(regions, me, to, len, Access::WRITE)?;
             let mut bytes = Collected(Vec::new(), len as usize);
             source.drain(from.2, len as usize, &mut bytes);
             target.fill(to.2, &mut bytes.0.as_slice());
             Ok(())
-        });
-        self.ended.push((token, result));
+        })
     }
 }
 
-/// The region of these bytes.
+/// The region of these bytes, if `me` may access them so.
 fn range<B: Bytes>(
-    regions: &BTreeMap<(u32, u64), B>,
+    regions: &RegionsByOwner<B>,
+    me: u32,
     (owner, number, at): RegionOffset,
     len: u64,
+    access: Access,
 ) -> Result<&B, Fault> {
     let region = regions.get(&(owner, number));
     let end = at.checked_add(len);
-    let inside = region.filter(|region| end.is_some_and(|end| end <= region.len()));
-    inside.ok_or(Fault::NOT_REGISTERED)
+    let inside = region.filter(|(bytes, _)| end.is_some_and(|end| end <= bytes.len()));
+    match inside {
+        Some((bytes, allowed)) if owner == me || allowed.contains(access) => Ok(bytes),
+        _ if owner == me => Err(Fault::Invalid("a range is within its region")),
+        _ => Err(Fault::NOT_REGISTERED),
+    }
 }
 
 impl<B> Drop for SwitchTx<B> {
@@ -229,9 +262,10 @@ impl<B: Bytes> Memory for SwitchTx<B> {
     type Bytes = B;
     type Region = u64;
 
-    fn register(&mut self, bytes: B, _: Access, _: Peer) -> Result<u64, Fault> {
+    fn register(&mut self, bytes: B, access: Access, _: Peer) -> Result<u64, Fault> {
         self.last_region += 1;
-        self.regions().insert((self.me, self.last_region), bytes);
+        let name = (self.me, self.last_region);
+        self.regions().insert(name, (bytes, access));
         Ok(self.last_region)
     }
 
@@ -253,10 +287,8 @@ impl<B: Bytes> Rma for SwitchTx<B> {
         to: Local<'_, u64>,
         token: Token,
     ) -> Result<(), Busy> {
-        let source = (of.0, number_in(from.key), from.at);
-        let len = to.transfer_len(&from);
-        self.copy(source, (self.me, *to.region, to.at), len, token);
-        Ok(())
+        let (source, len) = ((of.0, number_in(from.key), from.at), to.transfer_len(&from));
+        self.copy(of, source, (self.me, *to.region, to.at), len, token)
     }
 
     fn put(
@@ -266,10 +298,8 @@ impl<B: Bytes> Rma for SwitchTx<B> {
         at: Remote<'_>,
         token: Token,
     ) -> Result<(), Busy> {
-        let target = (to.0, number_in(at.key), at.at);
-        let len = from.transfer_len(&at);
-        self.copy((self.me, *from.region, from.at), target, len, token);
-        Ok(())
+        let (target, len) = ((to.0, number_in(at.key), at.at), from.transfer_len(&at));
+        self.copy(to, (self.me, *from.region, from.at), target, len, token)
     }
 
     fn atomic(
@@ -280,21 +310,28 @@ impl<B: Bytes> Rma for SwitchTx<B> {
         old: Local<'_, u64>,
         token: Token,
     ) -> Result<(), Busy> {
-        let result = old.word_width(&at).and_then(|width| {
-            let regions = self.regions();
-            let own = range(&regions, (self.me, *old.region, old.at), old.len)?;
-            let word = range(&regions, (to.0, number_in(at.key), at.at), at.len)?;
-            let before = word.atomic(at.at, width, atomic);
+        self.end(to, token, |regions, me| {
+            let width = old.word_width(&at)?;
+            let own = range(
+                regions,
+                me,
+                (me, *old.region, old.at),
+                old.len,
+                Access::WRITE,
+            )?;
+            let (word, both) = (
+                (to.0, number_in(at.key), at.at),
+                Access::READ | Access::WRITE,
+            );
+            let before = range(regions, me, word, at.len, both)?.atomic(at.at, width, atomic);
             width.fill(own, old.at, before.ok_or(Fault::NOT_REGISTERED)?);
             Ok(())
-        });
-        self.ended.push((token, result));
-        Ok(())
+        })
     }
 
-    fn flush_peer(&mut self, _: Peer, token: Token) -> Result<(), Busy> {
-        self.ended.push((token, Ok(())));
-        Ok(())
+    /// All that was started before has ended.
+    fn flush_peer(&mut self, to: Peer, token: Token) -> Result<(), Busy> {
+        self.end(to, token, |_, _| Ok(()))
     }
 }
 
@@ -364,6 +401,9 @@ impl<B: Bytes> Rx<SwitchTx<B>> for SwitchRx {
         let wire = &mut tx.wires[from.0 as usize];
         if event.is_ok() && waiting.fetch_sub(1, Ordering::SeqCst) >= CAPACITY {
             wire.wake();
+        }
+        if let Ok(Err(why)) = event {
+            wire.lost = Some(why);
         }
         if wire.refused && !wire.is_full() {
             wire.refused = false;

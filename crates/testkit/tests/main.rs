@@ -3,3 +3,4 @@
 mod corpora;
 mod fabric;
 mod network;
+mod switch;

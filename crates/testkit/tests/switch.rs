@@ -12,8 +12,8 @@ impl TestedTransport for Switch {
     type Rx = SwitchRx;
     type Memory = Buffer;
 
-    fn join() -> [TransportEnd<Self>; 2] {
-        TransportEnd::two(switch(2).expect("two pipes"))
+    fn ends(count: u32) -> Vec<(SwitchTx<Buffer>, SwitchRx)> {
+        switch(count).expect("pipes")
     }
 }
 

@@ -3,9 +3,11 @@
 mod cancel;
 mod fast_path;
 mod flow;
+mod flushes;
 mod generalized;
 mod header;
 mod hostile;
+mod layout;
 mod loss;
 mod matching;
 mod network;
@@ -14,3 +16,4 @@ mod path_table;
 mod paths;
 mod pmi;
 mod regions;
+mod tokens;

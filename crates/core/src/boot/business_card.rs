@@ -9,6 +9,7 @@ use oxmpi_wire::transports::{Selection, Verdict};
 use oxmpi_wire::{Network, Peer};
 
 use super::endpoint_address::{is_first_alone, machine, processes};
+use super::leader_exchange::malformed;
 use super::node::Acceptor;
 use super::nodes::JobNodes;
 use super::{EndpointAddress, ExchangeTraffic, RemoteRanks, WiredRanks, accept_ranks, join_node};
@@ -250,11 +251,6 @@ fn parse(text: &str) -> Result<(EndpointAddress, u32, WireLengths, &str)> {
     let pid = next().parse().map_err(|why| malformed(&why))?;
     let lengths = next().parse().map_err(|why| malformed(&why))?;
     Ok((address, pid, lengths, next()))
-}
-
-/// The error of a business card that cannot be read.
-pub(super) fn malformed(why: &dyn fmt::Display) -> Error {
-    Error::start("looking for the ranks of other nodes", why)
 }
 
 #[cfg(test)]

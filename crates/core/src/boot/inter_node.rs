@@ -15,9 +15,9 @@ use oxmpi_shm::GatheredNode;
 use oxmpi_wire::exchange::{self, AddressDirectory, AddressExchange, NodeAddressTable};
 use oxmpi_wire::{Network, Peer};
 
-use super::business_card::{WireLengths, agree, cannot_watch, co_located, malformed};
+use super::business_card::{WireLengths, agree, cannot_watch, co_located};
 use super::endpoint_address::is_first_alone;
-use super::leader_exchange::{self, ExchangeTraffic, LeaderAddress};
+use super::leader_exchange::{self, ExchangeTraffic, LeaderAddress, malformed};
 use super::node::{gather, gather_at_node, release};
 use super::nodes::PublishedNodes;
 use super::{NetworkListener, ProcessManager, RemoteRanks, StartOptions, WiredRanks, address};

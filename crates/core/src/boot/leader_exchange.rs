@@ -1,6 +1,7 @@
 //! The exchange of node address tables between the leaders of nodes, over the first connections of the job,
 //! which messages between these ranks use later.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
@@ -11,7 +12,6 @@ use oxmpi_wire::{
     Token, Tx,
 };
 
-use super::business_card::malformed;
 use crate::error::{Error, Result};
 use crate::links::sleep;
 
@@ -69,6 +69,11 @@ pub(super) fn run(
             ExchangeStep::Done => return mail.finish(),
         }
     }
+}
+
+/// The error of a business card that cannot be read.
+pub(super) fn malformed(why: &dyn fmt::Display) -> Error {
+    Error::start("looking for the ranks of other nodes", why)
 }
 
 pub(super) fn wrong(why: ExchangeError) -> Error {

@@ -10,10 +10,9 @@ use oxmpi_tcp::{TcpRx, TcpTx};
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{
     Access, Atomic, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Network, Peer, Put,
-    Remote, Rma, Rx, Sink, Sleeper, Slot, Token, Tx, WaitObjects,
+    Remote, Rma, Sleeper, Slot, Token, Tx, WaitObjects,
 };
 
-use super::LinksTx;
 use super::other_network::{OtherNetwork, OtherRx, OtherSlot, OtherTx};
 
 /// Both halves of a network.
@@ -280,30 +279,6 @@ impl Rma for NetworkTx {
 
     fn flush_peer(&mut self, to: Peer, token: Token) -> Result<(), Busy> {
         with_network!(self, tx => tx.flush_peer(to, token))
-    }
-}
-
-impl Rx<LinksTx> for NetworkRx {
-    fn poll<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, budget: u32, sink: &mut S) -> u32 {
-        match self {
-            Self::Tcp(tcp) => tcp.poll(tx, budget, sink),
-            Self::Other(other) => {
-                let (moved, events) = other.poll(tx.other_network(), None, budget);
-                events.into_iter().for_each(|event| event.hand(tx, sink));
-                moved
-            }
-        }
-    }
-
-    fn poll_from<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, from: Peer, sink: &mut S) -> u32 {
-        match self {
-            Self::Tcp(tcp) => tcp.poll_from(tx, from, sink),
-            Self::Other(other) => {
-                let (moved, events) = other.poll(tx.other_network(), Some(from), 1);
-                events.into_iter().for_each(|event| event.hand(tx, sink));
-                moved
-            }
-        }
     }
 }
 

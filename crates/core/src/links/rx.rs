@@ -27,6 +27,30 @@ pub(crate) struct LinksRx {
     network: Option<(NetworkRx, LinkRanks, PollPace)>,
 }
 
+impl Rx<LinksTx> for NetworkRx {
+    fn poll<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, budget: u32, sink: &mut S) -> u32 {
+        match self {
+            NetworkRx::Tcp(tcp) => tcp.poll(tx, budget, sink),
+            NetworkRx::Other(other) => {
+                let (moved, events) = other.poll(tx.other_network(), None, budget);
+                events.into_iter().for_each(|event| event.hand(tx, sink));
+                moved
+            }
+        }
+    }
+
+    fn poll_from<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, from: Peer, sink: &mut S) -> u32 {
+        match self {
+            NetworkRx::Tcp(tcp) => tcp.poll_from(tx, from, sink),
+            NetworkRx::Other(other) => {
+                let (moved, events) = other.poll(tx.other_network(), Some(from), 1);
+                events.into_iter().for_each(|event| event.hand(tx, sink));
+                moved
+            }
+        }
+    }
+}
+
 /// When the network is polled.
 struct PollPace {
     /// Polls of shared memory until the next poll of the network.

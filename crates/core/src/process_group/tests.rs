@@ -39,15 +39,15 @@ proptest! {
     }
 
     #[test]
-    fn comparison_sees_order_and_members(a in processes(), b in processes(), turn in 0usize..12) {
+    fn comparison_sees_order_and_members(a in processes(), b in processes(), steps in 0usize..12) {
         let sorted = |list: &[u32]| {
             let mut list = list.to_vec();
             list.sort_unstable();
             list
         };
-        let mut turned = a.clone();
-        turned.rotate_left(turn % a.len().max(1));
-        for b in [b, turned] {
+        let mut rotated = a.clone();
+        rotated.rotate_left(steps % a.len().max(1));
+        for b in [b, rotated] {
             let expected = match () {
                 () if a == b => Comparison::Identical,
                 () if sorted(&a) == sorted(&b) => Comparison::Similar,
