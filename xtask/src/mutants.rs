@@ -100,6 +100,9 @@ fn test_mutants(
     let mut command = Command::new(repo.tool("cargo-mutants")?);
     command.current_dir(copy);
     command.env("CARGO_TARGET_DIR", repo.root.join("target/mutants"));
+    // A case that one mutant fails must not be replayed for the next, and the score must not depend on luck.
+    command.env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
+    command.env("PROPTEST_RNG_SEED", "1");
     command.args(["mutants", "--in-place", "--colors=never"]);
     command.args(["--package", &package.name]);
     command.arg(format!("--minimum-test-timeout={SECONDS}"));
