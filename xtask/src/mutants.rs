@@ -61,55 +61,24 @@ pub(crate) fn run(repo: &Repo, options: &MutantsOptions) -> Result {
     score.verdict()
 }
 
-/// Tests the mutants of a package with its unit tests first: to build all tests takes longer than to run these.
+/// Runs cargo-mutants in the copy. What it builds of other packages stays for later runs.
 fn test_package(repo: &Repo, copy: &Path, package: &Package, shard: &str) -> Result<MutantScore> {
-    let unit = if package.is_library() {
-        "--lib"
-    } else {
-        "--bins"
-    };
-    let mut arguments = vec![
-        format!("--shard={shard}"),
-        "--sharding=round-robin".into(),
-        format!("--cargo-arg={unit}"),
-    ];
-    arguments.extend(EXCLUDED.map(|files| format!("--exclude={files}")));
-    let mut score = test_mutants(repo, copy, package, &arguments)?;
-    let left = std::mem::take(&mut score.missed);
-    if !left.is_empty() {
-        let arguments: Vec<String> = left.iter().map(|mutant| only(mutant)).collect();
-        score.add(test_mutants(repo, copy, package, &arguments)?);
-    }
-    Ok(score)
-}
-
-/// The argument that selects the mutant of this name.
-fn only(mutant: &str) -> String {
-    let literal = |c: char| match c.is_ascii_alphanumeric() {
-        true => c.to_string(),
-        false => format!("\\x{{{:x}}}", u32::from(c)),
-    };
-    format!("--re=^{}$", mutant.chars().map(literal).collect::<String>())
-}
-
-/// Runs cargo-mutants in the copy. What it builds from other packages stays for later runs.
-fn test_mutants(
-    repo: &Repo,
-    copy: &Path,
-    package: &Package,
-    arguments: &[String],
-) -> Result<MutantScore> {
     let folder = repo.scratch("mutants")?;
     let mut command = Command::new(repo.tool("cargo-mutants")?);
     command.current_dir(copy);
+    command.env("CARGO", copy.join("xtask/src/mutants/cargo.sh"));
     command.env("CARGO_TARGET_DIR", repo.root.join("target/mutants"));
+    let is_library = package.is_library();
+    command.env("UNIT_TESTS", if is_library { "--lib" } else { "--bins" });
     // A case that one mutant fails must not be replayed for the next, and the score must not depend on luck.
     command.env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
     command.env("PROPTEST_RNG_SEED", "1");
     command.args(["mutants", "--in-place", "--colors=never"]);
-    command.args(["--package", &package.name]);
+    command.args(["--package", &package.name, "--sharding=round-robin"]);
+    command.arg(format!("--shard={shard}"));
+    command.args(EXCLUDED.map(|files| format!("--exclude={files}")));
     command.arg(format!("--minimum-test-timeout={SECONDS}"));
-    command.arg("--output").arg(&folder).args(arguments);
+    command.arg("--output").arg(&folder);
     let status = watch(command, |_| ())?;
     // 2: some are missed; 3: some timed out; all other failures are of the tool or of the unchanged tests.
     match status.code() {
@@ -189,14 +158,6 @@ impl std::fmt::Display for MutantScore {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_mutant_is_selected_by_its_name() {
-        assert_eq!(
-            only("b.rs:1: - with +"),
-            r"--re=^b\x{2e}rs\x{3a}1\x{3a}\x{20}\x{2d}\x{20}with\x{20}\x{2b}$"
-        );
-    }
 
     fn score(caught: usize, missed: &[&str], timeouts: &[&str]) -> MutantScore {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).into()).collect();
