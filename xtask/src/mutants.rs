@@ -1,20 +1,22 @@
 //! `cargo xtask long mutants`: changes one place at a time and sees whether a test fails.
 
 use crate::commands::watch;
+use crate::repo::Package;
 use crate::{Repo, Result};
 use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Run a shard of the single-change mutants of a library, or of all; at least 90% of the viable ones must be caught
+/// Run a shard of the single-change mutants of a package, or of all; at least 90% of the viable ones must be caught
 ///
-/// Runs cargo-mutants, which is installed under `target/tools` when it is missing. It builds and tests a copy of
-/// the repository for each mutant: minutes each. A mutant is caught if a test fails, missed if none does, a timeout
-/// if the tests hang in spite of their watchdogs, and unviable if it does not compile. Timeouts count as failures.
+/// Runs cargo-mutants, which is installed under `target/tools` when it is missing, on a copy of the repository. Each
+/// mutant is built and tested with the unit tests of its package, and if these do not notice it, with all tests of
+/// the package: seconds to minutes each. A mutant is caught if a test fails, missed if none does, a timeout if the
+/// tests hang in spite of their watchdogs, and unviable if it does not compile. Timeouts count as failures.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct MutantsOptions {
-    /// The library, such as `oxmpi-wire`; all by default
+    /// The package, such as `oxmpi-wire`; all by default
     #[arg(value_name = "CRATE")]
     package: Option<String>,
     /// Every Nth mutant from the Kth on, K from 0; by default every 60th, another K each day
@@ -25,6 +27,9 @@ pub(crate) struct MutantsOptions {
 /// Mutants are this far apart by default.
 const SHARDS: u64 = 60;
 
+/// Files without mutants: those of tests, and one that the default features leave out.
+const EXCLUDED: [&str; 2] = ["**/tests.rs", "crates/topo/src/hwloc.rs"];
+
 /// Seconds for the tests of one mutant: several watchdogs of two minutes one after another.
 const SECONDS: u32 = 1200;
 
@@ -32,41 +37,58 @@ const SECONDS: u32 = 1200;
 const CAUGHT_PERCENT_MIN: usize = 90;
 
 pub(crate) fn run(repo: &Repo, options: &MutantsOptions) -> Result {
-    let names: Vec<&str> = repo.libraries().map(|package| &*package.name).collect();
+    let packages: Vec<&Package> = repo.published().collect();
     let chosen = match options.package.as_deref() {
-        Some(name) if names.contains(&name) => vec![name],
-        Some(name) => {
-            let names = names.join(", ");
-            return Err(format!("no library '{name}'; there are: {names}").into());
-        }
-        None => names,
+        None => packages,
+        Some(name) => match packages.iter().find(|package| package.name == name) {
+            Some(package) => vec![*package],
+            None => {
+                let names: Vec<&str> = packages.iter().map(|package| &*package.name).collect();
+                let names = names.join(", ");
+                return Err(format!("no package '{name}'; there are: {names}").into());
+            }
+        },
     };
     let days = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs() / (24 * 3600);
     let rotating = || format!("{}/{SHARDS}", days % SHARDS);
     let shard = options.shard.clone().unwrap_or_else(rotating);
+    let copy = repo.copy()?;
+    let mut score = MutantScore::default();
+    for package in chosen {
+        score.add(test_package(repo, &copy, package, &shard)?);
+    }
+    println!("\nshard {shard}: {score}");
+    score.verdict()
+}
+
+/// Runs cargo-mutants in the copy. What it builds of other packages stays for later runs.
+fn test_package(repo: &Repo, copy: &Path, package: &Package, shard: &str) -> Result<MutantScore> {
     let folder = repo.scratch("mutants")?;
     let mut command = Command::new(repo.tool("cargo-mutants")?);
-    command.current_dir(&repo.root);
-    command.args(["mutants", "--colors=never", "--sharding=round-robin"]);
+    command.current_dir(copy);
+    command.env("CARGO", copy.join("xtask/src/mutants/cargo.sh"));
+    command.env("CARGO_TARGET_DIR", repo.root.join("target/mutants"));
+    let is_library = package.is_library();
+    command.env("UNIT_TESTS", if is_library { "--lib" } else { "--bins" });
+    // A case that one mutant fails must not be replayed for the next, and the score must not depend on luck.
+    command.env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
+    command.env("PROPTEST_RNG_SEED", "1");
+    command.args(["mutants", "--in-place", "--colors=never"]);
+    command.args(["--package", &package.name, "--sharding=round-robin"]);
     command.arg(format!("--shard={shard}"));
+    command.args(EXCLUDED.map(|files| format!("--exclude={files}")));
     command.arg(format!("--minimum-test-timeout={SECONDS}"));
     command.arg("--output").arg(&folder);
-    for name in chosen {
-        command.args(["--package", name]);
-    }
     let status = watch(command, |_| ())?;
-    let score = MutantScore::read(&folder.join("mutants.out"))
-        .map_err(|why| format!("{status}: cargo-mutants did not test the mutants: {why}"))?;
-    println!("\nshard {shard}: {score}");
     // 2: some are missed; 3: some timed out; all other failures are of the tool or of the unchanged tests.
     match status.code() {
-        Some(0 | 2 | 3) => score.verdict(),
+        Some(0 | 2 | 3) => Ok(MutantScore::read(&folder.join("mutants.out"))?),
         _ => Err(format!("{status}: cargo-mutants stopped early").into()),
     }
 }
 
 /// The mutants by how their tests ended.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 struct MutantScore {
     caught: usize,
     unviable: usize,
@@ -87,6 +109,13 @@ impl MutantScore {
             missed: list("missed.txt")?,
             timeouts: list("timeout.txt")?,
         })
+    }
+
+    fn add(&mut self, other: MutantScore) {
+        self.caught += other.caught;
+        self.unviable += other.unviable;
+        self.missed.extend(other.missed);
+        self.timeouts.extend(other.timeouts);
     }
 
     fn verdict(&self) -> Result {

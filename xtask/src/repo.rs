@@ -80,6 +80,17 @@ impl Repo {
         Ok(folder)
     }
 
+    /// A new copy of the repository's files for changes, at the same place each time.
+    pub(crate) fn copy(&self) -> Result<PathBuf> {
+        let copy = self.scratch("copy")?;
+        for path in self.files()? {
+            let to = copy.join(&path);
+            std::fs::create_dir_all(to.parent().ok_or("a file lies in a folder")?)?;
+            std::fs::copy(self.root.join(&path), to)?;
+        }
+        Ok(copy)
+    }
+
     /// The path of a tool of crates.io, which is installed under `target/tools` if it is missing.
     pub(crate) fn tool(&self, name: &str) -> Result<PathBuf> {
         let sh = &self.shell;
@@ -109,11 +120,16 @@ impl Repo {
         Ok(self.root.join("target/release/examples"))
     }
 
-    /// The packages that others can depend on: the published libraries.
-    pub(crate) fn libraries(&self) -> impl Iterator<Item = &Package> {
+    /// The packages for users: without those that only test and maintain the others.
+    pub(crate) fn published(&self) -> impl Iterator<Item = &Package> {
         self.packages
             .iter()
-            .filter(|package| package.is_library() && package.publish.is_none())
+            .filter(|package| package.publish.is_none())
+    }
+
+    /// The packages that others can depend on.
+    pub(crate) fn libraries(&self) -> impl Iterator<Item = &Package> {
+        self.published().filter(|package| package.is_library())
     }
 
     /// The files under version control, and new ones that git does not ignore, relative to the root.

@@ -2,7 +2,7 @@
 
 use oxmpi_pin::intel::{Domain, Layout, Order, Shape, Size};
 use oxmpi_pin::openmpi::BindTo;
-use oxmpi_pin::{SETTINGS, Settings};
+use oxmpi_pin::{Compat, SETTINGS, Settings};
 
 #[test]
 fn domains() {
@@ -23,6 +23,20 @@ fn domains() {
         assert_eq!(text.parse().as_ref(), Ok(&domain), "{text}");
         assert_eq!(domain.to_string().parse(), Ok(domain), "{text}");
     }
+}
+
+#[test]
+fn rules_of_two_kinds() {
+    assert_eq!("documented".parse(), Ok(Compat::Documented));
+    assert_eq!("intel-2021".parse(), Ok(Compat::Intel2021));
+    let refused = "intel"
+        .parse::<Compat>()
+        .map_err(|why| why.show("intel").to_string());
+    let shown = refused.expect_err("no such rules");
+    assert!(
+        shown.contains("documented") && shown.contains("intel-2021"),
+        "{shown}"
+    );
 }
 
 #[test]

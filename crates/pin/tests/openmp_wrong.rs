@@ -32,6 +32,13 @@ fn assert_hint(team: &Team, expected: &str, shown: &str) {
 }
 
 #[test]
+fn a_list_has_a_limit() {
+    let team = affinity("proclist=[0-60000,0-60000,0-60000],explicit");
+    let expected = "expected at most 131072 processors in all, found `0-60000`";
+    assert!(team.hints[0].contains(expected), "{team:?}");
+}
+
+#[test]
 fn a_hint_shows_the_place_and_what_would_have_been_right() {
     for (text, expected, carets) in [
         (
@@ -43,6 +50,11 @@ fn a_hint_shows_the_place_and_what_would_have_been_right() {
             "granularity=cor,compact",
             "fine, thread, core",
             "            ^^^",
+        ),
+        (
+            "granularity=cor ,compact",
+            "fine, thread, core",
+            "            ^^^^",
         ),
         ("compactx", "a comma or the end", "       ^"),
         (

@@ -1,6 +1,6 @@
 //! Placement by the options of Open MPI.
 
-use oxmpi_pin::openmpi::Mapping;
+use oxmpi_pin::openmpi::{MapBy, Mapping};
 use oxmpi_pin::{Placement, Settings, WarningCode, place};
 use oxmpi_topo::{CpuSet, Machine};
 
@@ -29,6 +29,23 @@ fn placed(mapping: Mapping, mask: Option<&str>, ranks: u32) -> Placement {
 fn cpus(placement: &Placement) -> String {
     let cpus = placement.ranks.iter().map(|rank| rank.cpus.to_string());
     cpus.collect::<Vec<_>>().join("|")
+}
+
+#[test]
+fn map_by_is_printed_as_it_is_read() {
+    for text in [
+        "slot",
+        "node",
+        "core:PE=2",
+        ":PE=3",
+        "numa:OVERSUBSCRIBE",
+        ":NOOVERSUBSCRIBE",
+        "core:PE=2:NOOVERSUBSCRIBE:HWTCPUS",
+        ":CORECPUS",
+    ] {
+        let by = text.parse::<MapBy>().map(|by| by.to_string());
+        assert_eq!(by.as_deref(), Ok(text));
+    }
 }
 
 #[test]

@@ -79,6 +79,7 @@ proptest! {
                 read.push(next);
             }
         }
+        prop_assert_eq!(scanner.text(), &text);
         prop_assert_eq!(read, text);
     }
 

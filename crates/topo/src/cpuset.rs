@@ -194,6 +194,7 @@ impl Iterator for Iter<'_> {
         }
         let bit = self.word.trailing_zeros() as usize;
         self.word &= self.word - 1;
+        debug_assert!(self.word >> bit & 1 == 0, "each number comes once");
         Some(self.at * BITS + bit)
     }
 }

@@ -245,3 +245,41 @@ impl<V> IndexMut<u32> for Slab<V> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// As a list of handles and values would.
+        #[test]
+        fn it_holds_what_was_inserted_and_not_removed(
+            steps in prop::collection::vec((0..4u8, any::<usize>()), 0..200),
+        ) {
+            let mut slab = Slab::new();
+            let (mut held, mut stale) = (Vec::new(), Vec::new());
+            for (value, (kind, pick)) in (0u32..).zip(steps) {
+                if kind < 2 || held.is_empty() {
+                    held.push((slab.insert(value), value));
+                } else {
+                    let (handle, value): (Handle, u32) = held.swap_remove(pick % held.len());
+                    match kind {
+                        2 => prop_assert_eq!(slab.remove(handle.index), value),
+                        _ => slab.free(handle.index),
+                    }
+                    stale.push(handle);
+                }
+                prop_assert_eq!(slab.used() as usize, held.len());
+            }
+            for (handle, value) in held {
+                prop_assert_eq!(slab.find(handle), Some(handle.index));
+                prop_assert_eq!(slab[handle.index], value);
+            }
+            for handle in stale {
+                prop_assert_eq!(slab.find(handle), None);
+            }
+        }
+    }
+}

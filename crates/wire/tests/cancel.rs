@@ -55,6 +55,32 @@ fn an_unmatched_send_is_cancelled() {
     }
 }
 
+/// The ids of requests repeat from rank to rank: the second request of both senders has the same.
+#[test]
+fn a_cancel_concerns_the_message_of_its_sender() {
+    let mut job = Job::new(3, FabricConfig::default(), EngineConfig::default());
+    let send = |job: &mut Job, from: usize, number| {
+        let body = Buffer::pattern(8, number);
+        let sent = job.send(from, 2, ENVELOPE, Mode::Synchronous, body);
+        job.settle();
+        sent
+    };
+    job.recv(0, Source::Peer(Peer(1)), 3, Tag::Any, &Buffer::zeroed(8));
+    let other = send(&mut job, 0, 1);
+    let first = send(&mut job, 1, 2);
+    let second = send(&mut job, 1, 3);
+    job.cancel(1, second);
+    assert!(job.wait(1, second).unwrap().cancelled);
+    for (from, sent, number) in [(1, first, 2), (0, other, 1)] {
+        let room = Buffer::zeroed(8);
+        let got = job.recv(2, Source::Peer(Peer(from)), 3, Tag::Any, &room);
+        job.wait(2, got).unwrap();
+        assert_eq!(room.to_vec(), pattern(8, number));
+        assert!(!job.wait(from as usize, sent).unwrap().cancelled);
+    }
+    assert_eq!(job.ranks[2].engine.probe(Source::Any, 3, Tag::Any), None);
+}
+
 #[test]
 fn both_ends_agree_whether_a_cancel_was_in_time() {
     let mut outcomes = [0, 0];

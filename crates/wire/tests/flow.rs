@@ -53,6 +53,25 @@ fn the_bytes_of_a_flood_stay_with_its_senders() {
 }
 
 #[test]
+fn a_receiver_that_keeps_its_bound_of_bytes_takes_more() {
+    let mut job = Job::new(2, FabricConfig::default(), CONFIG);
+    let is_open = |job: &mut Job| {
+        job.settle();
+        let Rank { tx, engine, .. } = &mut job.ranks[0];
+        (engine.try_short(tx, Peer(1), ENVELOPE, &Buffer::zeroed(1))).is_ok()
+    };
+    for number in 0..CONFIG.unexpected_bytes / 400 {
+        let body = Buffer::pattern(400, number);
+        job.send(0, 1, ENVELOPE, Mode::Standard, body);
+        job.settle();
+    }
+    let kept = job.ranks[1].engine.unexpected_bytes();
+    assert_eq!(kept, CONFIG.unexpected_bytes);
+    assert!(is_open(&mut job), "the bound itself is allowed");
+    assert!(!is_open(&mut job), "a byte more is not");
+}
+
+#[test]
 fn the_envelopes_of_a_long_flood_stay_with_their_sender() {
     for len in [0, 5000] {
         let mut job = Job::new(2, FabricConfig::default(), CONFIG);
@@ -110,13 +129,16 @@ fn a_sender_that_does_not_poll_stops_by_itself() {
     let mut job = Job::new(2, fabric_config, CONFIG);
     let Rank { tx, engine, .. } = &mut job.ranks[0];
     let body = Buffer::zeroed(8);
+    assert!(!engine.needs_resume());
     let mut sent = 0;
     while engine.try_short(tx, Peer(1), ENVELOPE, &body).is_ok() {
         sent += 1;
         assert!(sent <= 256, "the engine sends without a bound");
     }
     assert_eq!(sent, 256);
+    assert!(engine.needs_resume());
     engine.resume(tx);
+    assert!(!engine.needs_resume());
     assert!(engine.try_short(tx, Peer(1), ENVELOPE, &body).is_ok());
 }
 

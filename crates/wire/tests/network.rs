@@ -2,7 +2,7 @@
 
 use oxmpi_wire::paths::network::{
     ConnectTime, JOB_SIZES, MAILBOX_SLOTS, MailboxSharing, NetworkPlan, NetworkSettings,
-    POOL_SLOTS, SETTINGS,
+    POOL_SLOTS, SETTINGS, settings,
 };
 use oxmpi_wire::paths::{PathOverrides, PathTable};
 use proptest::prelude::*;
@@ -81,6 +81,21 @@ fn defaults_are_those_of_the_rows() {
     for row in SETTINGS {
         (row.check)(row.default).unwrap();
     }
+}
+
+#[test]
+fn values_have_units_and_bounds() {
+    let limit = |text| settings::eager_limit(text).ok();
+    let limits = ["39", "40", "8KiB", "128KiB", "131073"].map(limit);
+    assert_eq!(limits, [None, Some(40), Some(8192), Some(131_072), None]);
+    let gets = ["4095", "4KiB"].map(|text| settings::get_limit(text).ok());
+    assert_eq!(gets, [None, Some(4096)]);
+    let engine = ["100", "1KiB", "64KiB", "65664"].map(|text| settings::engine_from(text).ok());
+    assert_eq!(engine, [None, Some(1024), Some(65_536), None]);
+    let buffers = ["3", "4", "65536", "65537"].map(|text| settings::buffers(text).ok());
+    assert_eq!(buffers, [None, Some(4), Some(65_536), None]);
+    let blocks = ["0", "64", "auto"].map(|text| settings::mailbox_block(text).ok());
+    assert_eq!(blocks, [None, Some(Some(64)), Some(None)]);
 }
 
 proptest! {

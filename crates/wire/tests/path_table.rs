@@ -63,6 +63,17 @@ fn costs_decide_without_overrides() {
 }
 
 #[test]
+fn descriptions_name_the_protocol_and_differ() {
+    let about = Path::ALL.map(Path::about);
+    let protocols = about.map(|text| text.split(',').next().unwrap_or_default());
+    assert_eq!(protocols, ["eager", "eager", "rendezvous", "rendezvous"]);
+    let mut different = about.to_vec();
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), about.len());
+}
+
+#[test]
 fn every_setting_moves_its_switch_point() {
     const NONE: PathOverrides = PathOverrides::NONE;
     let short = |bytes| PathOverrides {

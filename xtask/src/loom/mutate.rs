@@ -4,7 +4,7 @@ use super::{modelled, models};
 use crate::tally::Tally;
 use crate::{Repo, Result};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The file of a crate that explains weakenings which no model can detect.
 const ARGUED: &str = "orderings.txt";
@@ -88,7 +88,7 @@ fn sites(source: &str) -> Vec<Site<'_>> {
 /// # Errors
 /// When the copy cannot be made. A weakening that no model detects is a failure in the tally.
 pub(crate) fn mutate(repo: &Repo) -> Result<Tally> {
-    let copy = copy(repo)?;
+    let copy = repo.copy()?;
     let mut tally = Tally::default();
     let mut report = Vec::new();
     for package in modelled(repo) {
@@ -133,17 +133,6 @@ fn is_source(path: &Path, folder: &Path) -> bool {
     path.starts_with(folder.join("src"))
         && path.extension().is_some_and(|extension| extension == "rs")
         && !path.ends_with("tests.rs")
-}
-
-/// A copy of the workspace for the changes.
-fn copy(repo: &Repo) -> Result<PathBuf> {
-    let copy = repo.scratch("mutants")?;
-    for path in repo.files()? {
-        let to = copy.join(&path);
-        std::fs::create_dir_all(to.parent().ok_or("a file lies in a folder")?)?;
-        std::fs::copy(repo.root.join(&path), to)?;
-    }
-    Ok(copy)
 }
 
 #[cfg(test)]

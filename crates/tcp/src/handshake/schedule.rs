@@ -114,6 +114,7 @@ mod tests {
         let mut schedule = ConnectSchedule::new(2, 1000, 5000);
         assert_eq!(schedule.next(1000), ScheduleStep::Try(0));
         assert!(!schedule.is_overdue(2999) && schedule.is_overdue(3000));
+        assert_eq!(schedule.overdue_at(), 3000);
         schedule.failed(1001);
         assert_eq!(schedule.next(1001), ScheduleStep::Try(1));
         schedule.failed(1002);

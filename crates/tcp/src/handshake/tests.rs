@@ -260,6 +260,22 @@ proptest! {
     }
 }
 
+#[test]
+fn a_hello_begins_with_its_magic_and_has_its_length() {
+    let good = Hello {
+        ranks: RANKS,
+        nonce: [9; 16],
+    }
+    .bytes();
+    let mut other = good;
+    other[0] ^= 1;
+    assert_eq!(Hello::parse(&good).map(|hello| hello.ranks), Ok(RANKS));
+    for bad in [&other[..], &good[..good.len() - 1]] {
+        let refused = Hello::parse(bad).map(|hello| hello.ranks);
+        assert_eq!(refused, Err(HandshakeError::BadMagic));
+    }
+}
+
 /// Both ranks keep the same connection, whatever each knows when the other connects.
 #[test]
 fn of_two_connects_one_is_kept() {

@@ -25,8 +25,24 @@ use crate::log::warn;
 /// Most connections that one poll accepts.
 const MAX_ACCEPTS: usize = OPERATIONS / 4;
 
-/// Milliseconds until the next accept after the system has refused one.
-const ACCEPT_PAUSE: u64 = 100;
+/// Pauses between accepts that the system refuses, until it accepts one. Times are in milliseconds.
+#[derive(Debug, Default)]
+struct AcceptPause {
+    /// When the listener is to be watched again. `None`: no accept was refused; `u64::MAX`: it is watched.
+    until: Option<u64>,
+}
+
+impl AcceptPause {
+    const LENGTH: u64 = 100;
+
+    fn begin(&mut self, now: u64) {
+        self.until = Some(now + Self::LENGTH);
+    }
+
+    fn is_over(&self, now: u64) -> bool {
+        self.until.is_some_and(|until| now >= until)
+    }
+}
 
 /// The listening socket with its pending connections, and the connects of this rank under way.
 #[derive(Debug)]
@@ -44,7 +60,7 @@ pub(super) struct ConnectionManager {
     /// Connections that were refused.
     refused: u64,
     /// Set after the system has refused an accept: the listener is not watched until this time.
-    paused_until: Option<u64>,
+    accept_pause: AcceptPause,
 }
 
 /// A connection that a peer opened, whose handshake is not done.
@@ -69,7 +85,7 @@ impl ConnectionManager {
             next_step: 0,
             began: Instant::now(),
             refused: 0,
-            paused_until: None,
+            accept_pause: AcceptPause::default(),
         }
     }
 
@@ -87,7 +103,7 @@ impl ConnectionManager {
                 Err(_) if self.pending.remove_oldest().is_some() => continue,
                 Err(error) => return self.pause(&error, epoll),
             };
-            self.paused_until = None;
+            self.accept_pause = AcceptPause::default();
             if !self.is_allowed(&stream) {
                 self.log_refused(&from, &"this rank does not advertise its local address");
                 continue;
@@ -115,28 +131,24 @@ impl ConnectionManager {
 
     /// Stops watching the listener for a while: it is level-triggered and would wake every wait.
     fn pause(&mut self, error: &io::Error, epoll: &Epoll) {
-        if self.paused_until.is_none() {
+        if self.accept_pause.until.is_none() {
             let message = format_args!("connections cannot be accepted: {error}");
             warn(self.me, self.endpoint.options.log, message);
         }
         // If this fails, the next event pauses again.
         let _ = epoll.forget(&self.endpoint.listener);
-        self.paused_until = Some(self.now() + ACCEPT_PAUSE);
+        self.accept_pause.begin(self.now());
     }
 
     /// Watches the listener again after a pause, which the next accepted connection ends.
     fn resume(&mut self, epoll: &Epoll) {
         let now = self.now();
-        if self.paused_until.is_some_and(|until| now >= until) {
+        if self.accept_pause.is_over(now) {
             let source = EventSource::Listener.word();
-            let watched = epoll
-                .watch_readable(&self.endpoint.listener, source)
-                .is_ok();
-            self.paused_until = Some(if watched {
-                u64::MAX
-            } else {
-                now + ACCEPT_PAUSE
-            });
+            match epoll.watch_readable(&self.endpoint.listener, source) {
+                Ok(()) => self.accept_pause.until = Some(u64::MAX),
+                Err(_) => self.accept_pause.begin(now),
+            }
         }
     }
 
@@ -250,7 +262,7 @@ impl ConnectionManager {
         while let Some(peer) = tx.next_to_connect() {
             self.open(peer);
         }
-        if self.paused_until.is_some() {
+        if self.accept_pause.until.is_some() {
             self.resume(epoll);
         }
         if self.opens.is_empty() {
@@ -336,5 +348,21 @@ impl PendingConnection {
             }
         }
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AcceptPause;
+
+    #[test]
+    fn a_pause_ends_after_its_length() {
+        let mut pause = AcceptPause::default();
+        assert!(!pause.is_over(u64::MAX), "there is none");
+        for now in [0, 7, 5000] {
+            pause.begin(now);
+            let end = now + AcceptPause::LENGTH;
+            assert!(!pause.is_over(end - 1) && pause.is_over(end), "at {now}");
+        }
     }
 }

@@ -183,3 +183,35 @@ impl Chains {
         self.table[slot] = at;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::pattern::{Pattern, Source, Tag};
+    use super::super::posted::Posted;
+    use super::super::request::Record;
+    use super::*;
+    use crate::header::Envelope;
+    use crate::transport::Peer;
+
+    /// Slots of the table after 10,000 receives with tags that are used once, of which `waiting` are posted.
+    fn slots(waiting: u32) -> usize {
+        let (mut posted, mut requests) = (Posted::new(), Slab::<Record<(), ()>>::new());
+        for tag in 0..10_000 {
+            let pattern = Pattern::new(Source::Peer(Peer(3)), 2, Tag::Exact(tag));
+            posted.push(&mut requests, (), &pattern, NONE);
+            let Some(tag) = tag.checked_sub(waiting) else {
+                continue;
+            };
+            let found = posted.find(&requests, 3, Envelope { context: 2, tag });
+            posted.remove(&mut requests, found);
+            requests.remove(found);
+        }
+        posted.chains.table.len()
+    }
+
+    #[test]
+    fn the_table_grows_with_what_waits_and_not_with_what_has_gone() {
+        assert_eq!([1, 8, 15].map(slots), [SLOTS; 3]);
+        assert_eq!([20, 31].map(slots), [2 * SLOTS; 2]);
+    }
+}

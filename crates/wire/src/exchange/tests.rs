@@ -8,7 +8,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 
 use super::ExchangeStep::{Done, GetCard, Receive, Send};
-use super::model::{WireUpCosts, WireUpJob, exchange, from_one_server, largest};
+use super::model::{WireUpCosts, WireUpJob, counting, exchange, from_one_server, largest};
 use super::*;
 
 fn address(rank: u32) -> RankAddress {
@@ -271,6 +271,32 @@ fn the_model_counts_what_the_machine_does() {
         assert_eq!(time.bytes, heads + u64::from(nodes) * own - own, "{job:?}");
         assert_eq!(largest(&job).len() as u32, rounds(nodes));
     }
+}
+
+/// Two leaders: the server answers the second one after the first, and its message is the last to arrive.
+#[test]
+fn the_model_adds_up_the_costs_of_a_round() {
+    let job = WireUpJob {
+        ranks: 2,
+        per_node: 1,
+        common: 20,
+    };
+    let costs = WireUpCosts::ETHERNET;
+    let rtt = 2 * costs.latency;
+    let card = rtt + 2 * costs.serve;
+    let connection = 3 * rtt + costs.handshake;
+    let bytes = largest(&job)[0] * 1000 / costs.network;
+    let message = costs.overhead + bytes + costs.latency + costs.overhead;
+    let time = exchange(&job, &costs);
+    assert_eq!(time.leaders, card + connection + message);
+    assert_eq!(time.all, time.leaders, "each rank is a leader");
+
+    // One name, 3 lists of at most 32 entries; 9 requests of each rank and 2 of each leader.
+    let time = counting(&job, &costs);
+    assert_eq!(time.gets, 4 + 22);
+    assert_eq!(time.all, 4 * 45_000 + 22 * 5_000 + 4 * rtt);
+    let more = counting(&WireUpJob { ranks: 33, ..job }, &costs);
+    assert_eq!(more.gets, 32 + 5 + 9 * 33 + 2 * 33);
 }
 
 #[test]

@@ -126,7 +126,19 @@ fn a_silent_leader_is_named_in_time() {
     // Rank 2's kernel accepts the connection; this leader waits for its table.
     let why = error_of(lead(0, 2, one, &cards, short));
     assert!(why.contains("rank 2, which leads its node"), "{why}");
-    assert!(why.contains("0.2 s"), "{why}");
+    assert!(why.contains("0.2 s; tried "), "{why}");
+    assert!(why.contains(&format!(" port {}", cards[1].port)), "{why}");
+}
+
+#[test]
+fn a_wait_for_a_leader_of_unknown_address_says_where_this_rank_listens() {
+    let one = site();
+    let own = one.card().to_string();
+    let ends = one.join_without_cards(0, 2).expect("an epoll");
+    let mut mail = LeaderMessages::new(ends, Duration::from_millis(50));
+    let why = mail.receive(1).expect_err("no rank sends").to_string();
+    let expected = format!("; this rank waits for its connection at {own}");
+    assert!(why.contains(&expected), "{why}");
 }
 
 #[test]
@@ -141,6 +153,7 @@ fn a_leader_that_ends_is_named() {
     let cards = [one.card().clone(), ended];
     let why = error_of(lead(0, 2, one, &cards, TIMEOUT));
     assert!(why.contains("lost rank 2"), "{why}");
+    assert!(why.contains("; tried ") && why.contains(" port 1"), "{why}");
 }
 
 #[test]

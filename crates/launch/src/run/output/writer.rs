@@ -138,6 +138,8 @@ impl StreamWriter {
             }
             let end = text.len().min(done.saturating_add(self.write_max));
             match pipe::write(&self.to, &text[done..end]) {
+                // Asked again, it would be asked for ever.
+                Ok(0) => break,
                 Ok(written) => done += written,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     if timeout.is_some() {
