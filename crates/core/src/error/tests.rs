@@ -61,6 +61,7 @@ fn samples() -> Vec<Error> {
             rank: 0,
             why: why(),
         },
+        Error::Persistent { rank: 0 },
         Error::Peer {
             rank: 0,
             peer: 1,

@@ -1,6 +1,6 @@
-//! Three communicators of every third rank. rsmpi: `split`.
+//! Three communicators of every third rank. rsmpi: `split` and `group`.
 
-use oxmpi::World;
+use oxmpi::{Comparison, World};
 
 fn main() -> oxmpi::Result<()> {
     let world = World::init()?;
@@ -9,6 +9,7 @@ fn main() -> oxmpi::Result<()> {
         .split(Some(comm.rank() as u32 % 3), 0)?
         .expect("every rank has a colour");
     third.barrier()?;
+    assert_eq!(third.group().compare(&third.group()), Comparison::Identical);
     println!(
         "rank {} of {} is rank {} of {}",
         comm.rank(),
