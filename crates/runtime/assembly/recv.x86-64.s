@@ -35,15 +35,15 @@
     jbe .L3
     mov rsi, qword ptr [r13 + 408]
     mov esi, dword ptr [rsi + 4*rax]
-    or esi, dword ptr [r13 + 504]
+    or esi, dword ptr [r13 + 536]
     jne .L3
-    cmp qword ptr [r13 + 1984], rax
+    cmp qword ptr [r13 + 2056], rax
     jbe .L3
     mov r10d, ebp
     add r10, rcx
-    lea rsi, [r13 + 520]
+    lea rsi, [r13 + 552]
     mov qword ptr [rsp + 56], rsi
-    mov rsi, qword ptr [r13 + 1976]
+    mov rsi, qword ptr [r13 + 2048]
     shl rax, 7
     lea r11, [rsi + rax]
     mov edi, dword ptr [rsi + rax + 56]
@@ -124,11 +124,11 @@
     mov r8, r15
     mov r9d, 1
     call <oxmpi_core::communicator::messages::<impl oxmpi_core::communicator::Communicator<A>>::recv>
-    movabs rax, -9223372036854775787
+    movabs rax, -9223372036854775785
     cmp qword ptr [rsp + 64], rax
     jne .L9
 .L8:
-    movabs rax, -9223372036854775787
+    movabs rax, -9223372036854775785
     mov qword ptr [rbx], rax
     jmp .L10
 .L9:
@@ -166,8 +166,8 @@
     mov r15, r10
     call <oxmpi_shm::ring::credit::ReceiverCredits::report>
     mov esi, dword ptr [r12 + 64]
-    lea rdi, [r13 + 520]
+    lea rdi, [r13 + 552]
     call <oxmpi_shm::transport::tx::ShmTx<B>::credits_written>
     mov r10, r15
-    movzx eax, byte ptr [r13 + 1224]
+    movzx eax, byte ptr [r13 + 1288]
     jmp .L6

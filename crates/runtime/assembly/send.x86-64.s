@@ -35,12 +35,12 @@
     jne .L2
     mov r12d, r8d
     add r12, qword ptr [rsi + 16]
-    sub dword ptr [rdi + 512], 1
+    sub dword ptr [rdi + 544], 1
     jb .L3
     mov eax, edx
-    cmp qword ptr [rdi + 808], rax
+    cmp qword ptr [rdi + 840], rax
     jbe .L2
-    mov r15, qword ptr [rdi + 800]
+    mov r15, qword ptr [rdi + 832]
     shl rax, 8
     cmp dword ptr [r15 + rax + 96], 9
     jb .L2
@@ -85,7 +85,7 @@
     test al, 1
     jne .L8
 .L9:
-    movabs rax, -9223372036854775787
+    movabs rax, -9223372036854775785
     mov qword ptr [rbx], rax
     jmp .L10
 .L3:
@@ -134,7 +134,7 @@
     jne .L5
     jmp .L2
 .L8:
-    add rdi, 520
+    add rdi, 552
     mov esi, edx
     call <oxmpi_shm::transport::tx::ShmTx<B>::wake>
     jmp .L9
