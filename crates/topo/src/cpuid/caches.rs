@@ -139,3 +139,23 @@ fn ways_in_code(code: u32) -> Option<u32> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Registers, deterministic};
+
+    /// Bit 1 of edx, beside other flags (Intel's manual, volume 2, CPUID leaf 4).
+    #[test]
+    fn one_bit_says_whether_a_cache_is_inclusive() {
+        for (edx, inclusive) in [(0, false), (0b010, true), (0b101, false), (0b110, true)] {
+            let registers = Registers {
+                eax: 0x63,
+                ebx: 0,
+                ecx: 0,
+                edx,
+            };
+            let read = deterministic(&registers, false).expect("a unified cache of level 3");
+            assert_eq!(read.cache.inclusive, Some(inclusive), "{edx:#b}");
+        }
+    }
+}
