@@ -68,7 +68,7 @@ pub struct SwitchTx<B> {
     last_region: u64,
     limits: Limits,
     ended: Vec<(Token, Result<(), Fault>)>,
-    /// What the peers are told when it is dropped.
+    /// The reason that peers get when it is dropped.
     end: Fault,
 }
 

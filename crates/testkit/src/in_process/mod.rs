@@ -69,7 +69,7 @@ pub struct InProcessTx<N> {
     flushes: Flushes,
     /// Released regions.
     releases: Vec<(u64, Token)>,
-    /// What has ended and the sink is not told yet.
+    /// Operations whose ends are still to be reported to the sink.
     ended: Vec<(Token, Result<(), Fault>)>,
     /// Peers that had no room when this end last sent to them.
     pub(crate) refused: Vec<u32>,

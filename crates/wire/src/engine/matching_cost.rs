@@ -165,17 +165,41 @@ fn no_power_of_two_is_an_expensive_stride() {
     }
 }
 
+/// Distances at which a weaker hash, or a fuller table, puts many keys into neighbouring slots.
+#[test]
+fn distances_that_have_been_expensive_are_not() {
+    for (set, waiting, stride) in [
+        (WaitingSet::Sources, 64, 73_728),
+        (WaitingSet::Sources, 64, 72_512),
+        (WaitingSet::Sources, 31, 16_520),
+        (WaitingSet::Tags, 31, 8_072),
+        (WaitingSet::Tags, 31, 44_876),
+    ] {
+        check_stride(set, waiting, stride);
+    }
+}
+
+/// Checks that operations among `waiting` cost about as much as with one.
+fn check_stride(set: WaitingSet, waiting: u32, stride: u32) {
+    let (found, kept) = (
+        posted(set, waiting, stride),
+        unexpected(set, waiting, stride),
+    );
+    assert!(found <= 2.0 * posted(set, 1, 1) + 1.0, "{set:?} {stride}");
+    assert!(
+        kept <= 2.0 * unexpected(set, 1, 1) + 1.0,
+        "{set:?} {stride}"
+    );
+}
+
 proptest! {
-    /// For any stride the cost has a bound, which does not depend on what waits: one stride in a thousand takes more
-    /// than twice the cost of one, such as 73,728 between 64 sources.
+    /// Programs choose tags in steps of all kinds: powers of two, sizes of grids.
     #[test]
-    fn no_stride_of_tags_or_sources_costs_more_the_more_wait(
+    fn no_stride_of_tags_or_sources_is_expensive(
         stride in prop_oneof![(0..20u32).prop_map(|power| 1 << power), 1..100_000u32],
         set in 0..3usize,
         waiting in 1..5_000u32,
     ) {
-        let set = WAITING_SETS[set];
-        prop_assert!(posted(set, waiting, stride) <= 16.0 * posted(set, 1, 1));
-        prop_assert!(unexpected(set, waiting, stride) <= 16.0 * unexpected(set, 1, 1));
+        check_stride(WAITING_SETS[set], waiting, stride);
     }
 }

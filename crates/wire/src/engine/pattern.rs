@@ -111,10 +111,11 @@ impl MatchKey {
         }
     }
 
-    /// Hash of both words: a multiplication for each, with its halves folded together.
+    /// Hash of both words: a multiplication for each, with its halves folded together, and one more: without it
+    /// sources and tags at some equal distances fall into neighbouring slots.
     #[inline]
     pub(super) const fn hash(self) -> usize {
-        mix(mix(self.envelope) ^ self.source) as usize
+        mix(mix(mix(self.envelope) ^ self.source)) as usize
     }
 }
 
