@@ -21,21 +21,23 @@ fn a_prompt_is_shown_before_its_answer_is_typed() {
 #[test]
 fn output_of_another_rank_begins_a_line_of_its_own() {
     let folder = Folder::fresh();
-    let gate = folder.at("gate");
-    named_pipe(&gate);
+    // A gate each: the writer of the first may still have it open when rank 1 comes to the second.
+    let gates = ["x", "y"].map(|name| folder.at(name));
+    gates.iter().for_each(|gate| named_pipe(gate));
+    let [x, y] = &gates;
     let script = format!(
-        "if [ $PMI_RANK = 1 ]; then read go <{gate}; echo x; read go <{gate}; echo y >&2; exit; fi; \
+        "if [ $PMI_RANK = 1 ]; then read go <{x}; echo x; read go <{y}; echo y >&2; exit; fi; \
          printf 'N = '; read n; printf 'M = '; read n; echo got $n"
     );
     let options = ["run", "--oversubscribe", "-n", "2", "-l"];
     let mut terminal = Terminal::oxmpi(&[&options[..], &["sh", "-c", &script]].concat());
-    let open_gate = || fs::write(&gate, "go\n").expect("rank 1 reads");
+    let open_gate = |gate: &str| fs::write(gate, "go\n").expect("rank 1 reads");
     assert_eq!(terminal.see("N = "), "[0] N = ");
-    open_gate();
+    open_gate(x);
     assert_eq!(terminal.see("x\n"), "\n[1] x\n");
     terminal.type_text("7\n");
     assert_eq!(terminal.see("M = "), "7\n[0] M = ");
-    open_gate();
+    open_gate(y);
     assert_eq!(terminal.see("y\n"), "\n[1] y\n");
     terminal.type_text("8\n");
     assert_eq!(terminal.end(), (0, "8\n[0] got 8\n".into()));

@@ -62,6 +62,14 @@ fn groups_of_parts_and_of_other_endpoints_know_their_processes() {
     }
 }
 
+/// The group that rank `rank` of `size` creates: the odd ranks in order, or the even ones but 0 in reverse order.
+fn mates_of(rank: usize, size: usize) -> Vec<usize> {
+    match rank % 2 {
+        1 => (1..size).step_by(2).collect(),
+        _ => (2..size).step_by(2).rev().collect(),
+    }
+}
+
 /// All ranks call `create`, with two groups at once, of which one is in reverse order, and rank 0 is in none.
 #[test]
 fn create_makes_several_communicators_at_once() {
@@ -69,9 +77,7 @@ fn create_makes_several_communicators_at_once() {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
             let (rank, size, all) = (comm.rank(), comm.size(), comm.group());
-            let odd: Vec<usize> = (1..size).step_by(2).collect();
-            let even: Vec<usize> = (2..size).step_by(2).rev().collect();
-            let members = if rank % 2 == 1 { odd } else { even };
+            let members = mates_of(rank, size);
             for _ in 0..3 {
                 let part = comm.create(&all.incl(members.iter().copied())?)?;
                 match &part {
@@ -93,9 +99,7 @@ fn create_group_needs_its_members_only() {
         Job::of(ranks).succeed(|world| {
             let comm = world.comm();
             let (rank, size, all) = (comm.rank(), comm.size(), comm.group());
-            let odd: Vec<usize> = (1..size).step_by(2).collect();
-            let even: Vec<usize> = (2..size).step_by(2).rev().collect();
-            let members = if rank % 2 == 1 { odd } else { even };
+            let members = mates_of(rank, size);
             let group = all.incl(members.iter().copied())?;
             if rank == 0 {
                 assert!(comm.create_group(&group, 0)?.is_none());
