@@ -1,11 +1,12 @@
 //! How much slower the chosen algorithm is than the best one, in the simulator.
 
-use crate::common::variants::variants;
-use oxmpi_coll::catalog::{Collective, Parameters};
+use crate::common::variants::{fastest, suiting, variants};
+use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::sim::{Order, Placement, Setup, Simulation, Workload};
 use rayon::prelude::*;
+use std::iter::once;
 
 const COLLECTIVES: [Collective; 13] = [
     Collective::Barrier,
@@ -39,23 +40,15 @@ fn regret(machine: Machine, serial_copies: bool, work: &Workload) -> (f64, Strin
         ..Tuning::default()
     };
     let call = work.call(0).expect("a call");
-    let time = |algorithm, parameters: &Parameters| {
-        let report = Simulation::new(&setup).work(work, algorithm, parameters);
-        report
-            .unwrap_or_else(|why| panic!("{algorithm}: {why}"))
-            .last()
-    };
     let chosen = choose(&call, &tuning).expect("some algorithm supports the call");
-    let took = time(chosen.algorithm, &chosen.parameters);
-    let suiting = work
-        .collective()
-        .algorithms()
-        .filter(|one| one.suits(&call).is_ok());
-    let all = suiting
+    let report = Simulation::new(&setup).work(work, chosen.algorithm, &chosen.parameters);
+    let took = report
+        .unwrap_or_else(|why| panic!("{}: {why}", chosen.algorithm))
+        .last();
+    let all = suiting(&call)
         .flat_map(|one| variants(one, &BLOCKS, &WINDOWS).map(move |parameters| (one, parameters)));
-    let all = all.map(|(one, parameters)| (time(one, &parameters), one, parameters));
-    let all = all.chain([(took, chosen.algorithm, chosen.parameters)]);
-    let (least, best, parameters) = all.min_by_key(|one| one.0).expect("a candidate");
+    let all = once((chosen.algorithm, chosen.parameters)).chain(all);
+    let (least, best, parameters) = fastest(&setup, work, all);
     let line = format!(
         "{} chosen with radix {} and {} blocks, best {} with {} and {}",
         chosen.algorithm,

@@ -3,7 +3,7 @@
 //! algorithm that [`choose`] picks. Hunold and Traeff, "Tuning MPI collectives by verifying performance
 //! guidelines", 2018.
 
-use crate::common::variants::{RADIXES, variants};
+use crate::common::variants::{RADIXES, fastest, suiting, variants};
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, Stage};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, Workload};
@@ -16,20 +16,9 @@ fn best(machine: Machine, collective: Collective, ranks: u32, bytes: u64) -> (u6
     );
     let work = Workload::new(collective, ranks, bytes);
     let call = work.call(0).expect("a call");
-    let suiting = collective
-        .algorithms()
-        .filter(|one| one.suits(&call).is_ok());
-    let time = |algorithm: Algorithm, parameters: Parameters| {
-        let report = Simulation::new(&setup).work(&work, algorithm, &parameters);
-        let time = report.unwrap_or_else(|why| panic!("{algorithm}, {ranks} ranks: {why}"));
-        let Parameters { radix, blocks, .. } = parameters;
-        (
-            time.last(),
-            format!("{algorithm}, radix {radix}, {blocks} blocks"),
-        )
-    };
-    let all = suiting.flat_map(|one| tuned(one).map(move |parameters| time(one, parameters)));
-    all.min().expect("an algorithm")
+    let all = suiting(&call).flat_map(|one| tuned(one).map(move |parameters| (one, parameters)));
+    let (time, algorithm, Parameters { radix, blocks, .. }) = fastest(&setup, &work, all);
+    (time, format!("{algorithm}, radix {radix}, {blocks} blocks"))
 }
 
 /// The radixes and numbers of blocks that are tried with an algorithm that takes them.

@@ -283,3 +283,26 @@ fn every_algorithm_ends_and_simulates_deterministically() {
         }
     }
 }
+
+#[test]
+fn a_time_limit_ends_what_takes_longer_and_changes_nothing_else() {
+    let setup = Setup::new(Machine::GEMINI, Placement::new(Order::Block, 33, 16));
+    for algorithm in Algorithm::ALL {
+        let work = Workload::new(algorithm.collective(), 33, 40_000);
+        let call = work.blocking_call(0, setup.placement);
+        if call.is_none_or(|call| algorithm.suits(&call).is_err()) {
+            continue;
+        }
+        let within = |limit| {
+            let simulation = Simulation::new(&setup).time_limit(limit);
+            simulation.work(&work, algorithm, &Parameters::NONE)
+        };
+        let report = within(u64::MAX).expect("no limit");
+        let last = report.last();
+        assert_eq!(within(last), Ok(report), "{algorithm}");
+        for limit in [last - 1, last / 2, 0] {
+            let refused = Err(Error::Time { limit });
+            assert_eq!(within(limit), refused, "{algorithm}, {last} ps");
+        }
+    }
+}

@@ -69,6 +69,12 @@ pub enum Error {
         /// The bytes that they may take.
         limit: u64,
     },
+    /// The ranks are not done within [`Simulation::time_limit`](super::Simulation::time_limit).
+    #[error("the ranks need more than {limit} ps")]
+    Time {
+        /// The picoseconds that they may take.
+        limit: u64,
+    },
     /// The text of the schedule could not be written.
     #[error("the schedule cannot be written")]
     Write,

@@ -262,6 +262,7 @@ pub struct Simulation<'a> {
     given: CallArrays<'a>,
     block: u64,
     memory_limit: u64,
+    time_limit: u64,
     watch: Option<&'a mut dyn FnMut(SimProgress)>,
 }
 
@@ -286,6 +287,7 @@ impl<'a> Simulation<'a> {
             given: CallArrays::NOTHING,
             block: 0,
             memory_limit: u64::MAX,
+            time_limit: u64::MAX,
             watch: None,
         }
     }
@@ -313,6 +315,13 @@ impl<'a> Simulation<'a> {
     /// not fit, and ends with [`Error::Memory`] if the messages under way do not.
     pub const fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = bytes;
+        self
+    }
+
+    /// Sets the picoseconds that the ranks may take. A simulation ends with [`Error::Time`] as soon as one is
+    /// seen to take longer: a search for the fastest algorithm spends less on the others.
+    pub const fn time_limit(mut self, picoseconds: u64) -> Self {
+        self.time_limit = picoseconds;
         self
     }
 
@@ -384,6 +393,11 @@ impl<'a> Simulation<'a> {
         while let Some(ready) = state.step() {
             if let Some(rank) = ready? {
                 left -= u32::from(self.advance(&mut state, programs, rank)?);
+                // A rank's time never falls, so the last rank's is no less.
+                if state.rank(rank).cpu > self.time_limit {
+                    let limit = self.time_limit;
+                    return Err(Error::Time { limit });
+                }
             }
             events += 1;
             if events.is_multiple_of(WATCH) {
@@ -399,10 +413,14 @@ impl<'a> Simulation<'a> {
             return Err(Error::Deadlock { rank, others });
         }
         let times = state.ranks.iter().map(|rank| rank.cpu);
-        Ok(SimReport {
+        let report = SimReport {
             times: times.collect(),
             counts: state.counts.times(self.setup.nodes_represented()),
-        })
+        };
+        let limit = self.time_limit;
+        (report.last() <= limit)
+            .then_some(report)
+            .ok_or(Error::Time { limit })
     }
 
     /// Advances a rank. Returns whether it became done.
