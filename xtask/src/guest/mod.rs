@@ -11,11 +11,14 @@ mod job;
 mod kernel;
 mod machine;
 mod network;
+mod programs;
+mod rdma;
 mod run;
 
 pub(crate) use host::{Host, which};
 pub(crate) use job::Job;
 pub(crate) use machine::GuestMachine;
+pub(crate) use programs::BuiltPrograms;
 pub(crate) use run::{Ending, GuestRun};
 
 use crate::{Repo, Result};

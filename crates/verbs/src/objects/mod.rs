@@ -1,0 +1,30 @@
+//! The objects of libibverbs as values: each owns what it was made from, so the C objects are destroyed children
+//! first, whatever order Rust drops them in.
+//!
+//! The unsafe code here rests on three facts. A [`Handle`] holds an object that its creation returned and that
+//! nobody else destroys. The fields beside it keep the object's parents alive. And the library's functions may be
+//! called by several threads at once.
+
+mod address;
+mod completion;
+mod context;
+mod device;
+mod domain;
+mod handle;
+mod port;
+mod queue_pair;
+mod region;
+
+pub use address::{AddressVector, GlobalRoute};
+pub use completion::{
+    Completion, CompletionChannel, CompletionError, CompletionQueue, CompletionQueueOptions,
+};
+pub use context::{Context, DeviceLimits};
+pub use device::{Device, devices};
+pub use domain::ProtectionDomain;
+pub use port::{Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
+pub use queue_pair::{
+    Accepting, Init, InitAttributes, Payload, QueueCapacity, QueuePair, QueuePairState,
+    ReadyToReceive, ReadyToSend, ReceiveAttributes, Reset, SendAttributes, SendFlags,
+};
+pub use region::{Access, MemoryRegion, RemoteAddress, Segment};

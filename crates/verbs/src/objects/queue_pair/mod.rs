@@ -1,0 +1,159 @@
+//! Queue pairs of reliable connections. Their states are types.
+
+mod attributes;
+mod post;
+mod states;
+
+pub use attributes::{InitAttributes, QueueCapacity, ReceiveAttributes, SendAttributes};
+pub use post::{Payload, SendFlags};
+pub use states::{Accepting, Init, QueuePairState, ReadyToReceive, ReadyToSend, Reset};
+
+use super::completion::CompletionQueue;
+use super::domain::ProtectionDomain;
+use super::handle::Handle;
+use crate::error::{EINVAL, VerbsError};
+use crate::ffi::{IBV_QPT_RC, ibv_qp, ibv_qp_init_attr};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr;
+
+/// One end of a reliable connection: a queue of sends and a queue of receives, in state `S`.
+///
+/// It is made in [`Reset`], takes receives from [`Init`] on, and sends from [`ReadyToSend`] on:
+///
+/// ```no_run
+/// # use oxmpi_verbs::{QueuePair, Reset, Init, InitAttributes, MemoryRegion, VerbsError};
+/// # fn f(pair: QueuePair<Reset>, init: InitAttributes, region: MemoryRegion) -> Result<(), Box<dyn std::error::Error>> {
+/// let pair: QueuePair<Init> = pair.init(init)?;
+/// pair.post_receive(1, &[region.segment(0..64)])?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// In another state that does not compile:
+///
+/// ```compile_fail,E0599
+/// # use oxmpi_verbs::{QueuePair, Reset, Init, InitAttributes, MemoryRegion, VerbsError};
+/// # fn f(pair: QueuePair<Reset>, init: InitAttributes, region: MemoryRegion) -> Result<(), Box<dyn std::error::Error>> {
+/// pair.post_receive(1, &[region.segment(0..64)])?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// ```compile_fail,E0599
+/// # use oxmpi_verbs::{QueuePair, ReadyToReceive, Payload, SendFlags, PostError};
+/// # fn f(pair: QueuePair<ReadyToReceive>) -> Result<(), PostError> {
+/// pair.post_send(1, Payload::Inline(b"too early"), None, SendFlags::SIGNALED)
+/// # }
+/// ```
+///
+/// A transition that fails destroys the queue pair: make another one.
+#[must_use]
+pub struct QueuePair<S: QueuePairState> {
+    live: LivePair,
+    state: PhantomData<S>,
+}
+
+/// The object of the library, in whatever state.
+struct LivePair {
+    pair: Handle<ibv_qp>,
+    number: u32,
+    capacity: QueueCapacity,
+    domain: ProtectionDomain,
+    // Dropped after the queue pair, which writes completions to them.
+    _queues: [CompletionQueue; 2],
+}
+
+impl ProtectionDomain {
+    /// Creates a queue pair of a reliable connection, whose sends complete on `sends` and receives on `receives`.
+    ///
+    /// # Errors
+    /// When the device cannot give so large a capacity, or a completion queue was made from another [`Context`].
+    ///
+    /// [`Context`]: super::Context
+    pub fn create_queue_pair(
+        &self,
+        sends: &CompletionQueue,
+        receives: &CompletionQueue,
+        capacity: QueueCapacity,
+    ) -> Result<QueuePair<Reset>, VerbsError> {
+        const CALL: &str = "ibv_create_qp";
+        if ![sends, receives]
+            .iter()
+            .all(|queue| self.context().is(queue.context()))
+        {
+            let attributes = "a completion queue of another context";
+            return Err(VerbsError::new(CALL, self.describe(), attributes, EINVAL));
+        }
+        let mut attributes = ibv_qp_init_attr {
+            qp_context: ptr::null_mut(),
+            send_cq: sends.as_ptr(),
+            recv_cq: receives.as_ptr(),
+            srq: ptr::null_mut(),
+            cap: capacity.to_c(),
+            qp_type: IBV_QPT_RC,
+            sq_sig_all: 0,
+        };
+        // SAFETY: the domain and both queues are alive, and of one context; the call writes what was granted to the
+        // attributes.
+        let pair =
+            unsafe { (self.context().library().create_qp)(self.as_ptr(), &raw mut attributes) };
+        let Some(pair) = Handle::new(pair) else {
+            return Err(VerbsError::last(
+                CALL,
+                self.describe(),
+                capacity.to_string(),
+            ));
+        };
+        // SAFETY: the queue pair is alive, and its number never changes.
+        let number = unsafe { (*pair.as_ptr()).qp_num };
+        Ok(QueuePair {
+            live: LivePair {
+                pair,
+                number,
+                capacity: QueueCapacity::from_c(&attributes.cap),
+                domain: self.clone(),
+                _queues: [sends.clone(), receives.clone()],
+            },
+            state: PhantomData,
+        })
+    }
+}
+
+impl<S: QueuePairState> QueuePair<S> {
+    /// Its number, by which the peer addresses it.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.live.number
+    }
+
+    /// What the device granted: at least what was asked for, but for `max_inline_data`, which may be less.
+    #[must_use]
+    pub fn capacity(&self) -> QueueCapacity {
+        self.live.capacity
+    }
+}
+
+impl Drop for LivePair {
+    fn drop(&mut self) {
+        // SAFETY: the queue pair is alive, and nobody else has it.
+        unsafe { (self.domain.context().library().destroy_qp)(self.pair.as_ptr()) };
+    }
+}
+
+impl fmt::Debug for LivePair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "queue pair {} of {}",
+            self.number,
+            self.domain.context().name()
+        )
+    }
+}
+
+impl<S: QueuePairState> fmt::Debug for QueuePair<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} in {}", self.live, S::NAME)
+    }
+}
