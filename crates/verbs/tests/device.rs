@@ -89,7 +89,7 @@ fn a_message_arrives_with_its_immediate() -> Outcome {
 }
 
 #[test]
-fn memory_is_written_and_read_from_afar() -> Outcome {
+fn memory_of_the_peer_is_written_and_read() -> Outcome {
     let Some(mut ends) = Connection::open(QueueCapacity::new(4, 4))? else {
         return Ok(());
     };
@@ -198,12 +198,18 @@ fn a_queue_says_when_it_is_full_and_a_request_when_it_is_too_large() -> Outcome 
         "{granted}"
     );
     let segment = ends.region.segment(0..8);
-    let receives =
-        (0..=u64::from(granted.max_recv_wr)).map(|id| ends.receiver.post_receive(id, &[segment]));
-    let full = receives.enumerate().find(|(_, result)| result.is_err());
-    let (posted, result) = full.ok_or("the queue takes more than was granted")?;
-    assert_eq!(result, Err(PostError::Full));
-    assert!(posted >= 4, "only {posted}");
+    // Devices may have more room than they grant, but not for ever.
+    let post = |id| ends.receiver.post_receive(id, &[segment]);
+    let refused = (0..1 << 20)
+        .map(post)
+        .enumerate()
+        .find(|(_, result)| result.is_err());
+    let (posted, full) = refused.ok_or("the queue is never full")?;
+    assert_eq!(full, Err(PostError::Full));
+    assert!(
+        posted >= granted.max_recv_wr as usize,
+        "{posted} of {granted}"
+    );
 
     let long = vec![0; granted.max_inline_data as usize + 1];
     let refused = ends

@@ -1,4 +1,4 @@
 //! Tests of the crate from outside.
 
+mod anywhere;
 mod device;
-mod without_device;

@@ -76,7 +76,7 @@ impl Device {
 
     pub(super) fn as_ptr(&self) -> *mut ibv_device {
         // SAFETY: the array has more entries than `index`, which `List::read` took from its length.
-        unsafe { *self.list.array.as_ptr().add(self.index) }
+        unsafe { *self.list.array.as_ptr().wrapping_add(self.index) }
     }
 }
 

@@ -56,7 +56,7 @@ impl<S: Accepting> QueuePair<S> {
     /// Posts a receive: the next message goes to `segments`, one after the other, and its completion has `id`.
     ///
     /// # Errors
-    /// [`PostError::Full`] when there are `max_recv_wr` receives.
+    /// [`PostError::Full`] when the queue holds no more; it holds `max_recv_wr` at least.
     ///
     /// # Cost
     /// A call through the provider's table; most devices need no system call.
@@ -87,7 +87,7 @@ impl QueuePair<ReadyToSend> {
     /// Sends a message, and with it a number of its own if there is an `immediate`.
     ///
     /// # Errors
-    /// [`PostError::Full`] when there are `max_send_wr` requests.
+    /// [`PostError::Full`] when the queue holds no more; it holds `max_send_wr` at least.
     ///
     /// # Cost
     /// A call through the provider's table; most devices need no system call.
