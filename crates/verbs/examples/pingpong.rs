@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let region = domain.register(2 * LENGTH, Access::LOCAL_WRITE)?;
     let into = [region.segment(0..LENGTH)];
     let from = [region.segment(LENGTH..2 * LENGTH)];
-    let mut channel = context.create_completion_channel()?;
+    let channel = context.create_completion_channel()?;
     let queue = context.create_completion_queue(CompletionQueueOptions {
         channel: Some((&channel, 0)),
         ..CompletionQueueOptions::polled(4)

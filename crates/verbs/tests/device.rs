@@ -5,8 +5,8 @@ mod connection;
 
 use connection::{Connection, context, device};
 use oxmpi_verbs::{
-    Access, CompletionQueueOptions, GidType, InitAttributes, LinkLayer, Payload, PortState,
-    PostError, QueueCapacity, SendFlags,
+    Access, CompletionQueueOptions, EventSource, GidType, InitAttributes, LinkLayer, Payload,
+    PortState, PostError, QueueCapacity, SendAttributes, SendFlags,
 };
 use std::time::{Duration, Instant};
 
@@ -138,7 +138,12 @@ fn a_wrong_key_is_an_error_that_flushes_the_rest() -> Outcome {
 
 #[test]
 fn a_peer_that_is_gone_is_an_error_after_the_retries() -> Outcome {
-    let Some(ends) = Connection::open(QueueCapacity::new(4, 4))? else {
+    let soon = SendAttributes {
+        timeout: 14,
+        retry_cnt: 2,
+        ..SendAttributes::new(0)
+    };
+    let Some(ends) = Connection::with(QueueCapacity::new(4, 4), soon)? else {
         return Ok(());
     };
     let Connection {
@@ -230,6 +235,85 @@ fn a_queue_says_when_it_is_full_and_a_request_when_it_is_too_large() -> Outcome 
 }
 
 #[test]
+fn a_shared_queue_serves_several_pairs_and_says_when_it_runs_short() -> Outcome {
+    let Some((name, index)) = device() else {
+        return Ok(());
+    };
+    let context = context(&name)?;
+    let domain = context.alloc_pd()?;
+    let region = domain.register(4096, Access::LOCAL_WRITE)?;
+    let queue = context.create_completion_queue(CompletionQueueOptions::polled(64))?;
+    let shared = domain.create_shared_receive_queue(8, 1, connection::KEY)?;
+    let capacity = QueueCapacity {
+        max_inline_data: 16,
+        ..QueueCapacity::new(4, 4)
+    };
+    let init = InitAttributes::new(1);
+    let mut pairs = Vec::new();
+    for _ in 0..2 {
+        let receiver = domain
+            .create_queue_pair_on(&shared, &queue, &queue, capacity)?
+            .init(init)?;
+        let sender = domain
+            .create_queue_pair(&queue, &queue, capacity)?
+            .init(init)?;
+        pairs.push(connection::connect(
+            &context,
+            index,
+            receiver,
+            sender,
+            SendAttributes::new(0),
+        )?);
+    }
+    let segment = region.segment(0..16);
+    let refused = pairs[0]
+        .0
+        .post_receive(1, &[segment])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("1 segments, where the device granted 0"),
+        "{refused}"
+    );
+    for id in 1..=3 {
+        shared.post_receive(id, &[segment])?;
+    }
+    // What has happened before, such as a port that came up, is of no interest.
+    while context.next_event(Instant::now())?.is_some() {}
+    shared.arm_limit(2)?;
+    assert_eq!(context.next_event(Instant::now())?, None);
+
+    // Whichever pair gets a message takes the oldest receive.
+    for (oldest, (receiver, sender)) in (1..).zip(&pairs) {
+        sender.post_send(
+            9,
+            Payload::Inline(b"for any receiver"),
+            None,
+            SendFlags::SIGNALED,
+        )?;
+        let mut of_receiver = None;
+        for _ in 0..2 {
+            let completion = connection::spin(&queue)?;
+            completion.result()?;
+            if completion.is_receive() {
+                of_receiver = Some((completion.id(), completion.queue_pair(), completion.len()));
+            }
+        }
+        assert_eq!(of_receiver, Some((oldest, receiver.number(), 16)));
+    }
+    let deadline = Instant::now() + Duration::from_secs(120);
+    let event = context
+        .next_event(deadline)?
+        .ok_or("no event at the limit")?;
+    assert!(event.is_limit_reached(), "{event}");
+    assert_eq!(
+        event.source,
+        EventSource::SharedReceiveQueue(connection::KEY)
+    );
+    Ok(())
+}
+
+#[test]
 fn a_refused_transition_names_what_was_refused() -> Outcome {
     let Some((name, _)) = device() else {
         return Ok(());
@@ -269,10 +353,7 @@ fn objects_of_two_contexts_do_not_fit() -> Outcome {
         .alloc_pd()?
         .create_queue_pair(&queue, &queue, QueueCapacity::new(1, 1));
     let text = refused.map(drop).unwrap_err().to_string();
-    assert!(
-        text.ends_with("a completion queue of another context"),
-        "{text}"
-    );
+    assert!(text.ends_with("a queue of another context"), "{text}");
     let channel = two.create_completion_channel()?;
     let refused = one.create_completion_queue(CompletionQueueOptions {
         channel: Some((&channel, 0)),

@@ -28,6 +28,11 @@ void (*ack_cq_events)(struct ibv_cq *, unsigned int) = ibv_ack_cq_events;
 struct ibv_qp *(*create_qp)(struct ibv_pd *, struct ibv_qp_init_attr *) = ibv_create_qp;
 int (*modify_qp)(struct ibv_qp *, struct ibv_qp_attr *, int) = ibv_modify_qp;
 int (*destroy_qp)(struct ibv_qp *) = ibv_destroy_qp;
+struct ibv_srq *(*create_srq)(struct ibv_pd *, struct ibv_srq_init_attr *) = ibv_create_srq;
+int (*modify_srq)(struct ibv_srq *, struct ibv_srq_attr *, int) = ibv_modify_srq;
+int (*destroy_srq)(struct ibv_srq *) = ibv_destroy_srq;
+int (*get_async_event)(struct ibv_context *, struct ibv_async_event *) = ibv_get_async_event;
+void (*ack_async_event)(struct ibv_async_event *) = ibv_ack_async_event;
 
 #define TYPE(type, size) _Static_assert(sizeof(type) == (size), #type)
 #define FIELD(type, field, offset, size)                                                                       \
@@ -60,6 +65,27 @@ VALUE(IBV_WC_RESP_TIMEOUT_ERR, 20);
 VALUE(IBV_WC_GENERAL_ERR, 21);
 VALUE(IBV_WC_TM_ERR, 22);
 VALUE(IBV_WC_TM_RNDV_INCOMPLETE, 23);
+
+/* EVENTS in ../objects/event.rs. */
+VALUE(IBV_EVENT_CQ_ERR, 0);
+VALUE(IBV_EVENT_QP_FATAL, 1);
+VALUE(IBV_EVENT_QP_REQ_ERR, 2);
+VALUE(IBV_EVENT_QP_ACCESS_ERR, 3);
+VALUE(IBV_EVENT_COMM_EST, 4);
+VALUE(IBV_EVENT_SQ_DRAINED, 5);
+VALUE(IBV_EVENT_PATH_MIG, 6);
+VALUE(IBV_EVENT_PATH_MIG_ERR, 7);
+VALUE(IBV_EVENT_DEVICE_FATAL, 8);
+VALUE(IBV_EVENT_PORT_ACTIVE, 9);
+VALUE(IBV_EVENT_PORT_ERR, 10);
+VALUE(IBV_EVENT_LID_CHANGE, 11);
+VALUE(IBV_EVENT_PKEY_CHANGE, 12);
+VALUE(IBV_EVENT_SM_CHANGE, 13);
+VALUE(IBV_EVENT_SRQ_ERR, 14);
+VALUE(IBV_EVENT_SRQ_LIMIT_REACHED, 15);
+VALUE(IBV_EVENT_QP_LAST_WQE_REACHED, 16);
+VALUE(IBV_EVENT_CLIENT_REREGISTER, 17);
+VALUE(IBV_EVENT_GID_CHANGE, 18);
 
 /* Generated from types.rs and values.rs. */
 FIELD(struct ibv_device, _ops, 0, 16);
@@ -268,6 +294,18 @@ FIELD(struct ibv_qp, recv_cq, 32, 8);
 FIELD(struct ibv_qp, srq, 40, 8);
 FIELD(struct ibv_qp, handle, 48, 4);
 FIELD(struct ibv_qp, qp_num, 52, 4);
+TYPE(struct ibv_srq_attr, 12);
+FIELD(struct ibv_srq_attr, max_wr, 0, 4);
+FIELD(struct ibv_srq_attr, max_sge, 4, 4);
+FIELD(struct ibv_srq_attr, srq_limit, 8, 4);
+TYPE(struct ibv_srq_init_attr, 24);
+FIELD(struct ibv_srq_init_attr, srq_context, 0, 8);
+FIELD(struct ibv_srq_init_attr, attr, 8, 12);
+FIELD(struct ibv_srq, context, 0, 8);
+FIELD(struct ibv_srq, srq_context, 8, 8);
+TYPE(struct ibv_async_event, 16);
+FIELD(struct ibv_async_event, element, 0, 8);
+FIELD(struct ibv_async_event, event_type, 8, 4);
 TYPE(struct ibv_sge, 16);
 FIELD(struct ibv_sge, addr, 0, 8);
 FIELD(struct ibv_sge, length, 8, 4);
@@ -323,6 +361,17 @@ VALUE(IBV_QP_MIN_RNR_TIMER, 32768);
 VALUE(IBV_QP_SQ_PSN, 65536);
 VALUE(IBV_QP_MAX_DEST_RD_ATOMIC, 131072);
 VALUE(IBV_QP_DEST_QPN, 1048576);
+VALUE(IBV_SRQ_LIMIT, 2);
+VALUE(IBV_EVENT_CQ_ERR, 0);
+VALUE(IBV_EVENT_QP_FATAL, 1);
+VALUE(IBV_EVENT_PATH_MIG_ERR, 7);
+VALUE(IBV_EVENT_PORT_ACTIVE, 9);
+VALUE(IBV_EVENT_SM_CHANGE, 13);
+VALUE(IBV_EVENT_SRQ_ERR, 14);
+VALUE(IBV_EVENT_SRQ_LIMIT_REACHED, 15);
+VALUE(IBV_EVENT_QP_LAST_WQE_REACHED, 16);
+VALUE(IBV_EVENT_CLIENT_REREGISTER, 17);
+VALUE(IBV_EVENT_GID_CHANGE, 18);
 VALUE(IBV_WR_RDMA_WRITE, 0);
 VALUE(IBV_WR_RDMA_WRITE_WITH_IMM, 1);
 VALUE(IBV_WR_SEND, 2);

@@ -141,7 +141,9 @@ c_types! {
         _compat_modify_srq: Slot,
         _compat_query_srq: Slot,
         _compat_destroy_srq: Slot,
-        post_srq_recv: Slot,
+        post_srq_recv: Option<
+            unsafe extern "C" fn(*mut ibv_srq, *mut ibv_recv_wr, *mut *mut ibv_recv_wr) -> c_int,
+        >,
         _compat_create_qp: Slot,
         _compat_query_qp: Slot,
         _compat_modify_qp: Slot,
@@ -230,7 +232,7 @@ c_types! {
         qp_context: *mut c_void,
         send_cq: *mut ibv_cq,
         recv_cq: *mut ibv_cq,
-        srq: *mut c_void,
+        srq: *mut ibv_srq,
         cap: ibv_qp_cap,
         qp_type: u32,
         sq_sig_all: c_int,
@@ -269,9 +271,26 @@ c_types! {
         pd: *mut ibv_pd,
         send_cq: *mut ibv_cq,
         recv_cq: *mut ibv_cq,
-        srq: *mut c_void,
+        srq: *mut ibv_srq,
         handle: u32,
         qp_num: u32,
+    }
+    "struct" ibv_srq_attr whole {
+        max_wr: u32,
+        max_sge: u32,
+        srq_limit: u32,
+    }
+    "struct" ibv_srq_init_attr whole {
+        srq_context: *mut c_void,
+        attr: ibv_srq_attr,
+    }
+    "struct" ibv_srq prefix {
+        context: *mut ibv_context,
+        srq_context: *mut c_void,
+    }
+    "struct" ibv_async_event whole {
+        element: ibv_async_event_element,
+        event_type: u32,
     }
     "struct" ibv_sge whole {
         addr: u64,
@@ -308,4 +327,14 @@ pub(crate) struct ibv_send_wr_wr {
     pub(crate) remote_addr: u64,
     pub(crate) rkey: u32,
     pub(crate) rest: [u64; 2],
+}
+
+/// The object of an event; its type says which member is valid.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) union ibv_async_event_element {
+    pub(crate) cq: *mut ibv_cq,
+    pub(crate) qp: *mut ibv_qp,
+    pub(crate) srq: *mut ibv_srq,
+    pub(crate) port_num: c_int,
 }

@@ -1,5 +1,6 @@
 //! An open device.
 
+use super::descriptor::never_block;
 use super::device::Device;
 use super::handle::Handle;
 use crate::error::VerbsError;
@@ -8,6 +9,7 @@ use crate::library::Library;
 use std::ffi::c_int;
 use std::fmt;
 use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
 /// An open device: what ports, protection domains and completion queues are made from. Clones are the same one.
@@ -62,11 +64,13 @@ impl Device {
         let context = unsafe { (library.open_device)(self.as_ptr()) };
         let context =
             Handle::new(context).ok_or_else(|| VerbsError::last("ibv_open_device", &name, ""))?;
-        Ok(Context(Arc::new(OpenDevice {
+        let context = Context(Arc::new(OpenDevice {
             library,
             name,
             context,
-        })))
+        }));
+        never_block(context.as_fd(), &context)?;
+        Ok(context)
     }
 }
 
@@ -129,6 +133,15 @@ impl Context {
             0 => Ok(()),
             errno => Err(VerbsError::new(call, self.name(), attributes, errno)),
         }
+    }
+}
+
+impl AsFd for Context {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the context is open, and its descriptors never change.
+        let fd = unsafe { (*self.as_ptr()).async_fd };
+        // SAFETY: the descriptor is open as long as the context is.
+        unsafe { BorrowedFd::borrow_raw(fd) }
     }
 }
 

@@ -8,12 +8,16 @@
 mod address;
 mod completion;
 mod context;
+mod descriptor;
 mod device;
 mod domain;
+mod event;
 mod handle;
 mod port;
 mod queue_pair;
+mod receive;
 mod region;
+mod shared_queue;
 
 pub use address::{AddressVector, GlobalRoute};
 pub use completion::{
@@ -22,9 +26,11 @@ pub use completion::{
 pub use context::{Context, DeviceLimits};
 pub use device::{Device, devices};
 pub use domain::ProtectionDomain;
+pub use event::{AsyncEvent, EventSource};
 pub use port::{Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
 pub use queue_pair::{
     Accepting, Init, InitAttributes, Payload, QueueCapacity, QueuePair, QueuePairState,
     ReadyToReceive, ReadyToSend, ReceiveAttributes, Reset, SendAttributes, SendFlags,
 };
 pub use region::{Access, MemoryRegion, RemoteAddress, Segment};
+pub use shared_queue::SharedReceiveQueue;

@@ -2,8 +2,8 @@
 
 use oxmpi_verbs::{
     Access, AddressVector, Completion, CompletionChannel, CompletionQueue, CompletionQueueOptions,
-    Context, GlobalRoute, InitAttributes, MemoryRegion, ProtectionDomain, QueueCapacity, QueuePair,
-    ReadyToSend, ReceiveAttributes, SendAttributes, devices,
+    Context, GlobalRoute, Init, InitAttributes, MemoryRegion, ProtectionDomain, QueueCapacity,
+    QueuePair, ReadyToSend, ReceiveAttributes, SendAttributes, VerbsError, devices,
 };
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -49,6 +49,36 @@ pub(super) fn peer(context: &Context, index: u8, number: u32) -> Result<ReceiveA
     ))
 }
 
+/// Connects two queue pairs of the tested device with each other, from the GID at `index`.
+pub(super) fn connect(
+    context: &Context,
+    index: u8,
+    one: QueuePair<Init>,
+    two: QueuePair<Init>,
+    send: SendAttributes,
+) -> Result<(QueuePair<ReadyToSend>, QueuePair<ReadyToSend>)> {
+    let (to_one, to_two) = (
+        peer(context, index, one.number())?,
+        peer(context, index, two.number())?,
+    );
+    let one = one.ready_to_receive(to_two)?.ready_to_send(send)?;
+    let two = two.ready_to_receive(to_one)?.ready_to_send(send)?;
+    Ok((one, two))
+}
+
+/// The next completion of a queue without a channel.
+pub(super) fn spin(queue: &CompletionQueue) -> Result<Completion> {
+    let deadline = Instant::now() + WATCHDOG;
+    let mut room = [Completion::default()];
+    while Instant::now() < deadline {
+        if let [completion] = queue.poll(&mut room)? {
+            return Ok(*completion);
+        }
+        std::thread::yield_now();
+    }
+    Err("no completion".into())
+}
+
 /// Two queue pairs, the region that both use, and their common completion queue.
 pub(super) struct Connection {
     pub(super) receiver: QueuePair<ReadyToSend>,
@@ -67,6 +97,14 @@ pub(super) struct Completions {
 impl Connection {
     /// Opens the tested device anew; `None` if there is none to test.
     pub(super) fn open(capacity: QueueCapacity) -> Result<Option<Connection>> {
+        Connection::with(capacity, SendAttributes::new(0))
+    }
+
+    /// As [`Connection::open`], with other attributes of both sides.
+    pub(super) fn with(
+        capacity: QueueCapacity,
+        send: SendAttributes,
+    ) -> Result<Option<Connection>> {
         let Some((name, index)) = device() else {
             return Ok(None);
         };
@@ -85,23 +123,16 @@ impl Connection {
             access,
         };
         let new = || {
-            domain
-                .create_queue_pair(&queue, &queue, capacity)?
-                .init(init)
+            Ok::<_, VerbsError>(
+                domain
+                    .create_queue_pair(&queue, &queue, capacity)?
+                    .init(init)?,
+            )
         };
-        let (receiver, sender) = (new()?, new()?);
-        let (to_sender, to_receiver) = (
-            peer(&context, index, sender.number())?,
-            peer(&context, index, receiver.number())?,
-        );
-        // A few retries end soon.
-        let send = SendAttributes {
-            retry_cnt: 2,
-            ..SendAttributes::new(0)
-        };
+        let (receiver, sender) = connect(&context, index, new()?, new()?, send)?;
         Ok(Some(Connection {
-            receiver: receiver.ready_to_receive(to_sender)?.ready_to_send(send)?,
-            sender: sender.ready_to_receive(to_receiver)?.ready_to_send(send)?,
+            receiver,
+            sender,
             region,
             completions: Completions {
                 queue,

@@ -1,12 +1,11 @@
 //! Completion channels: descriptors on which a thread sleeps until a queue has something.
 
 use super::super::context::Context;
+use super::super::descriptor::{never_block, next_event};
 use super::super::handle::Handle;
 use crate::error::VerbsError;
 use crate::ffi::ibv_comp_channel;
-use oxmpi_os::socket::readable;
 use std::fmt;
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr;
 use std::sync::Arc;
@@ -32,10 +31,9 @@ impl Context {
         let channel = Handle::new(channel)
             .ok_or_else(|| VerbsError::last("ibv_create_comp_channel", self.name(), ""))?;
         let context = self.clone();
-        Ok(CompletionChannel(Arc::new(LiveChannel {
-            channel,
-            context,
-        })))
+        let channel = CompletionChannel(Arc::new(LiveChannel { channel, context }));
+        never_block(channel.as_fd(), &channel)?;
+        Ok(channel)
     }
 }
 
@@ -55,38 +53,24 @@ impl CompletionChannel {
     /// When the channel cannot be read.
     ///
     /// # Cost
-    /// Two system calls and an allocation.
-    pub fn wait(&mut self, deadline: Instant) -> Result<Option<u64>, VerbsError> {
-        let failed = |why: io::Error| {
-            let errno = why.raw_os_error().unwrap_or(0);
-            VerbsError::new("poll", format!("{self:?}"), "", errno)
-        };
-        match readable(&[self.as_fd()], deadline) {
-            Ok(_) => {}
-            Err(why) if why.kind() == io::ErrorKind::TimedOut => return Ok(None),
-            Err(why) => return Err(failed(why)),
-        }
+    /// A system call if there is an event, three if it waits, and an allocation.
+    pub fn wait(&self, deadline: Instant) -> Result<Option<u64>, VerbsError> {
         let library = self.0.context.library();
-        let (mut queue, mut key) = (ptr::null_mut(), ptr::null_mut());
-        // SAFETY: the channel is alive, and there is room for both answers. There is an event, which nobody else
-        // takes meanwhile as `self` is borrowed exclusively, so the call does not block.
-        let errno = unsafe {
-            (library.get_cq_event)(self.0.channel.as_ptr(), &raw mut queue, &raw mut key)
+        let take = || {
+            let (mut queue, mut key) = (ptr::null_mut(), ptr::null_mut());
+            // SAFETY: the channel is alive, and there is room for both answers.
+            let errno = unsafe {
+                (library.get_cq_event)(self.0.channel.as_ptr(), &raw mut queue, &raw mut key)
+            };
+            if errno == 0 {
+                // SAFETY: the queue is alive: its destruction waits until this event is acknowledged.
+                unsafe { (library.ack_cq_events)(queue, 1) };
+            }
+            (errno, key.addr() as u64)
         };
-        if errno != 0 {
-            return Err(VerbsError::last(
-                "ibv_get_cq_event",
-                format!("{self:?}"),
-                "",
-            ));
-        }
-        // SAFETY: the queue is alive: its destruction waits until this event is acknowledged.
-        unsafe { (library.ack_cq_events)(queue, 1) };
-        Ok(Some(key.addr() as u64))
+        next_event(self.as_fd(), deadline, "ibv_get_cq_event", self, take)
     }
-}
 
-impl CompletionChannel {
     pub(super) fn context(&self) -> &Context {
         &self.0.context
     }

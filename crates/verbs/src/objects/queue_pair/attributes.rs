@@ -173,12 +173,12 @@ pub struct SendAttributes {
 }
 
 impl SendAttributes {
-    /// Six retries after 67 ms each, six when no receive is posted, one read at a time.
+    /// Six retries, 1.1 s after each other; six when no receive is posted; one read at a time.
     #[must_use]
     pub fn new(sq_psn: u32) -> SendAttributes {
         SendAttributes {
             sq_psn,
-            timeout: 14,
+            timeout: 18,
             retry_cnt: 6,
             rnr_retry: 6,
             max_rd_atomic: 1,

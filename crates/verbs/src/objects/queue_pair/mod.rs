@@ -11,6 +11,7 @@ pub use states::{Accepting, Init, QueuePairState, ReadyToReceive, ReadyToSend, R
 use super::completion::CompletionQueue;
 use super::domain::ProtectionDomain;
 use super::handle::Handle;
+use super::shared_queue::SharedReceiveQueue;
 use crate::error::{EINVAL, VerbsError};
 use crate::ffi::{IBV_QPT_RC, ibv_qp, ibv_qp_init_attr};
 use std::fmt;
@@ -60,15 +61,16 @@ struct LivePair {
     number: u32,
     capacity: QueueCapacity,
     domain: ProtectionDomain,
-    // Dropped after the queue pair, which writes completions to them.
+    // Dropped after the queue pair, which writes completions to them, and takes receives.
     _queues: [CompletionQueue; 2],
+    _shared: Option<SharedReceiveQueue>,
 }
 
 impl ProtectionDomain {
     /// Creates a queue pair of a reliable connection, whose sends complete on `sends` and receives on `receives`.
     ///
     /// # Errors
-    /// When the device cannot give so large a capacity, or a completion queue was made from another [`Context`].
+    /// When the device cannot give so large a capacity, or a queue was made from another [`Context`].
     ///
     /// [`Context`]: super::Context
     pub fn create_queue_pair(
@@ -77,24 +79,52 @@ impl ProtectionDomain {
         receives: &CompletionQueue,
         capacity: QueueCapacity,
     ) -> Result<QueuePair<Reset>, VerbsError> {
+        self.create_pair([sends, receives], None, capacity)
+    }
+
+    /// As [`create_queue_pair`](Self::create_queue_pair), for a queue pair that takes the receives of `shared`: it has
+    /// no receive queue of its own, so `max_recv_wr` and `max_recv_sge` count as 0.
+    ///
+    /// # Errors
+    /// As [`create_queue_pair`](Self::create_queue_pair).
+    pub fn create_queue_pair_on(
+        &self,
+        shared: &SharedReceiveQueue,
+        sends: &CompletionQueue,
+        receives: &CompletionQueue,
+        capacity: QueueCapacity,
+    ) -> Result<QueuePair<Reset>, VerbsError> {
+        self.create_pair([sends, receives], Some(shared), capacity)
+    }
+
+    fn create_pair(
+        &self,
+        [sends, receives]: [&CompletionQueue; 2],
+        shared: Option<&SharedReceiveQueue>,
+        mut capacity: QueueCapacity,
+    ) -> Result<QueuePair<Reset>, VerbsError> {
         const CALL: &str = "ibv_create_qp";
-        if ![sends, receives]
-            .iter()
-            .all(|queue| self.context().is(queue.context()))
-        {
-            let attributes = "a completion queue of another context";
+        let mut contexts = [sends.context(), receives.context()]
+            .into_iter()
+            .chain(shared.map(SharedReceiveQueue::context));
+        if !contexts.all(|context| self.context().is(context)) {
+            let attributes = "a queue of another context";
             return Err(VerbsError::new(CALL, self.describe(), attributes, EINVAL));
+        }
+        if shared.is_some() {
+            capacity.max_recv_wr = 0;
+            capacity.max_recv_sge = 0;
         }
         let mut attributes = ibv_qp_init_attr {
             qp_context: ptr::null_mut(),
             send_cq: sends.as_ptr(),
             recv_cq: receives.as_ptr(),
-            srq: ptr::null_mut(),
+            srq: shared.map_or(ptr::null_mut(), SharedReceiveQueue::as_ptr),
             cap: capacity.to_c(),
             qp_type: IBV_QPT_RC,
             sq_sig_all: 0,
         };
-        // SAFETY: the domain and both queues are alive, and of one context; the call writes what was granted to the
+        // SAFETY: the domain and the queues are alive, and of one context; the call writes what was granted to the
         // attributes.
         let pair =
             unsafe { (self.context().library().create_qp)(self.as_ptr(), &raw mut attributes) };
@@ -105,15 +135,22 @@ impl ProtectionDomain {
                 capacity.to_string(),
             ));
         };
+        let mut granted = QueueCapacity::from_c(&attributes.cap);
+        if shared.is_some() {
+            // Some providers leave there what they were given.
+            granted.max_recv_wr = 0;
+            granted.max_recv_sge = 0;
+        }
         // SAFETY: the queue pair is alive, and its number never changes.
         let number = unsafe { (*pair.as_ptr()).qp_num };
         Ok(QueuePair {
             live: LivePair {
                 pair,
                 number,
-                capacity: QueueCapacity::from_c(&attributes.cap),
+                capacity: granted,
                 domain: self.clone(),
                 _queues: [sends.clone(), receives.clone()],
+                _shared: shared.cloned(),
             },
             state: PhantomData,
         })

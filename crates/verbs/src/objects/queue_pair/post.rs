@@ -4,12 +4,13 @@
 //! never left to a device. A region that is dropped meanwhile is deregistered first, and the request ends in an
 //! error.
 
+use super::super::receive::{self, Receiver, posted, refused, too_long};
 use super::super::region::{RemoteAddress, Segment};
 use super::{Accepting, LivePair, QueuePair, ReadyToSend};
-use crate::error::{EINVAL, ENOMEM, ENOSYS, PostError, VerbsError};
+use crate::error::{ENOSYS, PostError};
 use crate::ffi::{
     IBV_SEND_FENCE, IBV_SEND_INLINE, IBV_SEND_SIGNALED, IBV_SEND_SOLICITED, IBV_WR_RDMA_READ,
-    IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, ibv_recv_wr,
+    IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, ibv_qp,
     ibv_send_wr, ibv_send_wr_wr, ibv_sge,
 };
 use std::ffi::c_int;
@@ -62,24 +63,21 @@ impl<S: Accepting> QueuePair<S> {
     /// A call through the provider's table; most devices need no system call.
     #[inline]
     pub fn post_receive(&self, id: u64, segments: &[Segment<'_>]) -> Result<(), PostError> {
-        let pair = &self.live;
-        let Some(post) = pair.domain.context().ops().post_recv else {
-            return Err(pair.refused("ibv_post_recv", ENOSYS));
-        };
-        if segments.len() > pair.capacity.max_recv_sge as usize {
-            return Err(pair.too_long("ibv_post_recv", segments.len(), "segments"));
-        }
-        let mut request = ibv_recv_wr {
-            wr_id: id,
-            next: ptr::null_mut(),
-            sg_list: segments.as_ptr().cast_mut().cast(),
-            num_sge: segments.len() as c_int,
-        };
-        let mut bad = ptr::null_mut();
-        // SAFETY: the queue pair is alive; the request and its segments, laid out as the library's, are only read
-        // during the call; each segment names registered memory.
-        let errno = unsafe { post(pair.pair.as_ptr(), &raw mut request, &raw mut bad) };
-        pair.posted("ibv_post_recv", errno)
+        // SAFETY: the queue pair is alive.
+        unsafe { receive::post(&self.live, self.live.pair.as_ptr(), id, segments) }
+    }
+}
+
+impl Receiver for LivePair {
+    type Queue = ibv_qp;
+    const CALL: &'static str = "ibv_post_recv";
+
+    fn post(&self) -> receive::Post<ibv_qp> {
+        self.domain.context().ops().post_recv
+    }
+
+    fn max_sge(&self) -> u32 {
+        self.capacity.max_recv_sge
     }
 }
 
@@ -168,7 +166,7 @@ impl LivePair {
     ) -> Result<(), PostError> {
         const CALL: &str = "ibv_post_send";
         let Some(post) = self.domain.context().ops().post_send else {
-            return Err(self.refused(CALL, ENOSYS));
+            return Err(refused(CALL, self, "", ENOSYS));
         };
         let mut inline = ibv_sge {
             addr: 0,
@@ -177,14 +175,16 @@ impl LivePair {
         };
         let (sg_list, num_sge, how) = match payload {
             Payload::Segments(segments) => {
-                if segments.len() > self.capacity.max_send_sge as usize {
-                    return Err(self.too_long(CALL, segments.len(), "segments"));
+                let granted = self.capacity.max_send_sge;
+                if segments.len() > granted as usize {
+                    return Err(too_long(CALL, self, segments.len(), "segments", granted));
                 }
                 (segments.as_ptr().cast_mut().cast(), segments.len(), 0)
             }
             Payload::Inline(bytes) => {
-                if bytes.len() > self.capacity.max_inline_data as usize {
-                    return Err(self.too_long(CALL, bytes.len(), "bytes inline"));
+                let granted = self.capacity.max_inline_data;
+                if bytes.len() > granted as usize {
+                    return Err(too_long(CALL, self, bytes.len(), "bytes inline", granted));
                 }
                 inline.addr = bytes.as_ptr().expose_provenance() as u64;
                 inline.length = bytes.len() as u32;
@@ -211,27 +211,6 @@ impl LivePair {
         // SAFETY: the queue pair is alive; the request and its segments, laid out as the library's, are only read
         // during the call; each segment names registered memory, or the bytes that the call copies.
         let errno = unsafe { post(self.pair.as_ptr(), &raw mut request, &raw mut bad) };
-        self.posted(CALL, errno)
-    }
-
-    /// The result of a post. Providers return errno, some of them negated.
-    #[inline]
-    fn posted(&self, call: &'static str, errno: c_int) -> Result<(), PostError> {
-        match errno {
-            0 => Ok(()),
-            errno if errno.saturating_abs() == ENOMEM => Err(PostError::Full),
-            errno => Err(self.refused(call, errno)),
-        }
-    }
-
-    #[cold]
-    fn refused(&self, call: &'static str, errno: c_int) -> PostError {
-        VerbsError::new(call, format!("{self:?}"), "", errno).into()
-    }
-
-    #[cold]
-    fn too_long(&self, call: &'static str, number: usize, of: &str) -> PostError {
-        let attributes = format!("{number} {of}, where the device granted {}", self.capacity);
-        VerbsError::new(call, format!("{self:?}"), attributes, EINVAL).into()
+        posted(CALL, self, errno)
     }
 }
