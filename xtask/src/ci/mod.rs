@@ -48,8 +48,8 @@ use xshell::cmd;
 ///               of two nodes; programs of MPICH and Intel MPI under ours
 ///     guests    emulated machines of 16 processors, as hwloc and `oxmpi` see them from inside, and ranks
 ///               and OpenMP threads there, where `oxmpi pin` says they run
-///     rdma      an emulated machine with a soft-RoCE device: two processes play ping-pong through oxmpi-verbs,
-///               beside rdma-core's own; its C declarations, compared with the header
+///     rdma      emulated machines with a soft-RoCE device: two processes play ping-pong through oxmpi-verbs in one
+///               and between two, beside rdma-core's own; its declarations, compared with the C header
 ///     nodes     jobs over two emulated machines on a network that loses packets and delays them
 ///
 /// A step that needs something this machine lacks is skipped and named; with `--no-skip` that is a failure

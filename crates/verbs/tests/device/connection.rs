@@ -3,7 +3,7 @@
 use oxmpi_verbs::{
     Access, AddressVector, Completion, CompletionChannel, CompletionQueue, CompletionQueueOptions,
     Context, GlobalRoute, Init, InitAttributes, MemoryRegion, ProtectionDomain, QueueCapacity,
-    QueuePair, ReadyToSend, ReceiveAttributes, SendAttributes, VerbsError, devices,
+    QueuePair, ReadyToSend, ReceiveAttributes, SendAttributes, devices,
 };
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -123,11 +123,9 @@ impl Connection {
             access,
         };
         let new = || {
-            Ok::<_, VerbsError>(
-                domain
-                    .create_queue_pair(&queue, &queue, capacity)?
-                    .init(init)?,
-            )
+            domain
+                .create_queue_pair(&queue, &queue, capacity)?
+                .init(init)
         };
         let (receiver, sender) = connect(&context, index, new()?, new()?, send)?;
         Ok(Some(Connection {
