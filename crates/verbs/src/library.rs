@@ -18,7 +18,8 @@ macro_rules! functions {
     ($($field:ident: $name:ident = fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
         /// The functions of the library. `layouts.c` asserts that the header declares them so.
         ///
-        /// All may be called by several threads at once: the library and its providers lock what they change.
+        /// All may be called by several threads at once: the library and its providers lock what they change
+        /// (which a user can forbid to some, such as mlx5 by `MLX5_SINGLE_THREADED`, at the program's risk).
         pub(crate) struct Library {
             $(pub(crate) $field: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
         }

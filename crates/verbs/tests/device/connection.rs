@@ -66,7 +66,7 @@ pub(super) fn connect(
     Ok((one, two))
 }
 
-/// The next completion of a queue without a channel.
+/// The next completion of a queue, without its channel.
 pub(super) fn spin(queue: &CompletionQueue) -> Result<Completion> {
     let deadline = Instant::now() + WATCHDOG;
     let mut room = [Completion::default()];
@@ -145,12 +145,12 @@ impl Connection {
     }
 
     /// The next completion.
-    pub(super) fn completion(&mut self) -> Result<Completion> {
+    pub(super) fn completion(&self) -> Result<Completion> {
         self.completions.next()
     }
 
     /// The next completion of the sender and of the receiver, in whatever order they come.
-    pub(super) fn two_completions(&mut self) -> Result<[Completion; 2]> {
+    pub(super) fn two_completions(&self) -> Result<[Completion; 2]> {
         let (one, two) = (self.completion()?, self.completion()?);
         Ok(if one.queue_pair() == self.sender.number() {
             [one, two]
@@ -165,12 +165,12 @@ impl Completions {
         &self.queue
     }
 
-    pub(super) fn channel(&mut self) -> &mut CompletionChannel {
-        &mut self.channel
+    pub(super) fn channel(&self) -> &CompletionChannel {
+        &self.channel
     }
 
     /// The next completion.
-    pub(super) fn next(&mut self) -> Result<Completion> {
+    pub(super) fn next(&self) -> Result<Completion> {
         let deadline = Instant::now() + WATCHDOG;
         let mut room = [Completion::default()];
         loop {

@@ -9,7 +9,7 @@ use oxmpi_verbs::{
 
 #[test]
 fn a_wrong_key_is_an_error_that_flushes_the_rest() -> Outcome {
-    let Some(mut ends) = Connection::open(QueueCapacity::new(4, 4))? else {
+    let Some(ends) = Connection::open(QueueCapacity::new(4, 4))? else {
         return Ok(());
     };
     let mut to = ends.region.remote(0);
@@ -43,7 +43,7 @@ fn a_peer_that_is_gone_is_an_error_after_the_retries() -> Outcome {
         receiver,
         sender,
         region,
-        mut completions,
+        completions,
     } = ends;
     drop(receiver);
     sender.post_send(
@@ -62,7 +62,7 @@ fn a_peer_that_is_gone_is_an_error_after_the_retries() -> Outcome {
 
 #[test]
 fn a_region_that_is_dropped_takes_no_more_messages() -> Outcome {
-    let Some(mut ends) = Connection::open(QueueCapacity::new(4, 4))? else {
+    let Some(ends) = Connection::open(QueueCapacity::new(4, 4))? else {
         return Ok(());
     };
     let domain = ends.domain();

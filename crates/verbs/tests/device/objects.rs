@@ -1,7 +1,7 @@
 //! What a device says of itself, events, and what is left when objects are dropped.
 
 use super::Outcome;
-use super::connection::{Connection, KEY, context, device};
+use super::connection::{Connection, KEY, context, device, spin};
 use oxmpi_verbs::{GidType, LinkLayer, Payload, PortState, QueueCapacity, SendFlags};
 use std::time::{Duration, Instant};
 
@@ -80,7 +80,7 @@ fn what_is_dropped_in_any_order_leaves_no_descriptor() -> Outcome {
 
 #[test]
 fn an_armed_queue_gives_one_event_with_its_key() -> Outcome {
-    let Some(mut ends) = Connection::open(QueueCapacity::new(4, 4))? else {
+    let Some(ends) = Connection::open(QueueCapacity::new(4, 4))? else {
         return Ok(());
     };
     let channel = ends.completions.channel();
@@ -94,5 +94,35 @@ fn an_armed_queue_gives_one_event_with_its_key() -> Outcome {
     assert_eq!(ends.completions.channel().wait(deadline)?, Some(KEY));
     assert_eq!(ends.completions.channel().wait(Instant::now())?, None);
     ends.completion()?.result()?;
+    Ok(())
+}
+
+#[test]
+fn a_queue_armed_for_solicited_messages_sleeps_through_others() -> Outcome {
+    let Some(ends) = Connection::open(QueueCapacity::new(4, 4))? else {
+        return Ok(());
+    };
+    let segment = [ends.region.segment(0..8)];
+    for id in [1, 2] {
+        ends.receiver.post_receive(id, &segment)?;
+    }
+    ends.completions.queue().arm_solicited()?;
+    let send = |flags| {
+        let payload = Payload::Segments(&segment);
+        ends.sender.post_send(3, payload, None, flags)
+    };
+    send(SendFlags::SIGNALED)?;
+    for _ in 0..2 {
+        spin(ends.completions.queue())?.result()?;
+    }
+    let deadline = Instant::now() + Duration::from_secs(120);
+    let channel = ends.completions.channel();
+    assert_eq!(channel.wait(Instant::now())?, None);
+    send(SendFlags::SOLICITED)?;
+    assert_eq!(channel.wait(deadline)?, Some(KEY));
+    // The send was not signaled, so the receive alone has completed.
+    let received = ends.completion()?;
+    received.result()?;
+    assert_eq!((received.id(), received.is_receive()), (2, true));
     Ok(())
 }

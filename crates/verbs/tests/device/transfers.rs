@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn a_message_arrives_with_its_immediate() -> Outcome {
-    let Some(mut ends) = Connection::open(QueueCapacity {
+    let Some(ends) = Connection::open(QueueCapacity {
         max_inline_data: 32,
         ..QueueCapacity::new(4, 4)
     })?
@@ -43,7 +43,7 @@ fn a_message_arrives_with_its_immediate() -> Outcome {
 
 #[test]
 fn memory_of_the_peer_is_written_and_read() -> Outcome {
-    let Some(mut ends) = Connection::open(QueueCapacity::new(4, 4))? else {
+    let Some(ends) = Connection::open(QueueCapacity::new(4, 4))? else {
         return Ok(());
     };
     let region = &ends.region;
