@@ -2,9 +2,9 @@
 
 use crate::error::Unavailable;
 use crate::ffi::{
-    ibv_async_event, ibv_comp_channel, ibv_context, ibv_cq, ibv_device, ibv_device_attr,
-    ibv_gid_entry, ibv_mr, ibv_pd, ibv_port_attr, ibv_qp, ibv_qp_attr, ibv_qp_init_attr, ibv_srq,
-    ibv_srq_attr, ibv_srq_init_attr,
+    ibv_ah, ibv_ah_attr, ibv_async_event, ibv_comp_channel, ibv_context, ibv_cq, ibv_device,
+    ibv_device_attr, ibv_gid_entry, ibv_mr, ibv_pd, ibv_port_attr, ibv_qp, ibv_qp_attr,
+    ibv_qp_init_attr, ibv_srq, ibv_srq_attr, ibv_srq_init_attr,
 };
 use libloading::os::unix::{Library as Handle, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{c_int, c_uint, c_void};
@@ -63,6 +63,8 @@ functions! {
     create_qp: ibv_create_qp = fn(*mut ibv_pd, *mut ibv_qp_init_attr) -> *mut ibv_qp;
     modify_qp: ibv_modify_qp = fn(*mut ibv_qp, *mut ibv_qp_attr, c_int) -> c_int;
     destroy_qp: ibv_destroy_qp = fn(*mut ibv_qp) -> c_int;
+    create_ah: ibv_create_ah = fn(*mut ibv_pd, *mut ibv_ah_attr) -> *mut ibv_ah;
+    destroy_ah: ibv_destroy_ah = fn(*mut ibv_ah) -> c_int;
     create_srq: ibv_create_srq = fn(*mut ibv_pd, *mut ibv_srq_init_attr) -> *mut ibv_srq;
     modify_srq: ibv_modify_srq = fn(*mut ibv_srq, *mut ibv_srq_attr, c_int) -> c_int;
     destroy_srq: ibv_destroy_srq = fn(*mut ibv_srq) -> c_int;

@@ -1,6 +1,6 @@
 //! The C assertions in `layouts.c` are those of the declarations here.
 
-use super::types::{ibv_send_wr, ibv_send_wr_wr};
+use super::types::{ibv_rdma, ibv_send_wr, ibv_ud};
 use super::{types, values};
 use std::mem::offset_of;
 
@@ -15,12 +15,15 @@ fn the_c_file_asserts_what_the_declarations_say() {
     let mut lines = types::assertions();
     let wr = offset_of!(ibv_send_wr, wr);
     for (field, offset, size) in [
-        ("remote_addr", offset_of!(ibv_send_wr_wr, remote_addr), 8),
-        ("rkey", offset_of!(ibv_send_wr_wr, rkey), 4),
+        ("rdma.remote_addr", offset_of!(ibv_rdma, remote_addr), 8),
+        ("rdma.rkey", offset_of!(ibv_rdma, rkey), 4),
+        ("ud.ah", offset_of!(ibv_ud, ah), size_of::<usize>()),
+        ("ud.remote_qpn", offset_of!(ibv_ud, remote_qpn), 4),
+        ("ud.remote_qkey", offset_of!(ibv_ud, remote_qkey), 4),
     ] {
         let offset = wr + offset;
         lines.push(format!(
-            "FIELD(struct ibv_send_wr, wr.rdma.{field}, {offset}, {size});"
+            "FIELD(struct ibv_send_wr, wr.{field}, {offset}, {size});"
         ));
     }
     lines.extend(values::assertions());

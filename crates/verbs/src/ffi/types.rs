@@ -221,6 +221,9 @@ c_types! {
         is_global: u8,
         port_num: u8,
     }
+    "struct" ibv_ah prefix {
+        context: *mut ibv_context,
+    }
     "struct" ibv_qp_cap whole {
         max_send_wr: u32,
         max_recv_wr: u32,
@@ -320,13 +323,29 @@ c_types! {
 /// A function of [`ibv_context_ops`] that is not called.
 type Slot = Option<unsafe extern "C" fn()>;
 
-/// The member `rdma` of `wr`, the union of what each kind of request needs, at the union's length.
+/// What each kind of request needs: `rdma` reads and writes, `ud` datagrams.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(crate) struct ibv_send_wr_wr {
+pub(crate) union ibv_send_wr_wr {
+    pub(crate) rdma: ibv_rdma,
+    pub(crate) ud: ibv_ud,
+    /// As long as the longest, which atomics have.
+    pub(crate) room: [u64; 4],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct ibv_rdma {
     pub(crate) remote_addr: u64,
     pub(crate) rkey: u32,
-    pub(crate) rest: [u64; 2],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct ibv_ud {
+    pub(crate) ah: *mut ibv_ah,
+    pub(crate) remote_qpn: u32,
+    pub(crate) remote_qkey: u32,
 }
 
 /// The object of an event; its type says which member is valid.

@@ -34,6 +34,7 @@ c_values! {
     IBV_ACCESS_REMOTE_READ = 1 << 2;
 
     IBV_QPT_RC = 2;
+    IBV_QPT_UD = 4;
 
     IBV_QPS_INIT = 1;
     IBV_QPS_RTR = 2;
@@ -43,6 +44,7 @@ c_values! {
     IBV_QP_ACCESS_FLAGS = 1 << 3;
     IBV_QP_PKEY_INDEX = 1 << 4;
     IBV_QP_PORT = 1 << 5;
+    IBV_QP_QKEY = 1 << 6;
     IBV_QP_AV = 1 << 7;
     IBV_QP_PATH_MTU = 1 << 8;
     IBV_QP_TIMEOUT = 1 << 9;

@@ -25,15 +25,16 @@ pub(super) fn next_event<T>(
     mut take: impl FnMut() -> (c_int, T),
 ) -> Result<Option<T>, VerbsError> {
     loop {
-        match take() {
-            (0, event) => return Ok(Some(event)),
-            _ if io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock => {}
-            _ => return Err(VerbsError::last(call, format!("{of:?}"), "")),
-        }
         match readable(&[fd], deadline) {
             Ok(_) => {}
             Err(why) if why.kind() == io::ErrorKind::TimedOut => return Ok(None),
             Err(why) => return Err(of_system("poll", of, &why)),
+        }
+        match take() {
+            (0, event) => return Ok(Some(event)),
+            // Another thread has taken it.
+            _ if io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock => {}
+            _ => return Err(VerbsError::last(call, format!("{of:?}"), "")),
         }
     }
 }

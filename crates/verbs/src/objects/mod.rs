@@ -6,6 +6,7 @@
 //! called by several threads at once.
 
 mod address;
+mod address_handle;
 mod completion;
 mod context;
 mod descriptor;
@@ -20,6 +21,7 @@ mod region;
 mod shared_queue;
 
 pub use address::{AddressVector, GlobalRoute};
+pub use address_handle::AddressHandle;
 pub use completion::{
     Completion, CompletionChannel, CompletionError, CompletionQueue, CompletionQueueOptions,
 };
@@ -29,8 +31,9 @@ pub use domain::ProtectionDomain;
 pub use event::{AsyncEvent, EventSource};
 pub use port::{Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
 pub use queue_pair::{
-    Accepting, Init, InitAttributes, Payload, QueueCapacity, QueuePair, QueuePairState,
-    ReadyToReceive, ReadyToSend, ReceiveAttributes, Reset, SendAttributes, SendFlags,
+    Accepting, DatagramAttributes, Destination, Init, InitAttributes, Payload, QueueCapacity,
+    QueuePair, QueuePairState, ROUTING_HEADER, ReadyToReceive, ReadyToSend, ReceiveAttributes,
+    ReliableConnection, Reset, SendAttributes, SendFlags, TransportService, UnreliableDatagram,
 };
 pub use region::{Access, MemoryRegion, RemoteAddress, Segment};
 pub use shared_queue::SharedReceiveQueue;

@@ -1,10 +1,10 @@
 //! Messages, reads and writes, and receives that queue pairs share.
 
 use super::Outcome;
-use super::connection::{Connection, KEY, connect, context, device, spin};
+use super::connection::{Connection, KEY, connect, context, device, peer, spin};
 use oxmpi_verbs::{
-    Access, CompletionQueueOptions, EventSource, InitAttributes, Payload, QueueCapacity,
-    SendAttributes, SendFlags,
+    Access, CompletionQueueOptions, DatagramAttributes, Destination, EventSource, InitAttributes,
+    Payload, QueueCapacity, ROUTING_HEADER, SendAttributes, SendFlags,
 };
 use std::time::{Duration, Instant};
 
@@ -140,5 +140,65 @@ fn a_shared_queue_serves_several_pairs_and_says_when_it_runs_short() -> Outcome 
         .ok_or("no event at the limit")?;
     assert!(event.is_limit_reached(), "{event}");
     assert_eq!(event.source, EventSource::SharedReceiveQueue(KEY));
+    Ok(())
+}
+
+#[test]
+fn a_datagram_arrives_where_its_key_fits() -> Outcome {
+    let Some((name, index)) = device() else {
+        return Ok(());
+    };
+    const KEY_OF_RECEIVER: u32 = 0x1234;
+    let context = context(&name)?;
+    let domain = context.alloc_pd()?;
+    let region = domain.register(4096, Access::LOCAL_WRITE)?;
+    let queue = context.create_completion_queue(CompletionQueueOptions::polled(64))?;
+    let capacity = QueueCapacity {
+        max_inline_data: 16,
+        ..QueueCapacity::new(4, 4)
+    };
+    let open = |qkey| {
+        let pair = domain.create_datagram_pair(&queue, &queue, capacity)?;
+        let pair = pair.init(DatagramAttributes {
+            port: 1,
+            pkey_index: 0,
+            qkey,
+        })?;
+        pair.ready_to_receive()?.ready_to_send(0)
+    };
+    let (receiver, sender) = (open(KEY_OF_RECEIVER)?, open(1)?);
+    let own = peer(&context, index, 0)?.address;
+    let handle = domain.create_address_handle(own)?;
+    receiver.post_receive(1, &[region.segment(0..ROUTING_HEADER + 16)])?;
+    for (qkey, text) in [(KEY_OF_RECEIVER + 1, b"lost"), (KEY_OF_RECEIVER, b"here")] {
+        let to = Destination {
+            handle: &handle,
+            number: receiver.number(),
+            qkey,
+        };
+        sender.post_send(2, Payload::Inline(text), to, Some(qkey), SendFlags::empty())?;
+    }
+    // The sends were not signaled.
+    let received = spin(&queue)?;
+    received.result()?;
+    assert_eq!((received.id(), received.len()), (1, ROUTING_HEADER + 4));
+    assert_eq!(received.immediate(), Some(KEY_OF_RECEIVER));
+    let mut text = [0; 4];
+    region.read(ROUTING_HEADER, &mut text);
+    assert_eq!(&text, b"here");
+
+    let other = super::connection::context(&name)?;
+    let handle = other.alloc_pd()?.create_address_handle(own)?;
+    let to = Destination {
+        handle: &handle,
+        number: 1,
+        qkey: 1,
+    };
+    let refused = sender.post_send(3, Payload::Inline(b""), to, None, SendFlags::empty());
+    let text = refused.unwrap_err().to_string();
+    assert!(
+        text.ends_with("an address handle of another context"),
+        "{text}"
+    );
     Ok(())
 }

@@ -53,7 +53,7 @@ impl CompletionChannel {
     /// When the channel cannot be read.
     ///
     /// # Cost
-    /// A system call if there is an event, three if it waits, and an allocation.
+    /// Two system calls and an allocation.
     pub fn wait(&self, deadline: Instant) -> Result<Option<u64>, VerbsError> {
         let library = self.0.context.library();
         let take = || {

@@ -107,6 +107,28 @@ impl fmt::Display for InitAttributes {
     }
 }
 
+/// What a queue pair of datagrams is given on its way from RESET to INIT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DatagramAttributes {
+    /// The port that it uses, from 1 on.
+    pub port: u8,
+    /// The index of its partition key; 0 but in partitioned InfiniBand subnets.
+    pub pkey_index: u16,
+    /// The key that senders must name. Only privileged processes send to keys of 2^31 and more.
+    pub qkey: u32,
+}
+
+impl fmt::Display for DatagramAttributes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DatagramAttributes {
+            port,
+            pkey_index,
+            qkey,
+        } = self;
+        write!(f, "port {port}, pkey index {pkey_index}, qkey {qkey:#x}")
+    }
+}
+
 /// What a queue pair is given on its way from INIT to RTR: the peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceiveAttributes {

@@ -1,24 +1,31 @@
-//! Queue pairs of reliable connections. Their states are types.
+//! Queue pairs. Their states and transport services are types.
 
 mod attributes;
+mod datagram;
 mod post;
 mod states;
 
-pub use attributes::{InitAttributes, QueueCapacity, ReceiveAttributes, SendAttributes};
+pub use attributes::{
+    DatagramAttributes, InitAttributes, QueueCapacity, ReceiveAttributes, SendAttributes,
+};
+pub use datagram::{Destination, ROUTING_HEADER};
 pub use post::{Payload, SendFlags};
-pub use states::{Accepting, Init, QueuePairState, ReadyToReceive, ReadyToSend, Reset};
+pub use states::{
+    Accepting, Init, QueuePairState, ReadyToReceive, ReadyToSend, ReliableConnection, Reset,
+    TransportService, UnreliableDatagram,
+};
 
 use super::completion::CompletionQueue;
 use super::domain::ProtectionDomain;
 use super::handle::Handle;
 use super::shared_queue::SharedReceiveQueue;
 use crate::error::{EINVAL, VerbsError};
-use crate::ffi::{IBV_QPT_RC, ibv_qp, ibv_qp_init_attr};
+use crate::ffi::{ibv_qp, ibv_qp_init_attr};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 
-/// One end of a reliable connection: a queue of sends and a queue of receives, in state `S`.
+/// A queue of sends and a queue of receives, in state `S`: one end of a reliable connection, or of datagrams.
 ///
 /// It is made in [`Reset`], takes receives from [`Init`] on, and sends from [`ReadyToSend`] on:
 ///
@@ -50,9 +57,9 @@ use std::ptr;
 ///
 /// A transition that fails destroys the queue pair: make another one.
 #[must_use]
-pub struct QueuePair<S: QueuePairState> {
+pub struct QueuePair<S: QueuePairState, T: TransportService = ReliableConnection> {
     live: LivePair,
-    state: PhantomData<S>,
+    kind: PhantomData<(S, T)>,
 }
 
 /// The object of the library, in whatever state.
@@ -97,12 +104,25 @@ impl ProtectionDomain {
         self.create_pair([sends, receives], Some(shared), capacity)
     }
 
-    fn create_pair(
+    /// As [`create_queue_pair`](Self::create_queue_pair), for datagrams.
+    ///
+    /// # Errors
+    /// As [`create_queue_pair`](Self::create_queue_pair).
+    pub fn create_datagram_pair(
+        &self,
+        sends: &CompletionQueue,
+        receives: &CompletionQueue,
+        capacity: QueueCapacity,
+    ) -> Result<QueuePair<Reset, UnreliableDatagram>, VerbsError> {
+        self.create_pair([sends, receives], None, capacity)
+    }
+
+    fn create_pair<T: TransportService>(
         &self,
         [sends, receives]: [&CompletionQueue; 2],
         shared: Option<&SharedReceiveQueue>,
         mut capacity: QueueCapacity,
-    ) -> Result<QueuePair<Reset>, VerbsError> {
+    ) -> Result<QueuePair<Reset, T>, VerbsError> {
         const CALL: &str = "ibv_create_qp";
         let mut contexts = [sends.context(), receives.context()]
             .into_iter()
@@ -121,7 +141,7 @@ impl ProtectionDomain {
             recv_cq: receives.as_ptr(),
             srq: shared.map_or(ptr::null_mut(), SharedReceiveQueue::as_ptr),
             cap: capacity.to_c(),
-            qp_type: IBV_QPT_RC,
+            qp_type: T::QP_TYPE,
             sq_sig_all: 0,
         };
         // SAFETY: the domain and the queues are alive, and of one context; the call writes what was granted to the
@@ -152,12 +172,12 @@ impl ProtectionDomain {
                 _queues: [sends.clone(), receives.clone()],
                 _shared: shared.cloned(),
             },
-            state: PhantomData,
+            kind: PhantomData,
         })
     }
 }
 
-impl<S: QueuePairState> QueuePair<S> {
+impl<S: QueuePairState, T: TransportService> QueuePair<S, T> {
     /// Its number, by which the peer addresses it.
     #[must_use]
     pub fn number(&self) -> u32 {
@@ -189,7 +209,7 @@ impl fmt::Debug for LivePair {
     }
 }
 
-impl<S: QueuePairState> fmt::Debug for QueuePair<S> {
+impl<S: QueuePairState, T: TransportService> fmt::Debug for QueuePair<S, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} in {}", self.live, S::NAME)
     }

@@ -6,12 +6,12 @@
 
 use super::super::receive::{self, Receiver, posted, refused, too_long};
 use super::super::region::{RemoteAddress, Segment};
-use super::{Accepting, LivePair, QueuePair, ReadyToSend};
+use super::{Accepting, LivePair, QueuePair, ReadyToSend, TransportService};
 use crate::error::{ENOSYS, PostError};
 use crate::ffi::{
     IBV_SEND_FENCE, IBV_SEND_INLINE, IBV_SEND_SIGNALED, IBV_SEND_SOLICITED, IBV_WR_RDMA_READ,
     IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, ibv_qp,
-    ibv_send_wr, ibv_send_wr_wr, ibv_sge,
+    ibv_rdma, ibv_send_wr, ibv_send_wr_wr, ibv_sge,
 };
 use std::ffi::c_int;
 use std::ptr;
@@ -41,19 +41,23 @@ pub enum Payload<'a> {
 
 /// What a request does, beside its bytes.
 #[derive(Clone, Copy)]
-struct Operation {
-    opcode: u32,
-    immediate: u32,
-    remote: RemoteAddress,
+pub(super) struct Operation {
+    pub(super) opcode: u32,
+    pub(super) immediate: u32,
+    pub(super) wr: ibv_send_wr_wr,
 }
 
-/// The remote address of a request that needs none.
-const NOWHERE: RemoteAddress = RemoteAddress {
-    address: 0,
-    rkey: 0,
-};
+/// The union of a request that reads or writes remote memory.
+#[inline]
+fn at(remote: RemoteAddress) -> ibv_send_wr_wr {
+    let rdma = ibv_rdma {
+        remote_addr: remote.address,
+        rkey: remote.rkey,
+    };
+    ibv_send_wr_wr { rdma }
+}
 
-impl<S: Accepting> QueuePair<S> {
+impl<S: Accepting, T: TransportService> QueuePair<S, T> {
     /// Posts a receive: the next message goes to `segments`, one after the other, and its completion has `id`.
     ///
     /// # Errors
@@ -100,7 +104,7 @@ impl QueuePair<ReadyToSend> {
         let operation = Operation {
             opcode: immediate.map_or(IBV_WR_SEND, |_| IBV_WR_SEND_WITH_IMM),
             immediate: immediate.unwrap_or(0),
-            remote: NOWHERE,
+            wr: ibv_send_wr_wr { room: [0; 4] },
         };
         self.live.post(id, operation, payload, flags)
     }
@@ -125,7 +129,7 @@ impl QueuePair<ReadyToSend> {
         let operation = Operation {
             opcode: immediate.map_or(IBV_WR_RDMA_WRITE, |_| IBV_WR_RDMA_WRITE_WITH_IMM),
             immediate: immediate.unwrap_or(0),
-            remote: to,
+            wr: at(to),
         };
         self.live.post(id, operation, payload, flags)
     }
@@ -148,7 +152,7 @@ impl QueuePair<ReadyToSend> {
         let operation = Operation {
             opcode: IBV_WR_RDMA_READ,
             immediate: 0,
-            remote: from,
+            wr: at(from),
         };
         self.live
             .post(id, operation, Payload::Segments(segments), flags)
@@ -157,7 +161,7 @@ impl QueuePair<ReadyToSend> {
 
 impl LivePair {
     #[inline]
-    fn post(
+    pub(super) fn post(
         &self,
         id: u64,
         operation: Operation,
@@ -199,11 +203,7 @@ impl LivePair {
             opcode: operation.opcode,
             send_flags: flags.bits() | how,
             imm_data: operation.immediate.to_be(),
-            wr: ibv_send_wr_wr {
-                remote_addr: operation.remote.address,
-                rkey: operation.remote.rkey,
-                rest: [0; 2],
-            },
+            wr: operation.wr,
             qp_type: 0,
             bind_mw: [0; 6],
         };

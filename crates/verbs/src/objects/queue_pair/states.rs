@@ -1,4 +1,4 @@
-//! The states of a queue pair, and the transitions between them.
+//! The states of a queue pair, and the transitions of a reliable connection between them.
 //!
 //! ```text
 //! Reset --init--> Init --ready_to_receive--> ReadyToReceive --ready_to_send--> ReadyToSend
@@ -13,7 +13,7 @@ use crate::ffi::{
     IBV_QP_ACCESS_FLAGS, IBV_QP_AV, IBV_QP_DEST_QPN, IBV_QP_MAX_DEST_RD_ATOMIC,
     IBV_QP_MAX_QP_RD_ATOMIC, IBV_QP_MIN_RNR_TIMER, IBV_QP_PATH_MTU, IBV_QP_PKEY_INDEX, IBV_QP_PORT,
     IBV_QP_RETRY_CNT, IBV_QP_RNR_RETRY, IBV_QP_RQ_PSN, IBV_QP_SQ_PSN, IBV_QP_STATE, IBV_QP_TIMEOUT,
-    IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, ibv_qp_attr,
+    IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPT_RC, IBV_QPT_UD, ibv_qp_attr,
 };
 use std::fmt;
 use std::marker::PhantomData;
@@ -21,6 +21,30 @@ use std::mem::MaybeUninit;
 
 mod sealed {
     pub trait Sealed {}
+}
+
+/// The type of a transport service.
+pub trait TransportService: sealed::Sealed {
+    /// Its number in `enum ibv_qp_type`.
+    const QP_TYPE: u32;
+}
+
+/// Two queue pairs are connected; each message arrives once and in order, or both ends learn that it did not.
+#[derive(Debug)]
+pub enum ReliableConnection {}
+
+impl sealed::Sealed for ReliableConnection {}
+impl TransportService for ReliableConnection {
+    const QP_TYPE: u32 = IBV_QPT_RC;
+}
+
+/// A queue pair sends to any other one; messages may be lost.
+#[derive(Debug)]
+pub enum UnreliableDatagram {}
+
+impl sealed::Sealed for UnreliableDatagram {}
+impl TransportService for UnreliableDatagram {
+    const QP_TYPE: u32 = IBV_QPT_UD;
 }
 
 /// The type of a state.
@@ -122,15 +146,15 @@ impl QueuePair<ReadyToReceive> {
     }
 }
 
-impl<S: QueuePairState> QueuePair<S> {
+impl<S: QueuePairState, T: TransportService> QueuePair<S, T> {
     /// The transition to `state`, whose attributes are named by `mask`, written by `fill` and shown as `shown`.
-    fn modify<T: QueuePairState>(
+    pub(super) fn modify<N: QueuePairState>(
         self,
         state: u32,
         mask: u32,
         shown: impl fmt::Display,
         fill: impl FnOnce(&mut ibv_qp_attr),
-    ) -> Result<QueuePair<T>, VerbsError> {
+    ) -> Result<QueuePair<N, T>, VerbsError> {
         let live = self.live;
         // SAFETY: every attribute is a number, of which 0 is one.
         let mut attributes = unsafe { MaybeUninit::<ibv_qp_attr>::zeroed().assume_init() };
@@ -141,7 +165,7 @@ impl<S: QueuePairState> QueuePair<S> {
         // SAFETY: the queue pair is alive, and the call reads the attributes only.
         let errno = unsafe { modify(live.pair.as_ptr(), &raw mut attributes, mask) };
         if errno != 0 {
-            let attributes = format!("{} to {}: {shown}", S::NAME, T::NAME);
+            let attributes = format!("{} to {}: {shown}", S::NAME, N::NAME);
             return Err(VerbsError::new(
                 "ibv_modify_qp",
                 format!("{live:?}"),
@@ -151,7 +175,7 @@ impl<S: QueuePairState> QueuePair<S> {
         }
         Ok(QueuePair {
             live,
-            state: PhantomData,
+            kind: PhantomData,
         })
     }
 }
