@@ -11,7 +11,7 @@ pub(crate) const EINVAL: i32 = 22;
 pub(crate) const ENOSYS: i32 = 38;
 
 /// Why RDMA cannot be used by this process at all. Other transports can.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unavailable {
     /// The program is linked statically, and has no loader of libraries.
@@ -38,10 +38,10 @@ pub enum Unavailable {
 /// ```text
 /// ibv_modify_qp of queue pair 17 of rxe0: Invalid argument (os error 22); INIT to RTR: port 1, GID index 9, ...
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct VerbsError(Box<Failure>);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct Failure {
     call: &'static str,
     object: String,
@@ -125,7 +125,7 @@ impl fmt::Display for VerbsError {
 impl std::error::Error for VerbsError {}
 
 /// Why a work request was not posted.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PostError {
     /// The queue has as many requests as it can hold: poll completions, then try again.
     #[error("the queue is full")]
@@ -134,6 +134,19 @@ pub enum PostError {
     #[error(transparent)]
     Refused(#[from] VerbsError),
 }
+
+/// Shows errors as `Display` does: a `main` that returns one prints this.
+macro_rules! debug_as_display {
+    ($($error:ty),*) => {$(
+        impl fmt::Debug for $error {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+    )*};
+}
+
+debug_as_display!(Unavailable, VerbsError, PostError);
 
 #[cfg(test)]
 mod tests {
@@ -148,6 +161,7 @@ mod tests {
             "ibv_modify_qp of queue pair 17 of rxe0: Invalid argument (os error 22); \
              INIT to RTR: port 1, GID index 9"
         );
+        assert_eq!(format!("{error:?}"), error.to_string());
         assert_eq!((error.call(), error.errno()), ("ibv_modify_qp", 22));
         let error = VerbsError::new("ibv_open_device", "rxe0", "", 13);
         assert_eq!(

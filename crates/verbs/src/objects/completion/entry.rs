@@ -92,13 +92,13 @@ impl fmt::Debug for Completion {
                 self.id(),
                 self.queue_pair()
             ),
-            Err(error) => error.fmt(f),
+            Err(error) => fmt::Display::fmt(&error, f),
         }
     }
 }
 
 /// Why a work request failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CompletionError {
     /// The number that the request was posted with.
     pub id: u64,
@@ -140,6 +140,13 @@ impl fmt::Display for CompletionError {
             f,
             "request {id} of queue pair {queue_pair}: {meaning} ({name}, {status}; vendor's number {vendor})"
         )
+    }
+}
+
+impl fmt::Debug for CompletionError {
+    /// As `Display`: a `main` that returns the error prints this.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
