@@ -51,7 +51,7 @@ impl Host {
 
     fn rdma_parts(&self) -> Result<RdmaParts> {
         let mut files: Vec<_> = RDMA.iter().map(|name| self.module(name)).collect();
-        for tool in ["ip", "rdma", "ibv_rc_pingpong"] {
+        for tool in ["ip", "rdma", "setpriv", "ibv_rc_pingpong"] {
             files.push(which(tool).ok_or_else(|| format!("no {tool} on the path"))?);
         }
         let provider = provider()?;

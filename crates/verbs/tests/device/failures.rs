@@ -180,3 +180,26 @@ fn objects_of_two_contexts_do_not_fit() -> Outcome {
     );
     Ok(())
 }
+
+/// Limits do not bind root, so this test has a process of its own, as another user with a limit of 256 KiB:
+/// `OXMPI_TEST_MEMLOCK` is set there.
+#[test]
+fn memory_beyond_the_limit_is_refused_with_what_to_do() -> Outcome {
+    let (Some((name, _)), Some(_)) = (device(), std::env::var_os("OXMPI_TEST_MEMLOCK")) else {
+        return Ok(());
+    };
+    let domain = context(&name)?.alloc_pd()?;
+    let small = domain.register(64 << 10, Access::LOCAL_WRITE)?;
+    let error = domain.register(1 << 20, Access::LOCAL_WRITE).unwrap_err();
+    assert_eq!(error.attributes(), "1048576 B for Access(LOCAL_WRITE)");
+    let text = error.to_string();
+    assert!(
+        text.starts_with(&format!("ibv_reg_mr of a protection domain of {name}: ")),
+        "{text}"
+    );
+    assert!(text.ends_with("`ulimit -l` says: raise it"), "{text}");
+    // What was refused is not counted, and what is dropped is not counted any more.
+    drop(small);
+    domain.register(192 << 10, Access::LOCAL_WRITE)?;
+    Ok(())
+}

@@ -19,4 +19,9 @@ for round in 1 2 3; do
 done
 OXMPI_TEST_RDMA="rxe0 $gid" timeout 100 integration --test-threads=1 device::
 verdict "tests on the device, their status" $?
+# Root may lock all memory, and another user what its limit says.
+ulimit -l 256
+OXMPI_TEST_RDMA="rxe0 $gid" OXMPI_TEST_MEMLOCK=1 timeout 100 ./setpriv --reuid 65534 --regid 65534 --clear-groups \
+    integration --test-threads=1 beyond_the_limit
+verdict "a test under a limit of locked memory, its status" $?
 exit "$failures"
