@@ -2,6 +2,9 @@
 #![deny(unsafe_code)]
 
 mod error;
+#[cfg(test)]
+#[allow(unsafe_code)]
+mod fake;
 #[allow(unsafe_code)]
 mod ffi;
 #[allow(unsafe_code)]

@@ -15,7 +15,12 @@ use std::sync::Arc;
 /// # Errors
 /// Why this process cannot use RDMA.
 pub fn devices() -> Result<Vec<Device>, Unavailable> {
-    Ok(List::read(Library::load()?)?)
+    Ok(devices_of(Library::load()?)?)
+}
+
+/// The devices that a library lists.
+pub(super) fn devices_of(library: &'static Library) -> Result<Vec<Device>, VerbsError> {
+    List::read(library)
 }
 
 /// An RDMA device. [`Device::open`] makes it usable.

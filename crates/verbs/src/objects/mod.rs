@@ -19,6 +19,8 @@ mod queue_pair;
 mod receive;
 mod region;
 mod shared_queue;
+#[cfg(test)]
+mod tests;
 
 pub use address::{AddressVector, GlobalRoute};
 pub use address_handle::AddressHandle;
