@@ -67,14 +67,14 @@ impl VerbsError {
         }))
     }
 
-    /// The failure of a call that leaves its reason in `errno`.
-    pub(crate) fn last(
+    /// As [`VerbsError::new`], for a call that leaves its reason in `errno`, which the caller has read at once.
+    pub(crate) fn io(
         call: &'static str,
         object: impl Into<String>,
         attributes: impl Into<String>,
+        why: &io::Error,
     ) -> VerbsError {
-        let errno = io::Error::last_os_error().raw_os_error().unwrap_or(0);
-        VerbsError::new(call, object, attributes, errno)
+        VerbsError::new(call, object, attributes, why.raw_os_error().unwrap_or(0))
     }
 
     /// The function of libibverbs, such as `ibv_modify_qp`.

@@ -31,8 +31,8 @@ impl ProtectionDomain {
         // SAFETY: the domain is alive, and the call reads the attributes only.
         let handle =
             unsafe { (self.context().library().create_ah)(self.as_ptr(), &raw mut attributes) };
-        let handle = Handle::new(handle).ok_or_else(|| {
-            VerbsError::last("ibv_create_ah", self.describe(), address.to_string())
+        let handle = Handle::new(handle).map_err(|why| {
+            VerbsError::io("ibv_create_ah", self.describe(), address.to_string(), &why)
         })?;
         let domain = self.clone();
         Ok(AddressHandle {

@@ -62,8 +62,8 @@ impl Device {
         let (library, name) = (self.library(), self.name());
         // SAFETY: `self` keeps the device alive.
         let context = unsafe { (library.open_device)(self.as_ptr()) };
-        let context =
-            Handle::new(context).ok_or_else(|| VerbsError::last("ibv_open_device", &name, ""))?;
+        let context = Handle::new(context)
+            .map_err(|why| VerbsError::io("ibv_open_device", &name, "", &why))?;
         let context = Context(Arc::new(OpenDevice {
             library,
             name,

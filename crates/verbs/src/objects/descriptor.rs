@@ -11,7 +11,7 @@ use std::time::Instant;
 
 /// Makes reads of a new descriptor return at once.
 pub(super) fn never_block(fd: BorrowedFd<'_>, of: &impl fmt::Debug) -> Result<(), VerbsError> {
-    set_nonblocking(fd).map_err(|why| of_system("fcntl", of, &why))
+    set_nonblocking(fd).map_err(|why| VerbsError::io("fcntl", format!("{of:?}"), "", &why))
 }
 
 /// Takes the next event by the library's function `call`, which reads `fd`; waits for one until `deadline`.
@@ -24,21 +24,21 @@ pub(super) fn next_event<T>(
     of: &impl fmt::Debug,
     mut take: impl FnMut() -> (c_int, T),
 ) -> Result<Option<T>, VerbsError> {
+    let failed = |call, why: &io::Error| VerbsError::io(call, format!("{of:?}"), "", why);
     loop {
         match readable(&[fd], deadline) {
             Ok(_) => {}
             Err(why) if why.kind() == io::ErrorKind::TimedOut => return Ok(None),
-            Err(why) => return Err(of_system("poll", of, &why)),
+            Err(why) => return Err(failed("poll", &why)),
         }
-        match take() {
-            (0, event) => return Ok(Some(event)),
-            // Another thread has taken it.
-            _ if io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock => {}
-            _ => return Err(VerbsError::last(call, format!("{of:?}"), "")),
-        }
+        let (0, event) = take() else {
+            let why = io::Error::last_os_error();
+            if why.kind() == io::ErrorKind::WouldBlock {
+                // Another thread has taken it.
+                continue;
+            }
+            return Err(failed(call, &why));
+        };
+        return Ok(Some(event));
     }
-}
-
-fn of_system(call: &'static str, of: &impl fmt::Debug, why: &io::Error) -> VerbsError {
-    VerbsError::new(call, format!("{of:?}"), "", why.raw_os_error().unwrap_or(0))
 }

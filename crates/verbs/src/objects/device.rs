@@ -41,12 +41,13 @@ impl List {
         let mut count = 0;
         // SAFETY: the call writes the number of devices to `count`.
         let array = unsafe { (library.get_device_list)(&raw mut count) };
-        let Some(array) = Handle::new(array) else {
-            let error = VerbsError::last("ibv_get_device_list", "this machine", "");
-            return match error.errno() {
-                ENOSYS => Ok(Vec::new()),
-                _ => Err(error),
-            };
+        let array = match Handle::new(array) {
+            Ok(array) => array,
+            Err(why) if why.raw_os_error() == Some(ENOSYS) => return Ok(Vec::new()),
+            Err(why) => {
+                let call = "ibv_get_device_list";
+                return Err(VerbsError::io(call, "this machine", "", &why));
+            }
         };
         let list = Arc::new(List { library, array });
         let of = |index| Device {

@@ -24,8 +24,8 @@ impl Context {
     pub fn alloc_pd(&self) -> Result<ProtectionDomain, VerbsError> {
         // SAFETY: the context is open.
         let domain = unsafe { (self.library().alloc_pd)(self.as_ptr()) };
-        let domain =
-            Handle::new(domain).ok_or_else(|| VerbsError::last("ibv_alloc_pd", self.name(), ""))?;
+        let domain = Handle::new(domain)
+            .map_err(|why| VerbsError::io("ibv_alloc_pd", self.name(), "", &why))?;
         let context = self.clone();
         Ok(ProtectionDomain(Arc::new(Allocated { context, domain })))
     }

@@ -1,14 +1,17 @@
 //! [`Handle`]: a pointer to an object of the library.
 
+use std::io;
 use std::ptr::NonNull;
 
 /// A live object that the library returned. Whoever holds it destroys the object once.
 pub(super) struct Handle<T>(NonNull<T>);
 
 impl<T> Handle<T> {
-    /// `None` for the null pointer of a creation that failed.
-    pub(super) fn new(created: *mut T) -> Option<Handle<T>> {
-        NonNull::new(created).map(Handle)
+    /// What a creation has returned just now: for the null pointer, the reason in `errno`.
+    pub(super) fn new(created: *mut T) -> io::Result<Handle<T>> {
+        NonNull::new(created)
+            .map(Handle)
+            .ok_or_else(io::Error::last_os_error)
     }
 
     pub(super) fn as_ptr(&self) -> *mut T {

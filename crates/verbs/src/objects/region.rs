@@ -90,13 +90,12 @@ impl ProtectionDomain {
         let region = unsafe {
             (self.context().library().reg_mr)(self.as_ptr(), memory.cast(), length, bits)
         };
-        let Some(region) = Handle::new(region) else {
-            let attributes = format!("{length} B for {access:?}");
-            let error = VerbsError::last("ibv_reg_mr", self.describe(), attributes);
+        let region = Handle::new(region).map_err(|why| {
             // SAFETY: allocated above by the same layout, and not registered.
             unsafe { dealloc(memory, layout) };
-            return Err(error);
-        };
+            let attributes = format!("{length} B for {access:?}");
+            VerbsError::io("ibv_reg_mr", self.describe(), attributes, &why)
+        })?;
         Ok(MemoryRegion {
             region,
             memory,

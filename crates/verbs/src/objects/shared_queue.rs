@@ -45,14 +45,10 @@ impl ProtectionDomain {
         // SAFETY: the domain is alive; the call writes what was granted to the attributes.
         let queue =
             unsafe { (self.context().library().create_srq)(self.as_ptr(), &raw mut attributes) };
-        let Some(queue) = Handle::new(queue) else {
+        let queue = Handle::new(queue).map_err(|why| {
             let attributes = format!("{max_wr} receives of {max_sge} segments");
-            return Err(VerbsError::last(
-                "ibv_create_srq",
-                self.describe(),
-                attributes,
-            ));
-        };
+            VerbsError::io("ibv_create_srq", self.describe(), attributes, &why)
+        })?;
         Ok(SharedReceiveQueue(Arc::new(SharedQueue {
             queue,
             max_sge: attributes.attr.max_sge,

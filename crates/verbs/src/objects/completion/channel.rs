@@ -29,7 +29,7 @@ impl Context {
         // SAFETY: the context is open.
         let channel = unsafe { (self.library().create_comp_channel)(self.as_ptr()) };
         let channel = Handle::new(channel)
-            .ok_or_else(|| VerbsError::last("ibv_create_comp_channel", self.name(), ""))?;
+            .map_err(|why| VerbsError::io("ibv_create_comp_channel", self.name(), "", &why))?;
         let context = self.clone();
         let channel = CompletionChannel(Arc::new(LiveChannel { channel, context }));
         never_block(channel.as_fd(), &channel)?;

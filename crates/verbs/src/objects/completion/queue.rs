@@ -80,10 +80,10 @@ impl Context {
         let queue = unsafe {
             (self.library().create_cq)(self.as_ptr(), number(depth), key, to, number(vector))
         };
-        let Some(queue) = Handle::new(queue) else {
+        let queue = Handle::new(queue).map_err(|why| {
             let attributes = format!("{depth} completions, vector {vector}");
-            return Err(VerbsError::last("ibv_create_cq", self.name(), attributes));
-        };
+            VerbsError::io("ibv_create_cq", self.name(), attributes, &why)
+        })?;
         Ok(CompletionQueue(Arc::new(LiveQueue {
             queue,
             context: self.clone(),

@@ -148,13 +148,8 @@ impl ProtectionDomain {
         // attributes.
         let pair =
             unsafe { (self.context().library().create_qp)(self.as_ptr(), &raw mut attributes) };
-        let Some(pair) = Handle::new(pair) else {
-            return Err(VerbsError::last(
-                CALL,
-                self.describe(),
-                capacity.to_string(),
-            ));
-        };
+        let pair = Handle::new(pair)
+            .map_err(|why| VerbsError::io(CALL, self.describe(), capacity.to_string(), &why))?;
         let mut granted = QueueCapacity::from_c(&attributes.cap);
         if shared.is_some() {
             // Some providers leave there what they were given.
