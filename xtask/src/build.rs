@@ -9,8 +9,8 @@ const FOR_DEVELOPERS: [&str; 2] = ["oxmpi-testkit", "xtask"];
 /// Parts of the design that are not written yet, and what that means to a user.
 const NOT_YET: [(&str, &str); 2] = [
     (
-        "verbs",
-        "RDMA transport: not written yet; TCP between hosts",
+        "RDMA",
+        "transport: not written yet, oxmpi-verbs has its objects; TCP between hosts",
     ),
     (
         "abi",

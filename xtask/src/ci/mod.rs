@@ -9,6 +9,7 @@ mod managers;
 mod no_std;
 pub(crate) mod nodes;
 pub(crate) mod ranks;
+mod rdma;
 
 use crate::commands::run_check;
 use crate::steps::{Step, chosen, run_all, step_name};
@@ -47,6 +48,8 @@ use xshell::cmd;
 ///               of two nodes; programs of MPICH and Intel MPI under ours
 ///     guests    emulated machines of 16 processors, as hwloc and `oxmpi` see them from inside, and ranks
 ///               and OpenMP threads there, where `oxmpi pin` says they run
+///     rdma      emulated machines with a soft-RoCE device: two processes play ping-pong through oxmpi-verbs in one
+///               and between two, beside rdma-core's own; its declarations, compared with the C header
 ///     nodes     jobs over two emulated machines on a network that loses packets and delays them
 ///
 /// A step that needs something this machine lacks is skipped and named; with `--no-skip` that is a failure
@@ -95,6 +98,7 @@ const STEPS: &[Step] = &[
     ("hosts", hosts::check),
     ("managers", managers::check),
     ("guests", guests::check),
+    ("rdma", rdma::check),
     ("nodes", |repo| TWO_NODES.check(repo)),
 ];
 

@@ -2,8 +2,9 @@
 //! anything outside the repository.
 
 use crate::{Repo, Result};
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use xshell::{Cmd, cmd};
 
 /// The file in which Debian names its package sources.
@@ -67,6 +68,20 @@ impl Apt {
             .env("APT_CONFIG", self.folder.join("apt.conf"))
             .env("DEBIAN_FRONTEND", "noninteractive")
             .env("LC_ALL", "C")
+    }
+
+    /// Whether this process may install `packages`.
+    ///
+    /// # Errors
+    /// When it may not: the command for someone who may.
+    pub(super) fn may_install(repo: &Repo, packages: &[&str]) -> Result {
+        let sh = &repo.shell;
+        let root = cmd!(sh, "id --user").quiet().read()? == "0";
+        if !packages.is_empty() && !root {
+            let packages = packages.join(" ");
+            return Err(format!("only root installs: apt-get install {packages}").into());
+        }
+        Ok(())
     }
 
     /// Installs a package on this machine, from the backports where they have it.
@@ -150,33 +165,35 @@ impl Apt {
         let archive = fetched
             .first()
             .ok_or_else(|| format!("apt gave no {package}"))?;
+        // Decompressed once, as that takes longer than all that follows.
+        let files = folder.join("files.tar");
+        let decompressed = Command::new("dpkg-deb")
+            .arg("--fsys-tarfile")
+            .arg(archive)
+            .stdout(File::create(&files)?)
+            .status()?;
+        if !decompressed.success() {
+            return Err(format!("dpkg-deb {}: {decompressed}", archive.display()).into());
+        }
         let mut contents = [const { Vec::new() }; N];
         for (content, pattern) in contents.iter_mut().zip(patterns) {
-            *content = extract(archive, pattern)?;
+            *content = extract(&files, pattern).map_err(|why| format!("{package}: {why}"))?;
         }
         sh.remove_path(&folder)?;
         Ok(contents)
     }
 }
 
-/// Extracts one file from a package's archive.
-fn extract(package: &Path, pattern: &str) -> Result<Vec<u8>> {
-    let mut archive = Command::new("dpkg-deb")
-        .arg("--fsys-tarfile")
-        .arg(package)
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let content = archive.stdout.take().expect("stdout is piped");
+/// Extracts one file from an archive.
+fn extract(files: &Path, pattern: &str) -> Result<Vec<u8>> {
     let unpacked = Command::new("tar")
-        .args(["--extract", "--to-stdout", "--wildcards", pattern])
-        .stdin(content)
+        .args(["--extract", "--to-stdout", "--wildcards", "--file"])
+        .args([files, Path::new(pattern)])
         .output()?;
-    archive.wait()?;
     if unpacked.status.success() {
         Ok(unpacked.stdout)
     } else {
-        let said = String::from_utf8_lossy(&unpacked.stderr);
-        Err(format!("{}: {said}", package.display()).into())
+        Err(String::from_utf8_lossy(&unpacked.stderr).into())
     }
 }
 

@@ -11,14 +11,12 @@ use xshell::cmd;
 pub(crate) struct Host {
     /// The kernel, uncompressed.
     pub(super) kernel: PathBuf,
-    /// The kernel's driver of network adapters, `e1000.ko`.
-    pub(crate) adapter: PathBuf,
-    /// The kernel's queueing discipline that loses and delays packets, `sch_netem.ko`.
-    pub(crate) netem: PathBuf,
     /// A statically linked busybox: the guests' shell and tools.
     pub(super) busybox: PathBuf,
     /// LLVM's OpenMP runtime, for programs in guests.
     pub(crate) libomp: PathBuf,
+    /// The folder of all that is kept.
+    pub(super) cache: PathBuf,
 }
 
 /// Why this host cannot boot guests.
@@ -81,58 +79,61 @@ impl Host {
         let cache = repo.root.join("target/xtask/guest");
         let host = Host {
             kernel: cache.join("vmlinux"),
-            adapter: cache.join("e1000.ko"),
-            netem: cache.join("sch_netem.ko"),
             busybox: cache.join("busybox"),
             libomp: cache.join("libomp.so.5"),
+            cache,
         };
         let missing: Vec<_> = PROGRAMS
             .iter()
             .filter(|program| !program.is_here(repo))
             .collect();
-        let kept = [
-            &host.kernel,
-            &host.adapter,
-            &host.netem,
-            &host.busybox,
-            &host.libomp,
-        ];
-        if missing.is_empty() && kept.iter().all(|path| path.exists()) {
+        let kept = [&host.busybox, &host.libomp];
+        if missing.is_empty() && host.has_kernel() && kept.iter().all(|path| path.exists()) {
             return Ok(host);
         }
+        host.with_apt(|| host.complete(repo, &missing))?;
+        Ok(host)
+    }
+
+    /// Does `work`, which needs apt.
+    pub(super) fn with_apt(
+        &self,
+        work: impl FnOnce() -> Result,
+    ) -> std::result::Result<(), Lacking> {
         if !on_path("apt-get") || !on_path("dpkg-deb") {
             let why = "guests are made of Debian's packages, and there is no apt here";
             return Err(Lacking::Kind(why.into()));
         }
-        match host.complete(repo, &cache, &missing) {
-            Ok(()) => Ok(host),
-            Err(error) => Err(Lacking::Package(format!("no guests: {error}"))),
-        }
+        work().map_err(|error| Lacking::Package(format!("no guests: {error}")))
     }
 
-    fn complete(&self, repo: &Repo, cache: &Path, missing: &[&Program]) -> Result {
-        let sh = &repo.shell;
+    /// The path of a module of the kernel, one of [`kernel::MODULES`].
+    pub(crate) fn module(&self, name: &str) -> PathBuf {
+        self.cache.join(format!("{name}.ko"))
+    }
+
+    fn has_kernel(&self) -> bool {
+        let has_module = |name: &&str| self.module(name).exists();
+        self.kernel.exists() && kernel::MODULES.iter().all(has_module)
+    }
+
+    fn complete(&self, repo: &Repo, missing: &[&Program]) -> Result {
         let packages: Vec<_> = missing.iter().map(|program| program.package).collect();
-        let root = cmd!(sh, "id --user").quiet().read()? == "0";
-        if !packages.is_empty() && !root {
-            let packages = packages.join(" ");
-            return Err(format!("only root installs: apt-get install {packages}").into());
-        }
-        let apt = Apt::open(repo, cache.join("apt"))?;
+        Apt::may_install(repo, &packages)?;
+        let apt = Apt::open(repo, self.cache.join("apt"))?;
         for program in missing {
             apt.install(repo, program.package, program.least.is_some())?;
             if !program.is_here(repo) {
                 return Err(program.too_old().into());
             }
         }
-        let of_kernel = [&self.adapter, &self.netem, &self.kernel];
-        if !of_kernel.iter().all(|path| path.exists()) {
+        if !self.has_kernel() {
             // All from one package: a kernel loads no modules of another.
             let kernel = kernel::fetch(repo, &apt)?;
-            let contents = [kernel.adapter, kernel.netem, kernel.image];
-            for (path, bytes) in of_kernel.into_iter().zip(&contents) {
-                keep(repo, path, bytes)?;
+            for (name, bytes) in kernel::MODULES.iter().zip(&kernel.modules) {
+                keep(repo, &self.module(name), bytes)?;
             }
+            keep(repo, &self.kernel, &kernel.image)?;
         }
         if !self.busybox.exists() {
             let busybox = apt.file(repo, "busybox-static", "./bin/busybox")?;

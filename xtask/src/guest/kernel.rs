@@ -10,13 +10,29 @@ const NEWEST: &str = "linux-image-amd64";
 /// The first bytes of an xz file.
 const XZ: &[u8] = b"\xfd7zXZ\0";
 
-/// A kernel and the modules that guests load.
+/// The modules that guests may load.
+pub(super) const MODULES: [&str; 9] = [
+    // The driver of QEMU's network adapters, and the queueing discipline that loses and delays packets.
+    "e1000",
+    "sch_netem",
+    // Soft-RoCE (rxe) in load order, and the network under it. It asks for a checksum of `crc32_generic` when a
+    // device is made; no dependency names that module.
+    "crc32_generic",
+    "udp_tunnel",
+    "ip6_udp_tunnel",
+    "ib_core",
+    "ib_uverbs",
+    "rdma_rxe",
+    "veth",
+];
+
+/// The modules of a guest with RDMA, in load order.
+pub(super) const RDMA: &[&str] = MODULES.split_at(2).1;
+
+/// A kernel and its [`MODULES`].
 pub(super) struct Kernel {
     pub(super) image: Vec<u8>,
-    /// The driver of QEMU's network adapters.
-    pub(super) adapter: Vec<u8>,
-    /// The queueing discipline that loses and delays packets.
-    pub(super) netem: Vec<u8>,
+    pub(super) modules: [Vec<u8>; MODULES.len()],
 }
 
 /// Fetches the kernel of Debian's newest package, uncompressed.
@@ -27,30 +43,31 @@ pub(super) struct Kernel {
 /// When the package cannot be downloaded, or holds no kernel in a known format.
 pub(super) fn fetch(repo: &Repo, apt: &Apt) -> Result<Kernel> {
     let package = apt.dependency(repo, NEWEST, "linux-image-")?;
-    let files = ["./boot/vmlinuz-*", "*/e1000.ko*", "*/sch_netem.ko*"];
-    let [image, adapter, netem] = apt.files(repo, &package, files)?;
+    let modules = MODULES.map(|name| format!("*/{name}.ko*"));
+    let mut files = ["./boot/vmlinuz-*"; MODULES.len() + 1];
+    for (file, module) in files[1..].iter_mut().zip(&modules) {
+        *file = module;
+    }
+    let [image, modules @ ..] = apt.files(repo, &package, files)?;
     let (program, packed) =
         payload(&image).ok_or_else(|| format!("{package}: no kernel in a known format"))?;
-    Ok(Kernel {
+    let mut kernel = Kernel {
         image: unpack(repo, program, packed)?,
-        adapter: module(repo, adapter)?,
-        netem: module(repo, netem)?,
-    })
+        modules,
+    };
+    for bytes in &mut kernel.modules {
+        if bytes.starts_with(XZ) {
+            // Newer packages compress modules, which busybox does not load.
+            *bytes = unpack(repo, "xz", bytes)?;
+        }
+    }
+    Ok(kernel)
 }
 
 fn unpack(repo: &Repo, program: &str, packed: &[u8]) -> Result<Vec<u8>> {
     let sh = &repo.shell;
     let unpack = cmd!(sh, "{program} --decompress --stdout").stdin(packed);
     Ok(unpack.quiet().output()?.stdout)
-}
-
-/// A module in the form that busybox loads: newer packages compress modules.
-fn module(repo: &Repo, bytes: Vec<u8>) -> Result<Vec<u8>> {
-    if bytes.starts_with(XZ) {
-        unpack(repo, "xz", &bytes)
-    } else {
-        Ok(bytes)
-    }
 }
 
 /// The program that unpacks the kernel in this image, and its input.

@@ -1,8 +1,9 @@
 //! `cargo xtask guest`: runs a job in an emulated machine with any number of processors.
 //!
 //! Data flows one way: [`Host`] is what guests are made of (`host`, from packages by `apt` and
-//! `kernel`); a [`GuestMachine`] is what one looks like; a [`Job`] is what it runs, packed by `job` and
-//! `cpio`; [`Host::boot`] makes a [`GuestRun`] of the three, [`Host::boot_joined`] several on one `network`.
+//! `kernel`; [`Host::equip_rdma`] adds what RDMA needs); a [`GuestMachine`] is what one looks like; a [`Job`] is
+//! what it runs, packed by `job` and `cpio`, with [`BuiltPrograms`]; [`Host::boot`] makes a [`GuestRun`] of the
+//! three, [`Host::boot_joined`] several on one `network`.
 
 mod apt;
 mod cpio;
@@ -11,11 +12,14 @@ mod job;
 mod kernel;
 mod machine;
 mod network;
+mod programs;
+mod rdma;
 mod run;
 
 pub(crate) use host::{Host, which};
 pub(crate) use job::Job;
 pub(crate) use machine::GuestMachine;
+pub(crate) use programs::BuiltPrograms;
 pub(crate) use run::{Ending, GuestRun};
 
 use crate::{Repo, Result};

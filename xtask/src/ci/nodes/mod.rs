@@ -44,8 +44,8 @@ impl Nodes {
                 // Busybox's versions of both lack the options needed here.
                 here("env")?,
                 here("tc")?,
-                host.adapter.clone(),
-                host.netem.clone(),
+                host.module("e1000"),
+                host.module("sch_netem"),
             ],
             placed: vec![programs.oxmpi],
         };

@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+
+mod error;
+#[cfg(test)]
+#[allow(unsafe_code)]
+mod fake;
+#[allow(unsafe_code)]
+mod ffi;
+#[allow(unsafe_code)]
+mod library;
+#[allow(unsafe_code)]
+mod objects;
+
+pub use error::{PostError, Unavailable, VerbsError};
+pub use objects::*;

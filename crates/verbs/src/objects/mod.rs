@@ -1,0 +1,41 @@
+//! The objects of libibverbs as values: each owns what it was made from, so the C objects are destroyed children
+//! first, whatever order Rust drops them in.
+//!
+//! The unsafe code here rests on three facts. A [`Handle`] holds an object that its creation returned and that
+//! nobody else destroys. The fields beside it keep the object's parents alive. And the library's functions may be
+//! called by several threads at once.
+
+mod address;
+mod address_handle;
+mod completion;
+mod context;
+mod descriptor;
+mod device;
+mod domain;
+mod event;
+mod handle;
+mod port;
+mod queue_pair;
+mod receive;
+mod region;
+mod shared_queue;
+#[cfg(test)]
+mod tests;
+
+pub use address::{AddressVector, GlobalRoute};
+pub use address_handle::AddressHandle;
+pub use completion::{
+    Completion, CompletionChannel, CompletionError, CompletionQueue, CompletionQueueOptions,
+};
+pub use context::{Context, DeviceLimits};
+pub use device::{Device, devices};
+pub use domain::ProtectionDomain;
+pub use event::{AsyncEvent, EventSource};
+pub use port::{Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
+pub use queue_pair::{
+    Accepting, DatagramAttributes, Destination, Init, InitAttributes, Payload, QueueCapacity,
+    QueuePair, QueuePairState, ROUTING_HEADER, ReadyToReceive, ReadyToSend, ReceiveAttributes,
+    ReliableConnection, Reset, SendAttributes, SendFlags, TransportService, UnreliableDatagram,
+};
+pub use region::{Access, MemoryRegion, RemoteAddress, Segment};
+pub use shared_queue::SharedReceiveQueue;

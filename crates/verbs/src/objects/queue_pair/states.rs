@@ -1,0 +1,181 @@
+//! The states of a queue pair, and the transitions of a reliable connection between them.
+//!
+//! ```text
+//! Reset --init--> Init --ready_to_receive--> ReadyToReceive --ready_to_send--> ReadyToSend
+//! ```
+//!
+//! Source: ibv_modify_qp(3), whose table for a reliable connection names the attributes of each transition.
+
+use super::QueuePair;
+use super::attributes::{InitAttributes, ReceiveAttributes, SendAttributes};
+use crate::error::VerbsError;
+use crate::ffi::{
+    IBV_QP_ACCESS_FLAGS, IBV_QP_AV, IBV_QP_DEST_QPN, IBV_QP_MAX_DEST_RD_ATOMIC,
+    IBV_QP_MAX_QP_RD_ATOMIC, IBV_QP_MIN_RNR_TIMER, IBV_QP_PATH_MTU, IBV_QP_PKEY_INDEX, IBV_QP_PORT,
+    IBV_QP_RETRY_CNT, IBV_QP_RNR_RETRY, IBV_QP_RQ_PSN, IBV_QP_SQ_PSN, IBV_QP_STATE, IBV_QP_TIMEOUT,
+    IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPT_RC, IBV_QPT_UD, ibv_qp_attr,
+};
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// The type of a transport service.
+pub trait TransportService: sealed::Sealed {
+    /// Its number in `enum ibv_qp_type`.
+    const QP_TYPE: u32;
+}
+
+/// Two queue pairs are connected; each message arrives once and in order, or both ends learn that it did not.
+#[derive(Debug)]
+pub enum ReliableConnection {}
+
+impl sealed::Sealed for ReliableConnection {}
+impl TransportService for ReliableConnection {
+    const QP_TYPE: u32 = IBV_QPT_RC;
+}
+
+/// A queue pair sends to any other one; messages may be lost.
+#[derive(Debug)]
+pub enum UnreliableDatagram {}
+
+impl sealed::Sealed for UnreliableDatagram {}
+impl TransportService for UnreliableDatagram {
+    const QP_TYPE: u32 = IBV_QPT_UD;
+}
+
+/// The type of a state.
+pub trait QueuePairState: sealed::Sealed {
+    /// Its name in messages, as ibv_modify_qp(3) writes it.
+    const NAME: &'static str;
+}
+
+/// A state in which receives may be posted.
+pub trait Accepting: QueuePairState {}
+
+/// Defines the states.
+macro_rules! states {
+    ($($(#[$meta:meta])* $state:ident $name:literal $($accepting:ident)?;)*) => {$(
+        $(#[$meta])*
+        #[derive(Debug)]
+        pub enum $state {}
+        impl sealed::Sealed for $state {}
+        impl QueuePairState for $state {
+            const NAME: &'static str = $name;
+        }
+        $(impl $accepting for $state {})?
+    )*};
+}
+
+states! {
+    /// Newly made.
+    Reset "RESET";
+    /// Belongs to a port; receives can be posted, and wait.
+    Init "INIT" Accepting;
+    /// Knows its peer, and receives.
+    ReadyToReceive "RTR" Accepting;
+    /// Receives and sends.
+    ReadyToSend "RTS" Accepting;
+}
+
+impl QueuePair<Reset> {
+    /// Gives it a port.
+    ///
+    /// # Errors
+    /// When the device has no such port or partition key.
+    pub fn init(self, attributes: InitAttributes) -> Result<QueuePair<Init>, VerbsError> {
+        let mask = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+        self.modify(IBV_QPS_INIT, mask, attributes, |attr| {
+            attr.pkey_index = attributes.pkey_index;
+            attr.port_num = attributes.port;
+            attr.qp_access_flags = attributes.access.bits();
+        })
+    }
+}
+
+impl QueuePair<Init> {
+    /// Gives it its peer.
+    ///
+    /// # Errors
+    /// When the device refuses an attribute, or finds no route to the peer's GID.
+    pub fn ready_to_receive(
+        self,
+        attributes: ReceiveAttributes,
+    ) -> Result<QueuePair<ReadyToReceive>, VerbsError> {
+        let mask = IBV_QP_AV
+            | IBV_QP_PATH_MTU
+            | IBV_QP_DEST_QPN
+            | IBV_QP_RQ_PSN
+            | IBV_QP_MAX_DEST_RD_ATOMIC
+            | IBV_QP_MIN_RNR_TIMER;
+        self.modify(IBV_QPS_RTR, mask, attributes, |attr| {
+            attr.ah_attr = attributes.address.to_c();
+            attr.path_mtu = attributes.path_mtu.to_c();
+            attr.dest_qp_num = attributes.dest_qp_num;
+            attr.rq_psn = attributes.rq_psn;
+            attr.max_dest_rd_atomic = attributes.max_dest_rd_atomic;
+            attr.min_rnr_timer = attributes.min_rnr_timer;
+        })
+    }
+}
+
+impl QueuePair<ReadyToReceive> {
+    /// Lets it send.
+    ///
+    /// # Errors
+    /// When the device refuses an attribute.
+    pub fn ready_to_send(
+        self,
+        attributes: SendAttributes,
+    ) -> Result<QueuePair<ReadyToSend>, VerbsError> {
+        let mask = IBV_QP_SQ_PSN
+            | IBV_QP_TIMEOUT
+            | IBV_QP_RETRY_CNT
+            | IBV_QP_RNR_RETRY
+            | IBV_QP_MAX_QP_RD_ATOMIC;
+        self.modify(IBV_QPS_RTS, mask, attributes, |attr| {
+            attr.sq_psn = attributes.sq_psn;
+            attr.timeout = attributes.timeout;
+            attr.retry_cnt = attributes.retry_cnt;
+            attr.rnr_retry = attributes.rnr_retry;
+            attr.max_rd_atomic = attributes.max_rd_atomic;
+        })
+    }
+}
+
+impl<S: QueuePairState, T: TransportService> QueuePair<S, T> {
+    /// The transition to `state`, whose attributes are named by `mask`, written by `fill` and shown as `shown`.
+    pub(super) fn modify<N: QueuePairState>(
+        self,
+        state: u32,
+        mask: u32,
+        shown: impl fmt::Display,
+        fill: impl FnOnce(&mut ibv_qp_attr),
+    ) -> Result<QueuePair<N, T>, VerbsError> {
+        let live = self.live;
+        // SAFETY: every attribute is a number, of which 0 is one.
+        let mut attributes = unsafe { MaybeUninit::<ibv_qp_attr>::zeroed().assume_init() };
+        attributes.qp_state = state;
+        fill(&mut attributes);
+        let mask = (IBV_QP_STATE | mask).cast_signed();
+        let modify = live.domain.context().library().modify_qp;
+        // SAFETY: the queue pair is alive, and the call reads the attributes only.
+        let errno = unsafe { modify(live.pair.as_ptr(), &raw mut attributes, mask) };
+        if errno != 0 {
+            let attributes = format!("{} to {}: {shown}", S::NAME, N::NAME);
+            return Err(VerbsError::new(
+                "ibv_modify_qp",
+                format!("{live:?}"),
+                attributes,
+                errno,
+            ));
+        }
+        Ok(QueuePair {
+            live,
+            kind: PhantomData,
+        })
+    }
+}

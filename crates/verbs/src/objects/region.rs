@@ -1,0 +1,206 @@
+//! Memory regions: memory that the device reads and writes by itself.
+
+use super::domain::ProtectionDomain;
+use super::handle::Handle;
+use crate::error::VerbsError;
+use crate::ffi::{
+    IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, ibv_mr, ibv_sge,
+};
+use oxmpi_os::copy::{copy_from_shared, copy_to_shared};
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+bitflags::bitflags! {
+    /// What may be done to a region, or by the peer of a queue pair, beside local reads.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Access: u32 {
+        /// This device writes: receives, and reads of remote memory.
+        const LOCAL_WRITE = IBV_ACCESS_LOCAL_WRITE;
+        /// Peers write; needs `LOCAL_WRITE`.
+        const REMOTE_WRITE = IBV_ACCESS_REMOTE_WRITE;
+        /// Peers read.
+        const REMOTE_READ = IBV_ACCESS_REMOTE_READ;
+    }
+}
+
+/// Registered memory that the region owns, page-aligned and zeroed at first.
+///
+/// Devices may read and write it at any moment, so there is no slice of it: bytes are copied in and out.
+pub struct MemoryRegion {
+    region: Handle<ibv_mr>,
+    memory: *mut u8,
+    length: usize,
+    domain: ProtectionDomain,
+}
+
+// SAFETY: the memory is only accessed by copies that allow for other writers (`oxmpi_os::copy`).
+unsafe impl Send for MemoryRegion {}
+// SAFETY: as above.
+unsafe impl Sync for MemoryRegion {}
+
+/// Where a peer reads or writes: an address of its own, and the key that its region gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RemoteAddress {
+    /// The address in the peer's memory.
+    pub address: u64,
+    /// The key of the peer's region.
+    pub rkey: u32,
+}
+
+/// A part of a region for a work request.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Segment<'a> {
+    // Read by the device only, through the address of this value.
+    _segment: ibv_sge,
+    region: PhantomData<&'a MemoryRegion>,
+}
+
+/// Pages are not shared with other memory: the device's are pinned.
+const PAGE: usize = 4096;
+
+/// Whole pages for `length` bytes.
+fn pages(length: usize) -> Layout {
+    Layout::from_size_align(length.max(1).next_multiple_of(PAGE), PAGE)
+        .expect("less than isize::MAX bytes")
+}
+
+impl ProtectionDomain {
+    /// Allocates and registers `length` bytes.
+    ///
+    /// # Errors
+    /// When the process may not lock so much memory, or the device has no room for another region.
+    ///
+    /// # Panics
+    /// If `length` is 2^63 or more.
+    ///
+    /// # Cost
+    /// A system call; every page is pinned.
+    pub fn register(&self, length: usize, access: Access) -> Result<MemoryRegion, VerbsError> {
+        let layout = pages(length);
+        // SAFETY: the layout has at least a page.
+        let memory = unsafe { alloc_zeroed(layout) };
+        if memory.is_null() {
+            handle_alloc_error(layout);
+        }
+        let bits = access.bits().cast_signed();
+        // SAFETY: the domain is alive; the memory has this many bytes and lives until the region is deregistered.
+        let region = unsafe {
+            (self.context().library().reg_mr)(self.as_ptr(), memory.cast(), length, bits)
+        };
+        let region = Handle::new(region).map_err(|why| {
+            // SAFETY: allocated above by the same layout, and not registered.
+            unsafe { dealloc(memory, layout) };
+            let attributes = format!("{length} B for {access:?}");
+            VerbsError::io("ibv_reg_mr", self.describe(), attributes, &why)
+        })?;
+        Ok(MemoryRegion {
+            region,
+            memory,
+            length,
+            domain: self.clone(),
+        })
+    }
+}
+
+impl Drop for MemoryRegion {
+    fn drop(&mut self) {
+        let library = self.domain.context().library();
+        // SAFETY: the region is alive. Requests that still name it end in an error.
+        let errno = unsafe { (library.dereg_mr)(self.region.as_ptr()) };
+        if errno == 0 {
+            // SAFETY: allocated by the same layout; a device reaches no memory whose region is deregistered. (If
+            // that failed it may still do so, and the memory is leaked.)
+            unsafe { dealloc(self.memory, pages(self.length)) };
+        }
+    }
+}
+
+impl MemoryRegion {
+    /// Its bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether it has no bytes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Copies `bytes` to the region, from its byte `at` on.
+    ///
+    /// # Panics
+    /// If they reach beyond its end.
+    pub fn write(&self, at: usize, bytes: &[u8]) {
+        let to = self.place(at, bytes.len());
+        // SAFETY: `place` has checked that the bytes are in the region, whose memory nothing borrows.
+        unsafe { copy_to_shared(bytes, to) };
+    }
+
+    /// Copies the region's bytes, from byte `at` on, to all of `bytes`. They may be torn if a device writes them now.
+    ///
+    /// # Panics
+    /// If they reach beyond its end.
+    pub fn read(&self, at: usize, bytes: &mut [u8]) {
+        let from = self.place(at, bytes.len());
+        // SAFETY: as in `write`.
+        unsafe { copy_from_shared(from, bytes) };
+    }
+
+    /// The part of it that a work request reads or writes.
+    ///
+    /// # Panics
+    /// If the range is not in the region, or has 4 GiB or more.
+    #[must_use]
+    pub fn segment(&self, range: Range<usize>) -> Segment<'_> {
+        let length = range
+            .end
+            .checked_sub(range.start)
+            .expect("a range from its start to its end");
+        let address = self.place(range.start, length);
+        // SAFETY: the region is alive, and its keys never change.
+        let lkey = unsafe { (*self.region.as_ptr()).lkey };
+        Segment {
+            _segment: ibv_sge {
+                addr: address.expose_provenance() as u64,
+                length: length.try_into().expect("a segment has less than 4 GiB"),
+                lkey,
+            },
+            region: PhantomData,
+        }
+    }
+
+    /// Where peers find its byte `at`.
+    ///
+    /// # Panics
+    /// If it has no such byte.
+    #[must_use]
+    pub fn remote(&self, at: usize) -> RemoteAddress {
+        RemoteAddress {
+            address: self.place(at, 1).expose_provenance() as u64,
+            // SAFETY: as in `segment`.
+            rkey: unsafe { (*self.region.as_ptr()).rkey },
+        }
+    }
+
+    /// The address of `length` bytes from byte `at` on.
+    fn place(&self, at: usize, length: usize) -> *mut u8 {
+        let inside = at.checked_add(length).is_some_and(|end| end <= self.length);
+        assert!(
+            inside,
+            "{length} bytes from byte {at} on are not in a region of {}",
+            self.length
+        );
+        self.memory.wrapping_add(at)
+    }
+}
+
+impl fmt::Debug for MemoryRegion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} B in {:?}", self.length, self.domain)
+    }
+}

@@ -1,0 +1,113 @@
+//! RDMA on a real kernel driver: emulated machines with a soft-RoCE device, where processes exchange messages
+//! through `oxmpi-verbs`, and rdma-core's own do beside them.
+
+use crate::commands::run_check;
+use crate::guest::{BuiltPrograms, Ending, GuestMachine, GuestRun, Host, Job};
+use crate::steps::StepOutcome;
+use crate::tally::Tally;
+use crate::{Repo, Result};
+use std::path::PathBuf;
+use std::time::Duration;
+use xshell::cmd;
+
+/// The scripts: what makes the device, and what one guest and each of two joined guests then do.
+const DEVICE: &str = include_str!("device.sh");
+const ALONE: &str = include_str!("alone.sh");
+const JOINED: &str = include_str!("joined.sh");
+
+/// A boot and what runs then take 20 s, on a busy host two minutes.
+const LIMIT: Duration = Duration::from_secs(140);
+
+/// The C declarations that ours are compared with.
+const LAYOUTS: &str = "crates/verbs/src/ffi/layouts.c";
+
+/// Compares our declarations of libibverbs with its header, then runs programs and tests on the device, and
+/// programs between two such machines.
+///
+/// # Errors
+/// When programs or guests cannot be made.
+pub(super) fn check(repo: &Repo) -> Result<StepOutcome> {
+    let equipped = Host::equip(repo).and_then(|host| {
+        let parts = host.equip_rdma(repo)?;
+        Ok((host, parts))
+    });
+    let (host, parts) = match equipped {
+        Ok(equipped) => equipped,
+        Err(lacking) => return Ok(lacking.into()),
+    };
+    let sh = &repo.shell;
+    let strict = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"];
+    let mut tally = run_check(cmd!(sh, "cc {strict...} {LAYOUTS}"))?;
+
+    let mut job = Job {
+        script: String::new(),
+        files: programs(repo)?,
+        placed: parts.placed,
+    };
+    job.files.extend(parts.files);
+    let modules = format!("modules='{}'", parts.modules.join(" "));
+    job.script = format!("{modules}\nnode=\n{DEVICE}\n{ALONE}");
+    let machine = GuestMachine::NODE;
+    let alone = host.boot(repo, "rdma", machine, &job, LIMIT)?;
+    tally += read("one guest", &alone);
+
+    job.files.push(host.module("e1000"));
+    job.script = format!("{modules}\n{DEVICE}\n{JOINED}");
+    let joined = host.boot_joined("rdma-joined", 2, machine, &job, LIMIT)?;
+    for (node, run) in joined.iter().enumerate() {
+        tally += read(&format!("node {node}"), run);
+    }
+    Ok(tally.into())
+}
+
+/// Builds the example and the tests.
+fn programs(repo: &Repo) -> Result<Vec<PathBuf>> {
+    let sh = &repo.shell;
+    let package = ["--quiet", "--package", "oxmpi-verbs"];
+    let example = cmd!(sh, "cargo build {package...} --example pingpong");
+    let tests = cmd!(sh, "cargo test {package...} --test integration --no-run");
+    let built = BuiltPrograms::of(example)?.and(BuiltPrograms::of(tests)?);
+    let bare = |name| Ok(built.bare(repo, name, "rdma-programs")?.0);
+    ["pingpong", "integration"].into_iter().map(bare).collect()
+}
+
+/// Shows a guest's console, and counts the checks that it reports.
+fn read(name: &str, run: &GuestRun) -> Tally {
+    println!("---- {name}\n{}", run.console);
+    let mut tally = count(&run.console);
+    if run.ending != Ending::Job(0) {
+        tally += Tally::failed(format!("{name}: {}:\n{}", run.ending, run.console));
+    }
+    tally
+}
+
+/// Counts the checks that the guest reports.
+fn count(console: &str) -> Tally {
+    let mut tally = Tally::default();
+    for line in console.lines() {
+        if line.starts_with("passed: ") {
+            tally += Tally::ONE;
+        } else if let Some(name) = line.strip_prefix("failed: ") {
+            tally += Tally::failed(name);
+        } else {
+            tally += Tally::read(line).unwrap_or_default();
+        }
+    }
+    tally
+}
+
+#[cfg(test)]
+mod tests {
+    //! Tests of the count of a guest's report.
+
+    use super::count;
+
+    #[test]
+    fn each_reported_check_counts() {
+        let console = "the device is up after 5 s\npassed: pingpong 1, the client\nfailed: x (status 1)\n\
+                       test result: ok. 4 passed; 0 failed; 0 ignored; 0 measured\n";
+        let tally = count(console);
+        assert_eq!((tally.passed, tally.failed), (5, 1));
+        assert_eq!(tally.findings, ["x (status 1)"]);
+    }
+}
