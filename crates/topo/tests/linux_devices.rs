@@ -204,6 +204,36 @@ fn devices_of_the_system_belong_to_functions() {
     assert_eq!(infos("mlx5_0"), rdma);
 }
 
+/// Interfaces of Cassini adapters are called hsn0, hsn1, ...; the name alone says nothing.
+#[test]
+fn slingshot_interfaces_are_on_cassini_adapters() {
+    let text = function("0000:01:00.0", "0x020000")
+        + &function("0000:02:00.0", "0x020000")
+        + "\
+/sys/class/net
+ eth0 -> ../../devices/pci0000:00/0000:01:00.0/net/eth0
+ hsn0 -> ../../devices/pci0000:00/0000:01:00.0/net/hsn0
+ hsn1 -> ../../devices/pci0000:00/0000:02:00.0/net/hsn1
+/sys/class/net/eth0/device/cxi/cxi0
+/sys/class/net/hsn0/device/cxi/cxi0
+/sys/class/net/hsn1
+ address|02:00:00:00:00:01
+";
+    let machine = machine(&text);
+    let interfaces = machine
+        .devices()
+        .filter(|device| device.kind() == DeviceKind::Network);
+    let subtypes: Vec<_> = interfaces
+        .map(|interface| (interface.name(), interface.subtype()))
+        .collect();
+    let expected = [
+        (Some("eth0"), None),
+        (Some("hsn0"), Some("Slingshot")),
+        (Some("hsn1"), None),
+    ];
+    assert_eq!(subtypes, expected);
+}
+
 #[test]
 fn a_virtual_function_says_what_the_kernel_knows() {
     // Its configuration space has no numbers.

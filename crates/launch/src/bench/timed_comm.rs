@@ -175,3 +175,25 @@ fn source(from: Source) -> oxmpi::Source {
 fn packed<'a, S>(blocks: Blocks<'a, S>) -> collective::Blocks<'a, S> {
     collective::Blocks::packed(blocks.bytes, blocks.lengths)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::TimedComm;
+    use oxmpi::World;
+    use oxmpi_bench::Comm;
+
+    /// The numbers of repetitions follow from the clock: a sample would never end if time stood still.
+    #[test]
+    fn the_clock_counts_nanoseconds() {
+        let world = World::init().expect("a job of one rank");
+        let comm = TimedComm::new(world.comm().dup().expect("a communicator"));
+        let (first, begin) = (comm.now(), Instant::now());
+        while begin.elapsed() < Duration::from_millis(1) {
+            std::hint::spin_loop();
+        }
+        let elapsed = begin.elapsed().as_nanos() as u64;
+        assert!(comm.now() - first >= elapsed);
+    }
+}

@@ -53,6 +53,15 @@ fn text_names_machine_transports_and_reasons() {
 }
 
 #[test]
+fn a_machine_names_its_source_and_what_it_assumes() {
+    let known = Machine::from_synthetic("package:2 core:4 pu:1").unwrap();
+    assert_eq!(sources(&known), ["synthetic string"]);
+    let counted = Machine::flat(&CpuSet::range(0, 4));
+    let assumption = counted.notes().next().expect("a note");
+    assert_eq!(sources(&counted), ["flat", assumption]);
+}
+
+#[test]
 fn json_has_format_and_version() {
     OPTIONS.assert_sound();
     let read: serde_json::Value = serde_json::from_str(&show::json(&info(true))).unwrap();

@@ -83,7 +83,7 @@ impl Job {
 
     /// Waits until the launcher has been stopped by a signal.
     pub fn stopped(&self) {
-        let watchdog = watch(self.id());
+        let watchdog = watch(self.id(), "is stopped");
         let pid = WaitId::Pid(Pid::from_child(self.child()));
         // NOWAIT leaves the end of the process to `finish`.
         let what = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -113,7 +113,7 @@ impl Drop for Job {
 /// Waits for the end of the launcher and of all processes with its output streams.
 pub fn finish(job: impl Into<Job>) -> Done {
     let child = job.into().0.take().expect("it is taken at its end only");
-    let watchdog = watch(child.id());
+    let watchdog = watch(child.id(), "ends and its output streams are closed");
     let output = child.wait_with_output().expect("its output can be read");
     drop(watchdog);
     let text = |bytes| String::from_utf8(bytes).expect("text");
@@ -125,11 +125,14 @@ pub fn finish(job: impl Into<Job>) -> Done {
     }
 }
 
-/// Starts a watchdog: it kills process `pid`, which fails the test, unless the result is dropped in time.
-fn watch(pid: u32) -> Sender<()> {
+/// Starts a watchdog: it kills process `pid`, which fails the test, unless the result is dropped in time. `what` is
+/// awaited of the process: it "ends", for example.
+fn watch(pid: u32, what: &'static str) -> Sender<()> {
     let (sender, receiver) = channel::<()>();
     thread::spawn(move || {
-        if receiver.recv_timeout(watchdog()) == Err(Timeout) {
+        let limit = watchdog();
+        if receiver.recv_timeout(limit) == Err(Timeout) {
+            eprintln!("the test hangs: it has waited {limit:?} until process {pid} {what}");
             signal(pid, Signal::KILL);
         }
     });

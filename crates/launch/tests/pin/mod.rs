@@ -211,6 +211,15 @@ fn reasons_warnings_and_a_picture_are_written() {
 }
 
 #[test]
+fn a_picture_is_titled_with_its_ranks_and_machine() {
+    for (ranks, title) in [("1", "1 rank on"), ("3", "3 ranks on")] {
+        let picture = shown_on(&["-n", ranks, "--format", "svg"]);
+        let title = format!(">{title} {MACHINE}<");
+        assert!(picture.contains(&title), "{title} is missing in {picture}");
+    }
+}
+
+#[test]
 fn errors_say_what_was_expected() {
     for (words, part) in [
         (

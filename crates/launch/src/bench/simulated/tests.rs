@@ -8,6 +8,7 @@ use oxmpi_bench::options::{Request, parse};
 use oxmpi_bench::suite::{Observer, Plan, SampleRow, SampleTable, Skip};
 use oxmpi_coll::catalog::{Call, Collective};
 use oxmpi_coll::choice::choose;
+use oxmpi_coll::plan::{Act, Acts, Plan as _, PlanInputs};
 use oxmpi_coll::sim::{Machine, Simulation, Workload};
 
 fn gemini(ranks: usize) -> SimulatedJob {
@@ -45,6 +46,23 @@ fn what_a_rank_asks_for_is_written_down() {
         asked(Kernel::ReduceScatter, 1),
         Some((reduce_scatter, blocks))
     );
+}
+
+/// As plans must: the acts of a step start together.
+#[test]
+fn each_message_of_a_step_has_a_part_of_the_buffer() {
+    for ranks in [1, 2, 4] {
+        let plan = KernelRecording::new(Kernel::Exchange, 8, ranks)
+            .of(0)
+            .messages;
+        for step in 0..plan.steps() {
+            let mut acts = Acts::new();
+            plan.step(step, &PlanInputs::NOTHING, &mut acts);
+            let parts: Vec<_> = acts.iter().filter_map(Act::writes).collect();
+            assert_eq!(parts.len(), 2, "{acts:?}");
+            assert!(!parts[0].overlaps(parts[1]), "{acts:?}");
+        }
+    }
 }
 
 /// Against the model's closed form: both ranks are on one node.

@@ -108,6 +108,28 @@ fn a_choice_by_a_setting_names_the_setting() {
 }
 
 #[test]
+fn only_a_choice_that_no_other_beats_is_called_the_fastest() {
+    // Choices are made at powers of two; between them another algorithm can be a little faster.
+    for (words, is_fastest) in [
+        ("allreduce 2KiB -n 48", true),
+        ("allreduce 3000 -n 48", false),
+        ("allreduce 4KiB -n 48", true),
+        ("allgather 1500 -n 100", false),
+        ("barrier -n 48", true),
+    ] {
+        let read = json(&format!("{words} --machine gemini"), &[]);
+        let time = |row: &serde_json::Value| row["expected_ps"].as_u64().unwrap();
+        let is_beaten = time(&read["others"][0]) < time(&read["chosen"]);
+        assert_eq!(is_beaten, !is_fastest, "{words}");
+        let why = match is_fastest {
+            true => "expected to be the fastest",
+            false => "the fastest at a power of two next to this size",
+        };
+        assert_eq!(read["why"], why, "{words}");
+    }
+}
+
+#[test]
 fn flags_make_a_barrier_cheaper() {
     let words = "barrier -n 12288 --machine gemini";
     let time = |environment: &[(&str, &str)]| {

@@ -74,14 +74,22 @@ fn bind(processors: &[usize]) -> std::result::Result<(), String> {
 
 /// Nanoseconds of one message of `bytes` bytes, in the fastest block.
 fn message(comm: &Comm, bytes: usize, timing: Timing) -> Result<f64> {
+    let round_trip = exchange(comm, bytes, 1)?;
     Ok(match timing {
-        Timing::OneWay => exchange(comm, bytes, 1)? / 2.0,
-        Timing::BackToBack => {
-            let (series, one) = (exchange(comm, bytes, BURST)?, exchange(comm, bytes, 1)?);
-            // A series that takes no longer than one message gives the least time.
-            ((series - one) / (BURST - 1) as f64).max(1.0)
-        }
+        Timing::OneWay => one_way(round_trip),
+        Timing::BackToBack => one_more(round_trip, exchange(comm, bytes, BURST)?),
     })
+}
+
+/// The time of one message from that of a message and its answer of the same length.
+fn one_way(round_trip: f64) -> f64 {
+    round_trip / 2.0
+}
+
+/// The time of one more message, from a series of one and of [`BURST`] messages, each with one answer.
+fn one_more(round_trip: f64, series: f64) -> f64 {
+    // A series that takes no longer than one message gives the least time.
+    ((series - round_trip) / (BURST - 1) as f64).max(1.0)
 }
 
 /// Nanoseconds of `series` messages and one answer.
@@ -125,4 +133,26 @@ fn ping_pong(comm: &Comm, out: &[u8], into: &mut [u8], series: u64, times: u64) 
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BURST, one_more, one_way};
+
+    #[test]
+    fn a_message_takes_half_of_a_round_trip() {
+        for latency in [1.0, 250.5, 1e6] {
+            assert_eq!(one_way(latency + latency), latency);
+        }
+    }
+
+    #[test]
+    fn only_the_further_messages_of_a_series_count() {
+        for (latency, overhead) in [(500.0, 40.0), (1000.0, 1.5), (100.0, 100.0)] {
+            let series = |messages: u64| 2.0 * latency + (messages - 1) as f64 * overhead;
+            assert_eq!(one_more(series(1), series(BURST)), overhead);
+        }
+        // A busy processor can make one message slower than a series.
+        assert_eq!(one_more(900.0, 800.0), 1.0);
+    }
 }

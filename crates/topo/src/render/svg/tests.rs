@@ -10,6 +10,7 @@ use crate::cpuset::CpuSet;
 use crate::kind::Kind;
 use crate::machine::Machine;
 use crate::synthetic::tests::{descriptions, machine};
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -240,6 +241,22 @@ fn the_picture_grows_with_the_machine() {
     assert!(large < 9 * small, "8192 PUs: {large}, 1024 PUs: {small}");
     let flat = layout::scene(&machine("pu:8192"), &SvgOptions::default());
     assert!(flat.size.width < 3 * flat.size.height && flat.size.height < 3 * flat.size.width);
+}
+
+/// Numbers of cores with a full grid near the wanted aspect: an incomplete row would look like missing cores.
+#[test]
+fn the_rows_of_a_grid_are_complete_where_they_can_be() {
+    for cores in [4, 6, 8, 9, 10, 12, 16, 18, 20, 24, 32, 48, 64] {
+        let machine = machine(&format!("package:1 core:{cores} pu:1"));
+        let scene = layout::scene(&machine, &SvgOptions::default());
+        let mut rows = BTreeMap::new();
+        for core in machine.objects(Kind::Core) {
+            let shape = shapes(&scene, &core.to_string())[0];
+            *rows.entry(shape.area.y).or_insert(0) += 1;
+        }
+        let lengths: BTreeSet<usize> = rows.values().copied().collect();
+        assert_eq!(lengths.len(), 1, "{cores} cores in rows of {lengths:?}");
+    }
 }
 
 #[test]

@@ -215,6 +215,20 @@ fn an_overdue_line_that_goes_on_is_no_prompt() {
     assert_eq!(merged.out, "one\nb\ntwo and more\n");
 }
 
+/// Complete lines that waited for another source are due at once; what follows them is still waiting for its rest.
+#[test]
+fn the_beginning_of_a_line_stays_behind_when_the_lines_before_it_are_due() {
+    let mut merged = Merged::new(3, false);
+    let long = "a".repeat(PENDING_MAX);
+    merged.take(0, &long);
+    merged.take(1, "one\ntw");
+    merged.take(0, "\n");
+    merged.wait(Duration::ZERO);
+    merged.take(2, "x\n");
+    merged.take(1, "o\n");
+    assert!(merged.out == format!("{long}\none\nx\ntwo\n"));
+}
+
 /// What happens to a merger: a source writes these letters and newlines, or time passes.
 #[derive(Debug, Clone)]
 enum Event {
