@@ -64,6 +64,7 @@ use crate::paths::{PathOverrides, PathTable};
 use crate::slab::Slab;
 use crate::transport::{Memory, Peer, Rma, Sink, Take, Token, Tx};
 
+pub use self::fast_path::FastPoll;
 pub use self::pattern::{Source, Tag};
 pub use self::probe::Message;
 pub use self::request::{Failure, Mode, Outcome, Request, Status};
@@ -119,8 +120,6 @@ pub struct Engine<T: Memory> {
     busy: Vec<u32>,
     /// Lost peers that still fail receives from any source.
     losses: Vec<u32>,
-    /// 1 while a receive from any source is posted, else 0: see [`Engine::is_fast_path_open`].
-    any_posted: u32,
     config: EngineConfig,
     /// Complete requests whose outcome the caller has not taken yet.
     untested: u32,
@@ -152,7 +151,6 @@ impl<T: Tx + Rma> Engine<T> {
             peers,
             busy: Vec::new(),
             losses: Vec::new(),
-            any_posted: 0,
             config,
             untested: 0,
             unexpected_bytes: 0,
@@ -283,12 +281,6 @@ impl<T: Tx + Rma> Engine<T> {
         let state = &mut self.peers[peer as usize];
         state.set_block(block, set);
         tx.allow_short(Peer(peer), state.below());
-    }
-
-    /// Updates `any_posted` after a change to the posted receives from any source.
-    #[inline(always)]
-    fn note_any_source(&mut self) {
-        self.any_posted = u32::from(self.posted.has_any_source());
     }
 }
 

@@ -209,9 +209,9 @@ impl<T: Tx + Rma> Engine<T> {
     #[inline(always)]
     fn post(&mut self, pattern: &Pattern, body: T::Bytes) -> Handle {
         if pattern.class.any_source() {
-            let (handle, _) = (self.posted).push(&mut self.requests, body, pattern, NONE);
-            self.note_any_source();
-            return handle;
+            return (self.posted)
+                .push(&mut self.requests, body, pattern, NONE)
+                .0;
         }
         let peer = &mut self.peers[pattern.source as usize];
         let (handle, chain) = (self.posted).push(&mut self.requests, body, pattern, peer.chain);
@@ -224,9 +224,7 @@ impl<T: Tx + Rma> Engine<T> {
     pub(super) fn unpost(&mut self, index: u32) {
         let Record { class, peer, .. } = self.requests[index];
         self.posted.remove(&mut self.requests, index);
-        if class.any_source() {
-            self.note_any_source();
-        } else {
+        if !class.any_source() {
             self.pending[peer as usize] -= 1;
         }
     }
