@@ -206,8 +206,9 @@ pub trait Tx {
     }
 
     /// Allows [`Tx::put_short`] to send bodies shorter than `below` bytes to `to`; before the first call
-    /// none. The transport keeps the limit beside its state of the peer. One without its own
-    /// [`Tx::put_short`] ignores it.
+    /// none. The transport alone keeps this limit, beside its state of the peer, so that a send looks one peer up in one
+    /// place; the engine works it out anew whenever the peer's flow control, its loss or the sends that wait for it
+    /// change. A transport without its own [`Tx::put_short`] ignores it.
     #[inline]
     fn allow_short(&mut self, to: Peer, below: u32) {
         let _ = (to, below);

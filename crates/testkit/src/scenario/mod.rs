@@ -159,8 +159,10 @@ impl Scenario {
                     let sent = &self.sent[number];
                     let (Rank { tx, engine, .. }, _) = &mut self.ranks[sent.from as usize];
                     let body = Buffer::new(sent.body(number));
-                    let done = engine.try_eager(tx, Peer(sent.to), envelope, &body);
-                    if done.is_err() {
+                    let to = Peer(sent.to);
+                    let done = engine.put_short(tx, to, envelope, &body)
+                        || engine.try_eager(tx, to, envelope, &body).is_ok();
+                    if !done {
                         self.send(number, Mode::Standard);
                     }
                 }

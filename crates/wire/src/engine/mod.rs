@@ -54,7 +54,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use self::flow::MAX_UNPOLLED;
-use self::peer::{PeerState, SendBlock};
+use self::peer::PeerState;
 use self::posted::Posted;
 use self::request::{Record, State};
 use self::unexpected::Unexpected;
@@ -140,10 +140,7 @@ impl<T: Tx + Rma> Engine<T> {
             .map(|peer| PathTable::new(tx.limits(Peer(peer)), &config.overrides))
             .map(|table| PeerState::new(table.points()))
             .collect();
-        for (peer, state) in (0..).zip(&peers) {
-            tx.allow_short(Peer(peer), state.below());
-        }
-        Self {
+        let engine = Self {
             requests: Slab::new(),
             posted: Posted::new(),
             unexpected: Unexpected::new(),
@@ -157,7 +154,9 @@ impl<T: Tx + Rma> Engine<T> {
             unpolled: MAX_UNPOLLED,
             counters: Counters::default(),
             foreign: VecDeque::new(),
-        }
+        };
+        (0..engine.peers.len() as u32).for_each(|peer| engine.update_allowed(tx, peer));
+        engine
     }
 
     /// The outcome of `request` if it is complete; this frees the request, which is stale from then on. A
@@ -276,11 +275,9 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Sets or clears a send-block flag of `peer`.
-    fn set_block(&mut self, tx: &mut T, peer: u32, block: SendBlock, set: bool) {
-        let state = &mut self.peers[peer as usize];
-        state.set_block(block, set);
-        tx.allow_short(Peer(peer), state.below());
+    /// Has the transport allow what [`PeerState::below`] says now: call it after every change on which that depends.
+    fn update_allowed(&self, tx: &mut T, peer: u32) {
+        tx.allow_short(Peer(peer), self.peers[peer as usize].below());
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::pattern::Pattern;
 use super::pattern::{Source, Tag};
-use super::peer::SendBlock;
 use super::request::{Failure, Offer, Outcome, Record, Request, State, faulted};
 use super::unexpected::{Arrival, Content};
 use super::{Accepted, Engine, take_id};
@@ -233,7 +232,7 @@ impl<T: Tx + Rma> Engine<T> {
     #[inline(always)]
     fn is_lost(&self, source: Source) -> bool {
         match source {
-            Source::Peer(peer) => self.peers[peer.0 as usize].blocks().has(SendBlock::LOST),
+            Source::Peer(peer) => self.peers[peer.0 as usize].fault.is_some(),
             Source::Any => !self.losses.is_empty(),
         }
     }
