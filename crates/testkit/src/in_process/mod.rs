@@ -73,7 +73,7 @@ pub struct InProcessTx<N> {
     /// Operations whose ends are still to be reported to the sink.
     ended: Vec<(Token, Result<(), Fault>)>,
     /// What [`Tx::allow_short`] allows, by peer.
-    below: BTreeMap<u32, u32>,
+    pub below: BTreeMap<u32, u32>,
     /// Peers that had no room when this end last sent to them.
     pub(crate) refused: Vec<u32>,
     /// Peers that the sink has given up, with the reason.
