@@ -68,10 +68,10 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// Receives into `bytes`, by three ways in turn. A short message of a named rank that has arrived, and before which
-    /// no other message or receive comes, is taken inline. Until it arrives the fast path is polled, for messages of any
-    /// length up to a frame, by any source. From the moment that the fast path closes the receive is posted as every
-    /// other, and matching decides.
+    /// Receives into `bytes`, in up to three steps. A short message of a named rank that has arrived, and before which
+    /// no other message or receive comes, is taken inline. Otherwise the fast path is polled, which takes a message of
+    /// up to a frame from the head of its queue. Once that closes, as another message or receive comes first, the
+    /// receive is posted as any other, and matching decides.
     ///
     /// # Errors
     /// A wrong rank or tag, a message longer than `bytes`, a lost peer, or no rank that could send a message.

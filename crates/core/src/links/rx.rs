@@ -206,7 +206,7 @@ impl Rx<LinksTx> for LinksRx {
         }
     }
 
-    /// Of any rank: that of this node only.
+    /// Looks at the queues of this node: a network's cannot be looked at in place.
     #[inline(always)]
     fn take_head<C: Bytes>(
         &mut self,

@@ -21,7 +21,7 @@ pub struct EnvelopeFilter {
     mask: u64,
 }
 
-/// What was at the head of a queue: see [`Rx::take_head`](crate::Rx::take_head).
+/// What was at the head of a queue: see [`Rx::take_head`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueHead {
     /// The wanted message, which was received.

@@ -359,9 +359,9 @@ impl<B: Bytes, T: AsTx<ShmTx<B>>> Rx<T> for ShmRx<B> {
         head
     }
 
-    /// A message of one word in the ring is taken here, in 26 instructions. [`ShmRx::take_wanted`] looks at the same head
-    /// for every other message, in the ping-pong slot too, out of line: such a message has mostly been waited for, and
-    /// its code inlined would be most of a receive.
+    /// A message of one word in the ring is taken here, in 26 instructions. `take_wanted` looks at the same head for every
+    /// other message, in the ping-pong slot too, out of line: such a message has mostly been waited for, and inlined
+    /// its copy of any length would be most of a receive's code.
     ///
     /// # Cost
     /// One line read.
