@@ -8,7 +8,7 @@
     push r12
     push rbx
     push rax
-    sub dword ptr [rdi + 520], 1
+    sub dword ptr [rdi + 516], 1
     jb .L0
     mov eax, edx
     cmp qword ptr [rsi + 288], rax

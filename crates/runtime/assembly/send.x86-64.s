@@ -35,12 +35,12 @@
     jne .L2
     mov r12d, r8d
     add r12, qword ptr [rsi + 16]
-    sub dword ptr [rdi + 544], 1
+    sub dword ptr [rdi + 540], 1
     jb .L3
     mov eax, edx
-    cmp qword ptr [rdi + 840], rax
+    cmp qword ptr [rdi + 832], rax
     jbe .L2
-    mov r15, qword ptr [rdi + 832]
+    mov r15, qword ptr [rdi + 824]
     shl rax, 8
     cmp dword ptr [r15 + rax + 96], 9
     jb .L2
@@ -134,7 +134,7 @@
     jne .L5
     jmp .L2
 .L8:
-    add rdi, 552
+    add rdi, 544
     mov esi, edx
     call <oxmpi_shm::transport::tx::ShmTx<B>::wake>
     jmp .L9

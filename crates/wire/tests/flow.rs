@@ -58,7 +58,11 @@ fn a_receiver_that_keeps_its_bound_of_bytes_takes_more() {
     let is_open = |job: &mut Job| {
         job.settle();
         let Rank { tx, engine, .. } = &mut job.ranks[0];
-        (engine.try_short(tx, Peer(1), ENVELOPE, &Buffer::zeroed(1))).is_ok()
+        let body = Buffer::zeroed(1);
+        let open = engine.try_short(tx, Peer(1), ENVELOPE, &body).is_ok();
+        let by_transport = !open && engine.put_short(tx, Peer(1), ENVELOPE, &body);
+        assert!(!by_transport, "engine and transport follow one limit");
+        open
     };
     for number in 0..CONFIG.unexpected_bytes / 400 {
         let body = Buffer::pattern(400, number);

@@ -64,6 +64,10 @@ fn later_operations_with_the_dead_peer_fail_at_once() {
         assert_eq!(engine.test(request), Some(ENDED));
     }
     assert!(engine.try_short(tx, DEAD, ENVELOPE, &room).is_err());
+    assert_eq!(
+        tx.below[&DEAD.0], 0,
+        "the transport sends it nothing, either"
+    );
     assert!(!engine.is_fast_path_open(Source::Peer(DEAD)));
     assert_eq!(engine.probe(Source::Any, 3, Tag::Any), Some(ENDED));
 }

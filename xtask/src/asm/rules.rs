@@ -14,10 +14,8 @@ const COLD: &[&str] = &[
     "ShmTx<B>::credits_written",
     // A communicator whose ranks are not its endpoint's in their order: they are looked up.
     "Group::link_of",
-    // Nothing has come yet: looking for it.
-    "EndpointAccess>::recv_short",
     // Nothing has come, or not what is waited for: posting and waiting.
-    "Communicator<A>>::recv",
+    "Communicator<A>>::recv_waiting",
     // A body that is no word, or a message that has not come.
     "ShmTx<B>::put_other",
     "::take_other",
