@@ -53,10 +53,12 @@
 mod buffer;
 mod comm;
 mod data;
+pub mod layout;
 mod memory;
 mod op;
 pub mod threads;
 mod value;
+mod values;
 mod world;
 
 pub use buffer::Buffer;
@@ -73,6 +75,7 @@ pub use oxmpi_core::{
     Result, Single, Source, Status, Tag, Threading,
 };
 pub use value::Value;
+pub use values::{Values, ValuesMut, ValuesRef};
 pub use world::{World, WorldBuilder};
 /// The crate whose traits say what plain [`Data`] is, for `#[derive(zerocopy::FromBytes, ..)]`.
 pub use zerocopy;

@@ -116,6 +116,11 @@ pub enum Error {
         /// The block that is wrong, and why.
         why: String,
     },
+    /// A layout that does not fit its slice, or is to be written and has an element twice (`MPI_ERR_ARG`).
+    Layout {
+        /// The reason.
+        why: String,
+    },
     /// An operation that the element's type does not have (`MPI_ERR_OP`).
     Operation {
         /// The operation's name.
@@ -265,6 +270,7 @@ impl fmt::Display for Error {
             Self::Blocks { rank, what, why } => {
                 write!(f, "on rank {rank}, in the blocks of {what}: {why}")
             }
+            Self::Layout { why } => write!(f, "a layout does not fit its slice: {why}"),
             Self::Operation { op, element } => {
                 write!(f, "the operation {op} does not exist for {element}")
             }

@@ -9,8 +9,9 @@ use super::open_requests::OpenRequests;
 use super::request::Request;
 use super::{Comm, Persistent};
 use crate::buffer::Buffer;
-use crate::data::{Data, place, source};
+use crate::data::Data;
 use crate::op::{Combine, owned_operation};
+use crate::values::{LentValues, Values, ValuesMut};
 
 /// A scope for nonblocking requests; made by [`Comm::scope`](crate::Comm::scope).
 ///
@@ -34,12 +35,12 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     /// # Errors
     /// As [`Comm::send`](crate::Comm::send).
     #[inline]
-    pub fn isend<T: Data>(
+    pub fn isend<T: Data, V: Values<T> + ?Sized>(
         &'scope self,
-        values: &'env [T],
+        values: &'env V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Read<'env>, A>> {
         self.start_send(values, to, tag, Mode::Standard)
     }
 
@@ -48,12 +49,12 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     /// # Errors
     /// As [`Comm::send`](crate::Comm::send).
     #[inline]
-    pub fn issend<T: Data>(
+    pub fn issend<T: Data, V: Values<T> + ?Sized>(
         &'scope self,
-        values: &'env [T],
+        values: &'env V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Read<'env>, A>> {
         self.start_send(values, to, tag, Mode::Synchronous)
     }
 
@@ -62,12 +63,12 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     /// # Errors
     /// As [`Comm::send`](crate::Comm::send).
     #[inline]
-    pub fn irsend<T: Data>(
+    pub fn irsend<T: Data, V: Values<T> + ?Sized>(
         &'scope self,
-        values: &'env [T],
+        values: &'env V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Read<'env>, A>> {
         self.start_send(values, to, tag, Mode::Ready)
     }
 
@@ -77,14 +78,14 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     /// When the rank does not exist or the tag is too large; other errors of
     /// [`Comm::recv`](crate::Comm::recv) are given by the request.
     #[inline(always)]
-    pub fn irecv<T: Data>(
+    pub fn irecv<T: Data, V: ValuesMut<T> + ?Sized>(
         &'scope self,
-        values: &'env mut [T],
+        values: &'env mut V,
         source: impl Into<Source>,
         tag: impl Into<Tag>,
-    ) -> Result<Request<'scope, 'env, &'env mut [T], A>> {
-        let held: *mut [T] = values;
-        let request = self.raw().irecv(place(held), source.into(), tag.into())?;
+    ) -> Result<Request<'scope, 'env, V::Written<'env>, A>> {
+        let LentValues { bytes, held, .. } = values.lend_mut();
+        let request = self.raw().irecv(bytes, source.into(), tag.into())?;
         Ok(self.keep(request, held))
     }
 
@@ -158,16 +159,17 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     }
 
     #[inline(always)]
-    fn start_send<T: Data>(
+    fn start_send<T: Data, V: Values<T> + ?Sized>(
         &'scope self,
-        values: &'env [T],
+        values: &'env V,
         to: impl Into<Destination>,
         tag: u32,
         mode: Mode,
-    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Read<'env>, A>> {
         let Destination(to) = to.into();
-        let request = self.raw().isend(source(values), to, tag, mode)?;
-        Ok(self.keep(request, values))
+        let LentValues { bytes, held, .. } = values.lend();
+        let request = self.raw().isend(bytes, to, tag, mode)?;
+        Ok(self.keep(request, held))
     }
 
     #[inline(always)]

@@ -26,7 +26,6 @@ mod reduce;
 pub(super) mod reduce_scatter;
 mod scan;
 mod scatter;
-pub(super) mod slice;
 pub(super) mod slices;
 
 use std::fmt;
@@ -54,7 +53,6 @@ pub use reduce_scatter::{
 };
 pub use scan::{exscan, exscan_in_place, scan, scan_in_place};
 pub use scatter::{scatter, scatter_in_place, scatterv, scatterv_in_place};
-pub use slice::Slice;
 pub use slices::Slices;
 
 use super::Comm;

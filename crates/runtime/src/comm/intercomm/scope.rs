@@ -10,6 +10,7 @@ use crate::comm::request::Request;
 use crate::comm::scope::Scope;
 use crate::data::Data;
 use crate::op::{Combine, owned_operation};
+use crate::values::{Values, ValuesMut};
 
 /// Where messages and collectives between two groups are started; made by [`InterComm::scope`]. Ranks are those of
 /// the remote group.
@@ -32,12 +33,12 @@ impl<'scope, 'env, A: Threading> InterScope<'scope, 'env, A> {
     ///
     /// # Errors
     /// As there.
-    pub fn isend<T: Data>(
+    pub fn isend<T: Data, V: Values<T> + ?Sized>(
         self,
-        values: &'env [T],
+        values: &'env V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Read<'env>, A>> {
         self.scope.isend(values, to, tag)
     }
 
@@ -45,12 +46,12 @@ impl<'scope, 'env, A: Threading> InterScope<'scope, 'env, A> {
     ///
     /// # Errors
     /// As there.
-    pub fn issend<T: Data>(
+    pub fn issend<T: Data, V: Values<T> + ?Sized>(
         self,
-        values: &'env [T],
+        values: &'env V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Read<'env>, A>> {
         self.scope.issend(values, to, tag)
     }
 
@@ -58,12 +59,12 @@ impl<'scope, 'env, A: Threading> InterScope<'scope, 'env, A> {
     ///
     /// # Errors
     /// As there.
-    pub fn irsend<T: Data>(
+    pub fn irsend<T: Data, V: Values<T> + ?Sized>(
         self,
-        values: &'env [T],
+        values: &'env V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Read<'env>, A>> {
         self.scope.irsend(values, to, tag)
     }
 
@@ -71,12 +72,12 @@ impl<'scope, 'env, A: Threading> InterScope<'scope, 'env, A> {
     ///
     /// # Errors
     /// As there.
-    pub fn irecv<T: Data>(
+    pub fn irecv<T: Data, V: ValuesMut<T> + ?Sized>(
         self,
-        values: &'env mut [T],
+        values: &'env mut V,
         source: impl Into<Source>,
         tag: impl Into<Tag>,
-    ) -> Result<Request<'scope, 'env, &'env mut [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Written<'env>, A>> {
         self.scope.irecv(values, source, tag)
     }
 
