@@ -1,12 +1,12 @@
 //! Errors, with the rank, peer, tag and size that they concern.
 
 mod class;
+mod fault_reason;
 
 use std::fmt;
 
-use oxmpi_wire::Fault;
-
 pub use class::ErrorClass;
+pub use fault_reason::FaultReason;
 
 /// The result of every call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -158,14 +158,14 @@ pub enum Error {
         /// The peer's host.
         host: String,
         /// The reason.
-        fault: Fault,
+        fault: FaultReason,
     },
     /// The transport could not do what it should (`MPI_ERR_OTHER`).
     Transport {
         /// The calling rank.
         rank: usize,
         /// The reason.
-        fault: Fault,
+        fault: FaultReason,
     },
     /// The endpoint's 2^31 communicators are used up (`MPI_ERR_INTERN`).
     Contexts,

@@ -1,6 +1,7 @@
 //! Scopes: nonblocking operations that borrow their buffers (MPI 5.0, section 3.7).
 
 use std::fmt;
+use std::mem::MaybeUninit;
 
 use oxmpi_core::{Communicator, Destination, Mode, RawRequest, Result, Source, Tag, Threading};
 
@@ -9,7 +10,7 @@ use super::open_requests::OpenRequests;
 use super::request::Request;
 use super::{Comm, Persistent};
 use crate::buffer::Buffer;
-use crate::data::Data;
+use crate::data::{Data, zeroed};
 use crate::op::{Combine, owned_operation};
 use crate::values::{LentValues, Values, ValuesMut};
 
@@ -87,6 +88,41 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
         let LentValues { bytes, held, .. } = values.lend_mut();
         let request = self.raw().irecv(bytes, source.into(), tag.into())?;
         Ok(self.keep(request, held))
+    }
+
+    /// Starts a receive into memory that need not be initialised (`MPI_Irecv`). The elements behind those of the message
+    /// are zero.
+    ///
+    /// ```
+    /// # use oxmpi::World;
+    /// # let world = World::init()?;
+    /// # let comm = world.comm();
+    /// # let (left, right) = (comm.rank(), comm.rank());
+    /// let mut room = Vec::with_capacity(4);
+    /// comm.scope(|s| {
+    ///     let receive = s.irecv_uninit::<u32>(&mut room.spare_capacity_mut()[..4], left, 7)?;
+    ///     s.isend(&[1u32, 2, 3], right, 7)?;
+    ///     let (got, status) = receive.wait()?;
+    ///     assert_eq!((&*got, status.count::<u32>()), (&[1, 2, 3, 0][..], Some(3)));
+    ///     Ok(())
+    /// })?;
+    /// # Ok::<(), oxmpi::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Scope::irecv`].
+    ///
+    /// # Cost
+    /// All of `values` are set to zero first, as the length of the message is not known yet;
+    /// [`Comm::recv_uninit`](crate::Comm::recv_uninit) knows it.
+    pub fn irecv_uninit<T: Data>(
+        &'scope self,
+        values: &'env mut [MaybeUninit<T>],
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<Request<'scope, 'env, &'env mut [T], A>> {
+        let count = values.len();
+        self.irecv(zeroed(values, count), source, tag)
     }
 
     /// Starts a collective (`MPI_Iallreduce` and its kin), which progresses in this thread's calls that wait

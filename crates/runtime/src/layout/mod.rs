@@ -28,15 +28,8 @@
 //!
 //! Buffers that only the root of a collective has are slices: it packs and unpacks them by [`View::to_vec`] and
 //! [`ViewMut::copy_from_slice`].
-//!
-//! | MPI | ours |
-//! |---|---|
-//! | `MPI_Type_vector` | [`Strided`] |
-//! | `MPI_Type_create_subarray` | [`SubArray`] |
-//! | `MPI_Type_indexed`, `MPI_Type_create_indexed_block` | [`Indexed`] |
-//! | `MPI_Type_create_struct` of a C struct | a `#[repr(C)]` struct that is plain [`Data`](crate::Data) |
-//! | `MPI_Pack`, `MPI_Unpack` | [`View::to_vec`], [`ViewMut::copy_from_slice`] |
 
+mod held;
 mod indexed;
 mod overlap;
 mod strided;

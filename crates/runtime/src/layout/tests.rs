@@ -105,7 +105,7 @@ fn an_empty_layout_has_no_elements() {
         assert_eq!((none.len(), none.as_view().to_vec()), (0, vec![]));
     }
     assert!(
-        View::new(&values, Indexed(&[9..9]))
+        View::new(&values, Indexed(&[9..9, 7..7]))
             .expect("fits")
             .is_empty()
     );

@@ -9,7 +9,6 @@ use oxmpi_wire::layout::Datatype;
 
 use super::overlap::disjoint_layouts;
 use super::{Layout, element};
-use crate::buffer::sealed::HoldBuffer;
 use crate::data::{Data, source, target};
 
 /// Elements of a slice that a call reads, in the order of a [layout](super).
@@ -18,7 +17,7 @@ use crate::data::{Data, source, target};
 /// Its memory grows with the description of the layout, not with the number of its blocks. To make one costs some
 /// allocations, to send it none.
 pub struct View<'v, T> {
-    place: Place,
+    pub(super) place: Place,
     values: PhantomData<&'v [T]>,
 }
 
@@ -27,15 +26,15 @@ pub struct View<'v, T> {
 /// # Cost
 /// As of a [`View`].
 pub struct ViewMut<'v, T> {
-    place: Place,
+    pub(super) place: Place,
     values: PhantomData<&'v mut [T]>,
 }
 
 /// Where the elements are. Requests hold its address, as `RawBytes` refers to the datatype.
-struct Place {
+pub(super) struct Place {
     /// The first element of the slice.
-    start: *mut u8,
-    datatype: Datatype,
+    pub(super) start: *mut u8,
+    pub(super) datatype: Datatype,
 }
 
 // SAFETY: an address and offsets. What may be done with the elements, and from which thread, the lifetime and the type
@@ -170,7 +169,7 @@ impl<'v, T: Data> ViewMut<'v, T> {
         ))
     }
 
-    const fn at(start: *mut u8, datatype: Datatype) -> Self {
+    pub(super) const fn at(start: *mut u8, datatype: Datatype) -> Self {
         Self {
             place: Place { start, datatype },
             values: PhantomData,
@@ -210,72 +209,6 @@ impl<'v, T: Data> ViewMut<'v, T> {
 
     pub(crate) fn bytes(&self) -> RawBytes {
         self.place.bytes()
-    }
-}
-
-impl<'buf, 'v, T: Data> HoldBuffer for &'buf View<'v, T> {
-    type Held = Self;
-
-    type Lent<'a>
-        = &'a View<'v, T>
-    where
-        Self: 'a;
-
-    unsafe fn back(held: Self) -> Self {
-        held
-    }
-
-    unsafe fn lend<'a>(held: &'a mut Self) -> &'a View<'v, T>
-    where
-        Self: 'a,
-    {
-        held
-    }
-}
-
-impl<'buf, 'v, T: Data> HoldBuffer for &'buf ViewMut<'v, T> {
-    type Held = Self;
-
-    type Lent<'a>
-        = &'a ViewMut<'v, T>
-    where
-        Self: 'a;
-
-    unsafe fn back(held: Self) -> Self {
-        held
-    }
-
-    unsafe fn lend<'a>(held: &'a mut Self) -> &'a ViewMut<'v, T>
-    where
-        Self: 'a,
-    {
-        held
-    }
-}
-
-impl<'buf, 'v, T: Data> HoldBuffer for &'buf mut ViewMut<'v, T> {
-    type Held = *mut ViewMut<'v, T>;
-
-    type Lent<'a>
-        = ViewMut<'a, T>
-    where
-        Self: 'a;
-
-    unsafe fn back(held: Self::Held) -> Self {
-        // SAFETY: made of such a reference, which no other code has used since; and the operation has completed, as
-        // the caller promises.
-        unsafe { &mut *held }
-    }
-
-    unsafe fn lend<'a>(held: &'a mut Self::Held) -> ViewMut<'a, T>
-    where
-        Self: 'a,
-    {
-        // SAFETY: as above; it is lent no longer than its holder. A shared reference leaves that valid by which the
-        // bytes of the operation refer to the datatype.
-        let Place { start, datatype } = unsafe { &(**held).place };
-        // Not the view itself, which could be exchanged for another one: the next run would find other elements.
-        ViewMut::at(*start, datatype.clone())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Messages between two groups: those of a communicator, with ranks of the remote group.
 
+use std::mem::MaybeUninit;
+
 use oxmpi_core::{Destination, Result, Source, Status, Tag, Threading};
 
 use super::InterComm;
@@ -83,6 +85,19 @@ impl<A: Threading> InterComm<A> {
         tag: impl Into<Tag>,
     ) -> Result<(Vec<T>, Status)> {
         self.remote.recv_vec(source, tag)
+    }
+
+    /// As [`Comm::recv_uninit`](crate::Comm::recv_uninit), from the remote group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn recv_uninit<'buf, T: Data>(
+        &self,
+        values: &'buf mut [MaybeUninit<T>],
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<(&'buf mut [T], Status)> {
+        self.remote.recv_uninit(values, source, tag)
     }
 
     /// As [`Comm::sendrecv`](crate::Comm::sendrecv), to and from the remote group.

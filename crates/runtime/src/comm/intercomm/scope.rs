@@ -1,5 +1,7 @@
 //! Messages and collectives between two groups that are started, collectives also again and again.
 
+use std::mem::MaybeUninit;
+
 use oxmpi_core::{Destination, Result, Source, Tag, Threading};
 
 use super::InterComm;
@@ -79,6 +81,19 @@ impl<'scope, 'env, A: Threading> InterScope<'scope, 'env, A> {
         tag: impl Into<Tag>,
     ) -> Result<Request<'scope, 'env, V::Written<'env>, A>> {
         self.scope.irecv(values, source, tag)
+    }
+
+    /// As [`Scope::irecv_uninit`], from the remote group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn irecv_uninit<T: Data>(
+        self,
+        values: &'env mut [MaybeUninit<T>],
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<Request<'scope, 'env, &'env mut [T], A>> {
+        self.scope.irecv_uninit(values, source, tag)
     }
 
     /// Starts a collective between the two groups, as [`Scope::start`].
