@@ -196,7 +196,9 @@ fn a_lent_view_cannot_be_exchanged() {
         let mut long = ViewMut::new(&mut second, column(0, [200, 3]))?;
         let mut one = comm.recv_init(&mut short, 0, 1)?;
         let mut other = comm.recv_init(&mut long, 0, 2)?;
-        std::mem::swap(&mut one.buffers(), &mut other.buffers());
+        let (mut lent, mut other_lent) = (one.buffers(), other.buffers());
+        std::mem::swap(&mut lent, &mut other_lent);
+        lent.copy_from_slice(&[9; 200]);
         comm.bsend(&[1u32, 2], 0, 1)?;
         comm.bsend(&[7u32; 200], 0, 2)?;
         assert_eq!((one.run()?.bytes, other.run()?.bytes), (8, 800));

@@ -26,11 +26,10 @@ impl<A: Threading> Comm<A> {
         tag: u32,
     ) -> Result<()> {
         let Destination(to) = to.into();
-        let LentValues { bytes, .. } = values.lend();
-        if self.raw.send_short(&bytes, to, tag) {
+        if self.raw.send_short(&values.lend().bytes, to, tag) {
             return Ok(());
         }
-        self.raw.send(bytes, to, tag, Mode::Standard)
+        self.raw.send(values.lend().bytes, to, tag, Mode::Standard)
     }
 
     /// Sends, and returns after the receive has begun (`MPI_Ssend`).
@@ -95,10 +94,10 @@ impl<A: Threading> Comm<A> {
         tag: impl Into<Tag>,
     ) -> Result<Status> {
         let (source, tag) = (source.into(), tag.into());
-        let LentValues { bytes, .. } = values.lend_mut();
-        match self.raw.recv_short(&bytes, source, tag) {
+        let taken = (self.raw).recv_short(&values.lend_mut().bytes, source, tag);
+        match taken {
             Some(status) => Ok(status),
-            None => self.raw.recv(bytes, source, tag),
+            None => self.raw.recv(values.lend_mut().bytes, source, tag),
         }
     }
 

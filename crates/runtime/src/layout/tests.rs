@@ -129,6 +129,8 @@ fn views_that_are_split_have_no_written_element_in_common() {
     };
     let common = wrong(&[column(1), row], &[column(0), column(4)]);
     assert!(common.contains("the element at index 5 would be written, and is in another view too"));
+    assert!(wrong(&[row, row], &[column(1), column(0)]).contains("at index 5 would be"));
+    assert!(wrong(&[row, row], &[column(1), strided(15, 1, 1, 1)]).contains("at index 6 would be"));
     assert!(wrong(&[column(1), row], &[column(4), column(4)]).contains("at index 4 would be"));
     let both: (_, [ViewMut<'_, u32>; 2]) =
         ViewMut::split(&mut values, [column(1), column(1)], [column(0), column(4)]).expect("fits");
