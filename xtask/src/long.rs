@@ -5,7 +5,7 @@ use crate::ci::{self, alone, hosts, ranks};
 use crate::commands::run_tests;
 use crate::steps::{Step, StepOutcome, chosen, run_each, step_name};
 use crate::tally::Tally;
-use crate::{Repo, Result, fuzz, loom, mutants};
+use crate::{Repo, Result, fuzz, loom, mutants, semver};
 use std::fmt::Write;
 use std::time::Duration;
 use xshell::cmd;
@@ -46,6 +46,7 @@ pub(crate) struct LongOptions {
 #[derive(clap::Subcommand)]
 enum LongCheck {
     Mutants(mutants::MutantsOptions),
+    Semver(semver::SemverOptions),
 }
 
 /// Seconds for one fuzz target.
@@ -110,8 +111,10 @@ const STEPS: &[Step] = &[
 const LARGE_KIB: u64 = 10 << 20;
 
 pub(crate) fn run(repo: &Repo, options: &LongOptions) -> Result {
-    if let Some(LongCheck::Mutants(options)) = &options.other {
-        return mutants::run(repo, options);
+    match &options.other {
+        Some(LongCheck::Mutants(options)) => return mutants::run(repo, options),
+        Some(LongCheck::Semver(options)) => return semver::run(repo, options),
+        None => {}
     }
     let mut log = header(repo)?;
     let (lines, total) = run_each(repo, &chosen(STEPS, &options.steps), true);

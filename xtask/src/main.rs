@@ -20,6 +20,7 @@ mod mpi1;
 mod mutants;
 mod packages;
 mod repo;
+mod semver;
 mod steps;
 mod tally;
 mod test;

@@ -47,7 +47,7 @@ impl FailureCause {
         match error {
             Error::Peer { peer, fault, .. } => Self::Lost {
                 rank: *peer as u32,
-                fault: *fault,
+                fault: fault.0,
             },
             _ => Self::Failed { rank: own },
         }

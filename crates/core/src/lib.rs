@@ -59,7 +59,7 @@ pub use collective_state::{Area, BlockRanges, Buffers, Neighbors, Stages, Widene
 pub use communicator::{Communicator, PreparedMessage};
 pub use endpoint::Endpoint;
 pub use envelope::{Destination, PROC_NULL, Source, Status, Tag};
-pub use error::{Error, ErrorClass, MAX_TAG, Result};
+pub use error::{Error, ErrorClass, FaultReason, MAX_TAG, Result};
 pub use group::Group;
 pub use intercomm::GroupLeaders;
 pub use job::Job;

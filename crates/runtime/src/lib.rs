@@ -1,4 +1,6 @@
-//! Message passing for high-performance computing, in Rust.
+#![doc = include_str!("../README.md")]
+//!
+//! # A program
 //!
 //! A job consists of processes, its ranks. Each calls [`World::init`] and communicates through
 //! [`Comm`]unicators: by messages, nonblocking requests in a [scope](Comm::scope), and collectives.
@@ -44,19 +46,16 @@
 //!   and neither an abort nor a hang.
 //! - Progress is made inside calls only. A blocking call makes progress on every endpoint of its thread.
 //! - A short message takes no lock, no allocation and no system call.
-//!
-//! # Limits
-//!
-//! Ranks of one node communicate through shared memory, those of several nodes by TCP. There are no one-sided
-//! windows, files or process creation yet.
 
 mod buffer;
 mod comm;
 mod data;
+pub mod layout;
 mod memory;
 mod op;
 pub mod threads;
 mod value;
+mod values;
 mod world;
 
 pub use buffer::Buffer;
@@ -69,14 +68,11 @@ pub use data::Data;
 pub use memory::Memory;
 pub use op::{Custom, Element, ExactSum, Fold, Op, Reduction, ValueLoc};
 pub use oxmpi_core::{
-    Comparison, Destination, Error, ErrorClass, MAX_TAG, Multi, PROC_NULL, ProcessGroup as Group,
-    Result, Single, Source, Status, Tag, Threading,
+    Comparison, Destination, Error, ErrorClass, FaultReason, MAX_TAG, Multi, PROC_NULL,
+    ProcessGroup as Group, Result, Single, Source, Status, Tag, Threading,
 };
 pub use value::Value;
+pub use values::{Values, ValuesMut, ValuesRef};
 pub use world::{World, WorldBuilder};
 /// The crate whose traits say what plain [`Data`] is, for `#[derive(zerocopy::FromBytes, ..)]`.
 pub use zerocopy;
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

@@ -23,6 +23,8 @@ pub fn job_policy(given: Vec<Assignment>) -> Result<JobPolicy, BadSetting> {
     let mut sources = Sources::of_process()?;
     sources.command_line = given;
     let values = resolve(TABLE, &sources)?;
+    #[cfg(not(feature = "tcp"))]
+    transports::refuse_tcp(&values)?;
     let selection = transports::selection(&values);
     let tuning = Tuning {
         rules: values.rules()?,
@@ -44,13 +46,7 @@ pub fn job_policy(given: Vec<Assignment>) -> Result<JobPolicy, BadSetting> {
 /// The settings of an endpoint; `tuning` and `selection` are made of `values`.
 fn endpoint_policy(values: &Values, tuning: Tuning, selection: Selection) -> EndpointPolicy {
     let start = StartOptions {
-        network: NetworkPreference {
-            filter: values
-                .tcp_filter()
-                .restrict_to(selection.interfaces.clone()),
-            options: values.tcp_options(),
-            selection,
-        },
+        network: network_preference(values, selection),
         layout: values.layout(1),
         heap: values.heap(),
     };
@@ -64,6 +60,19 @@ fn endpoint_policy(values: &Values, tuning: Tuning, selection: Selection) -> End
         wait: values.parse("wait", str::parse),
         spin: values.parse("spin", spin),
     }
+}
+
+/// How the transports of `selection` are used.
+#[cfg(feature = "tcp")]
+fn network_preference(values: &Values, selection: Selection) -> NetworkPreference {
+    let filter = (values.tcp_filter()).restrict_to(selection.interfaces.clone());
+    NetworkPreference::new(selection).with_tcp(filter, values.tcp_options())
+}
+
+/// The transports of `selection`, which has no network.
+#[cfg(not(feature = "tcp"))]
+fn network_preference(_: &Values, selection: Selection) -> NetworkPreference {
+    NetworkPreference::new(selection)
 }
 
 /// The settings that all ranks must agree on; `tuning` is made of `values`.

@@ -40,6 +40,7 @@ pub const TABLE: SettingsTable = SettingsTable(&[
     oxmpi_wire::paths::SETTINGS,
     oxmpi_wire::paths::network::SETTINGS,
     oxmpi_shm::SETTINGS,
+    #[cfg(feature = "tcp")]
     oxmpi_tcp::SETTINGS,
     oxmpi_coll::settings::SETTINGS,
 ]);

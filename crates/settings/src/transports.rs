@@ -5,11 +5,14 @@
 use oxmpi_core::open_transports;
 use oxmpi_os::interface::Interface;
 use oxmpi_os::{adapter, host, interface};
-use oxmpi_tcp::InterfaceFilter;
+#[cfg(not(feature = "tcp"))]
+use oxmpi_wire::transports::Transport;
 use oxmpi_wire::transports::{
     Device, DeviceKind, Selection, TransportList, TransportPreference, select,
 };
 
+#[cfg(not(feature = "tcp"))]
+use crate::BadSetting;
 use crate::Values;
 
 /// The transports that `values` ask for and the devices of this host allow.
@@ -50,17 +53,13 @@ pub fn opened(values: &Values) -> Selection {
 
 /// The network interfaces and adapters of this host.
 fn all_devices(values: &Values) -> Vec<Device> {
-    let text = |name: &str| values.get(name).text.as_str();
-    let (include, exclude) = (text("tcp_include"), text("tcp_exclude"));
-    let filter = oxmpi_tcp::settings::filter(include, exclude)
-        .unwrap_or_else(|error| panic!("lists of interfaces were accepted: {error}"));
-    let exclusion = format!("tcp_include = {include:?} and tcp_exclude = {exclude:?} leave it out");
+    let (allows, exclusion) = interface_filter(values);
     let interfaces = interface::list().unwrap_or_default();
     let mut devices: Vec<Device> = Vec::new();
     for interface in &interfaces {
         if devices.iter().all(|device| device.name != interface.name) {
             let addresses = interfaces.iter().filter(|one| one.name == interface.name);
-            devices.push(device(addresses, &filter, &exclusion));
+            devices.push(device(addresses, &allows, &exclusion));
         }
     }
     devices.extend(adapter::list().into_iter().map(|port| Device {
@@ -76,15 +75,62 @@ fn all_devices(values: &Values) -> Vec<Device> {
     devices
 }
 
+/// Whether TCP may use an address, and why it uses no others.
+#[cfg(feature = "tcp")]
+fn interface_filter(values: &Values) -> (impl Fn(&Interface) -> bool, String) {
+    let text = |name: &str| values.get(name).text.as_str();
+    let (include, exclude) = (text("tcp_include"), text("tcp_exclude"));
+    let filter = values.tcp_filter();
+    let exclusion = format!("tcp_include = {include:?} and tcp_exclude = {exclude:?} leave it out");
+    (move |one: &Interface| filter.allows(one), exclusion)
+}
+
+/// No address, and why.
+#[cfg(not(feature = "tcp"))]
+fn interface_filter(_: &Values) -> (impl Fn(&Interface) -> bool, String) {
+    let none = |_: &Interface| false;
+    (
+        none,
+        "the program was built without the feature `tcp` of oxmpi".to_owned(),
+    )
+}
+
+/// Refuses a list of transports that names TCP.
+///
+/// # Errors
+/// Says which feature is off.
+#[cfg(not(feature = "tcp"))]
+pub(crate) fn refuse_tcp(values: &Values) -> Result<(), BadSetting> {
+    let value = values.get("transports");
+    let names_tcp = values.parse("transports", |text| {
+        let list = TransportList::parse(text)?;
+        Ok(!list.excludes()
+            && list
+                .entries()
+                .any(|entry| entry.name == Transport::Tcp.name()))
+    });
+    if !names_tcp {
+        return Ok(());
+    }
+    Err(BadSetting {
+        origin: value.origin.clone(),
+        why: format!(
+            "transports = {}, and the program was built without the feature `tcp` of oxmpi: build it with that \
+             feature, or leave tcp out of the list",
+            value.text
+        ),
+    })
+}
+
 /// The network interface with these addresses.
 fn device<'a>(
     addresses: impl Iterator<Item = &'a Interface> + Clone,
-    filter: &InterfaceFilter,
+    allows: &impl Fn(&Interface) -> bool,
     exclusion: &str,
 ) -> Device {
     let name = addresses.clone().next().map_or("", |one| &one.name);
     let is_loopback = addresses.clone().any(|one| one.loopback);
-    let is_allowed = addresses.clone().any(|one| filter.allows(one));
+    let is_allowed = addresses.clone().any(allows);
     Device {
         name: name.to_owned(),
         kind: if is_loopback {
@@ -98,7 +144,7 @@ fn device<'a>(
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "tcp"))]
 mod tests {
     use super::*;
     use crate::{Sources, TABLE, resolve};

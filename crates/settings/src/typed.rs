@@ -219,6 +219,7 @@ impl Values {
     }
 
     /// Which addresses TCP may use.
+    #[cfg(feature = "tcp")]
     pub fn tcp_filter(&self) -> oxmpi_tcp::InterfaceFilter {
         let include = &self.get("tcp_include").text;
         self.parse("tcp_exclude", |exclude| {
@@ -227,6 +228,7 @@ impl Values {
     }
 
     /// How TCP connects and waits.
+    #[cfg(feature = "tcp")]
     pub fn tcp_options(&self) -> oxmpi_tcp::TcpOptions {
         use oxmpi_tcp::settings::{
             chunk, frame, pending_connections, speculative_push, stall_timeout, timeout, zero_copy,

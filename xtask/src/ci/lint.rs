@@ -1,6 +1,6 @@
 //! Checks the format, lints and documentation, and each set of features.
 
-use crate::commands::run_check;
+use crate::commands::{run_check, run_tests};
 use crate::tally::Tally;
 use crate::{Repo, Result};
 use xshell::cmd;
@@ -21,7 +21,8 @@ pub(super) fn check(repo: &Repo) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Checks each library without features and with each of its features alone; any warning is a failure.
+/// Checks each library without features and with each of its features alone, any warning is a failure; and tests the
+/// runtime without features.
 ///
 /// # Errors
 /// At the first combination that does not compile.
@@ -38,6 +39,13 @@ pub(super) fn features(repo: &Repo) -> Result<Tally> {
                 "cargo clippy --quiet --package {name} {flags...} -- -D warnings"
             ))?;
         }
+    }
+    // A setting that asks for TCP is an error, and one node works.
+    for tests in [["--test", "without_tcp"].as_slice(), &["--doc"]] {
+        tally += run_tests(cmd!(
+            sh,
+            "cargo test --quiet --package oxmpi --no-default-features {tests...}"
+        ))?;
     }
     Ok(tally)
 }

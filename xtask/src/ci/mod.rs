@@ -25,7 +25,7 @@ use xshell::cmd;
 ///
 ///     lint      cargo fmt --check, clippy and rustdoc without a warning
 ///     tidy      the rules of the design
-///     features  every crate built with each set of its features
+///     features  every crate built with each set of its features, and the runtime tested without any
 ///     hwloc     the system's hwloc as a source of topo, compared with our own on this machine
 ///     no_std    each no_std crate linked without std (and alloc, where promised), and the check itself checked
 ///     alone     each library packed, used from outside the workspace, its README run and its tests built there

@@ -4,50 +4,17 @@ use std::str::FromStr;
 use std::{fmt, process};
 
 use oxmpi_shm::SegmentLayout;
-use oxmpi_tcp::{BusinessCard, InterfaceFilter, JobKey, PassiveEndpoint, TcpOptions};
-use oxmpi_wire::transports::{Selection, Verdict};
+use oxmpi_tcp::{BusinessCard, JobKey, PassiveEndpoint, TcpOptions};
 use oxmpi_wire::{Network, Peer};
 
 use super::endpoint_address::{is_first_alone, machine, processes};
 use super::leader_exchange::malformed;
+use super::network_preference::{NetworkPreference, STEP};
 use super::node::Acceptor;
 use super::nodes::JobNodes;
 use super::{EndpointAddress, ExchangeTraffic, RemoteRanks, WiredRanks, accept_ranks, join_node};
 use crate::error::{Error, Result};
 use crate::links::NetworkEnds;
-
-/// Which transports are selected, and how the network is used.
-#[derive(Clone, Debug)]
-pub struct NetworkPreference {
-    /// The transports and devices that are used, and why.
-    pub selection: Selection,
-    /// The network interfaces, only those of the selection.
-    pub filter: InterfaceFilter,
-    /// How TCP connects and waits.
-    pub options: TcpOptions,
-}
-
-impl NetworkPreference {
-    /// The error where ranks are on other nodes and TCP is not selected.
-    fn refusal(&self) -> Error {
-        let selection = &self.selection;
-        let devices = selection.devices.iter();
-        let devices = devices.filter(|_| selection.lacks_interfaces);
-        let not_taken = |verdict: &&Verdict| !verdict.taken;
-        let reasons = selection.transports.iter().chain(devices).filter(not_taken);
-        let reasons: Vec<String> = reasons.map(|v| format!("{}: {}", v.name, v.why)).collect();
-        let host = oxmpi_os::host::name();
-        let why = format!(
-            "{host} has no transport to ranks of other nodes ({}); with `transports=auto` and an \
-             interface that is up, tcp is taken: see `oxmpi explain transports`",
-            reasons.join("; ")
-        );
-        Error::start(STEP, why)
-    }
-}
-
-/// What is being done here, for error messages.
-const STEP: &str = "listening for the ranks of other nodes";
 
 /// A rank that listens to its node and to the network, and has not connected to other ranks yet. Its text is
 /// its business card.
@@ -260,6 +227,8 @@ mod tests {
     use std::time::Duration;
 
     use oxmpi_os::fork::ForkGuard;
+    use oxmpi_tcp::InterfaceFilter;
+    use oxmpi_wire::transports::Selection;
 
     use super::*;
     use crate::boot::open_acceptor;
@@ -276,14 +245,12 @@ mod tests {
     #[test]
     fn ranks_join_by_their_business_cards() {
         const RANKS: u32 = 3;
-        let preference = NetworkPreference {
-            selection: Selection {
-                tcp: true,
-                ..Selection::default()
-            },
-            filter: InterfaceFilter::new("127.0.0.0/8", "").expect("a range"),
-            options: TcpOptions::default(),
+        let selection = Selection {
+            tcp: true,
+            ..Selection::default()
         };
+        let filter = InterfaceFilter::new("127.0.0.0/8", "").expect("a range");
+        let preference = NetworkPreference::new(selection).with_tcp(filter, TcpOptions::default());
         let opened = (0..RANKS).map(|rank| {
             let (acceptor, mut address) = open_acceptor(false).expect("an acceptor");
             address.node.push_str(&rank.to_string());

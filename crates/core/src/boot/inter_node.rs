@@ -17,10 +17,13 @@ use oxmpi_wire::{Network, Peer};
 
 use super::business_card::{WireLengths, agree, cannot_watch, co_located};
 use super::endpoint_address::is_first_alone;
-use super::leader_exchange::{self, ExchangeTraffic, LeaderAddress, malformed};
+use super::leader_exchange::{self, LeaderAddress, malformed};
 use super::node::{gather, gather_at_node, release};
 use super::nodes::PublishedNodes;
-use super::{NetworkListener, ProcessManager, RemoteRanks, StartOptions, WiredRanks, address};
+use super::{
+    ExchangeTraffic, NetworkListener, ProcessManager, RemoteRanks, StartOptions, WiredRanks,
+    address,
+};
 use crate::error::Result;
 use crate::links::NetworkEnds;
 

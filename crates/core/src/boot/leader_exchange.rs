@@ -12,18 +12,12 @@ use oxmpi_wire::{
     Token, Tx,
 };
 
+use super::ExchangeTraffic;
 use crate::error::{Error, Result};
 use crate::links::sleep;
 
 /// The sending and receiving half of a rank's network.
 pub(super) type NetworkEnds = (TcpTx<RawBytes>, TcpRx<RawBytes>);
-
-/// What a leader has sent to other nodes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ExchangeTraffic {
-    pub(crate) messages: u32,
-    pub(crate) bytes: u64,
-}
 
 /// The leader of a node, and its business card, if it has published one.
 pub(super) struct LeaderAddress {

@@ -10,12 +10,39 @@
 //! constant number of values, and each of m leaders O(log m).
 
 mod agreed_settings;
+#[cfg(feature = "tcp")]
 mod business_card;
+#[cfg_attr(
+    not(feature = "tcp"),
+    expect(
+        dead_code,
+        reason = "the inter-node wire-up, which needs a network, uses it"
+    )
+)]
 mod endpoint_address;
+#[cfg(feature = "tcp")]
 mod inter_node;
+#[cfg(feature = "tcp")]
 mod leader_exchange;
 mod manager;
+mod network_preference;
+#[cfg(not(feature = "tcp"))]
+mod no_network;
+#[cfg_attr(
+    not(feature = "tcp"),
+    expect(
+        dead_code,
+        reason = "the inter-node wire-up, which needs a network, uses it"
+    )
+)]
 mod node;
+#[cfg_attr(
+    not(feature = "tcp"),
+    expect(
+        dead_code,
+        reason = "the inter-node wire-up, which needs a network, uses it"
+    )
+)]
 mod nodes;
 mod pmi;
 #[cfg(feature = "pmix")]
@@ -23,15 +50,16 @@ mod pmix;
 
 use oxmpi_shm::heap::{HeapPreference, RankAreas};
 use oxmpi_shm::{Node, SegmentLayout};
-use oxmpi_tcp::{InterfaceFilter, TcpOptions};
 use oxmpi_wire::transports::{Selection, Transport};
 
 pub use agreed_settings::AgreedSettings;
+#[cfg(feature = "tcp")]
 pub(crate) use business_card::NetworkListener;
-pub use business_card::NetworkPreference;
 pub(crate) use endpoint_address::EndpointAddress;
-pub(crate) use leader_exchange::ExchangeTraffic;
 pub(crate) use manager::ProcessManager;
+pub use network_preference::NetworkPreference;
+#[cfg(not(feature = "tcp"))]
+pub(crate) use no_network::NetworkListener;
 pub(crate) use node::{accept_ranks, join_node, open_acceptor};
 
 use agreed_settings::Fingerprint;
@@ -59,14 +87,10 @@ impl Default for StartOptions {
     /// Shared memory of the usual sizes, and no network.
     fn default() -> Self {
         Self {
-            network: NetworkPreference {
-                selection: Selection {
-                    shared: true,
-                    ..Selection::default()
-                },
-                filter: InterfaceFilter::all().restrict_to(Vec::new()),
-                options: TcpOptions::default(),
-            },
+            network: NetworkPreference::new(Selection {
+                shared: true,
+                ..Selection::default()
+            }),
             layout: SegmentLayout::new(1),
             heap: HeapPreference::default(),
         }
@@ -107,6 +131,13 @@ pub(crate) struct WiredRanks {
     pub(crate) node: Node,
     /// The ranks of other nodes, if there are any.
     pub(crate) remote: Option<Box<RemoteRanks>>,
+}
+
+/// What a leader has sent to other nodes to find their ranks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ExchangeTraffic {
+    pub(crate) messages: u32,
+    pub(crate) bytes: u64,
 }
 
 /// Ranks on other nodes.
@@ -206,7 +237,10 @@ pub(crate) fn wire_up(
     };
     if published.nodes > 1 {
         let listening = NetworkListener::open(&options.network, acceptor, own, &first)?;
+        #[cfg(feature = "tcp")]
         return inter_node::wire_up(manager, listening, published, options);
+        #[cfg(not(feature = "tcp"))]
+        match listening.0 {}
     }
     match rank {
         0 => accept_ranks(acceptor, options.layout(size), Some(options.heap)),

@@ -108,7 +108,7 @@ impl<A: Threading> Members<'_, A> {
     #[cold]
     pub fn end_collectives_for(&self, error: Error) -> Error {
         self.end_collectives(Some(&error));
-        let has_left = matches!(&error, Error::Peer { fault, .. } if !fault.is_failure());
+        let has_left = matches!(&error, Error::Peer { fault, .. } if fault.has_left());
         match self
             .access
             .with(|endpoint| endpoint.failures.of(self.context))

@@ -8,7 +8,7 @@ use oxmpi_wire::{Fault, Peer};
 pub(super) use self::failure_notice::received_notice;
 use super::group::Group;
 use super::threading::Threading;
-use crate::error::{Error, Result};
+use crate::error::{Error, FaultReason, Result};
 
 /// The ranks of a communicator's collectives, and how this rank reaches them.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl<A: Threading> Members<'_, A> {
                 .unwrap_or(Error::Finalized),
             Failure::Stale => Error::Transport {
                 rank,
-                fault: Fault::Protocol("a request was completed twice"),
+                fault: FaultReason(Fault::Protocol("a request was completed twice")),
             },
         }
     }
@@ -110,9 +110,12 @@ impl<A: Threading> Members<'_, A> {
                 peer: lost,
                 pid: self.access.with(|endpoint| endpoint.pid(peer)),
                 host: self.access.with(|endpoint| endpoint.host(peer)),
-                fault,
+                fault: FaultReason(fault),
             },
-            None => Error::Transport { rank, fault },
+            None => Error::Transport {
+                rank,
+                fault: FaultReason(fault),
+            },
         }
     }
 

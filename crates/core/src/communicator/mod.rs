@@ -27,6 +27,11 @@ use crate::error::{Error, MAX_TAG, Result};
 /// An ordered group of ranks with two contexts on one endpoint: an even one for messages, and the next one for
 /// collectives.
 ///
+/// It has no attributes, error handler or name (MPI 5.0, sections 7.7, 9.3 and 7.8), as no call of the core reads one.
+/// A face that has them keeps them in the entry of its handle, beside the communicator: every call comes by a handle,
+/// and so do the calls that copy attributes after [`duplicate`](Self::duplicate), delete them before the communicator
+/// is dropped, and handle an error that a call, or the wait for a request of the communicator, has returned.
+///
 /// The fields keep this order: a message reads the first three, from the start of a cache line.
 #[repr(C)]
 pub struct Communicator<A: Threading> {

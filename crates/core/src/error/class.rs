@@ -72,7 +72,7 @@ impl Error {
             Self::Memory { .. } | Self::Alloc { .. } => ErrorClass::NoMemory,
             Self::PartialElement { .. } => ErrorClass::Type,
             Self::Count { .. } => ErrorClass::Count,
-            Self::Blocks { .. } => ErrorClass::Argument,
+            Self::Blocks { .. } | Self::Layout { .. } => ErrorClass::Argument,
             Self::Operation { .. } | Self::Reproducible { .. } => ErrorClass::Op,
             Self::Persistent { .. } => ErrorClass::Request,
             Self::Peer { .. } => ErrorClass::ProcessAborted,

@@ -1,12 +1,12 @@
 //! Errors, with the rank, peer, tag and size that they concern.
 
 mod class;
+mod fault_reason;
 
 use std::fmt;
 
-use oxmpi_wire::Fault;
-
 pub use class::ErrorClass;
+pub use fault_reason::FaultReason;
 
 /// The result of every call.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -116,6 +116,11 @@ pub enum Error {
         /// The block that is wrong, and why.
         why: String,
     },
+    /// A layout that does not fit its slice, or is to be written and has an element twice (`MPI_ERR_ARG`).
+    Layout {
+        /// The reason.
+        why: String,
+    },
     /// An operation that the element's type does not have (`MPI_ERR_OP`).
     Operation {
         /// The operation's name.
@@ -153,14 +158,14 @@ pub enum Error {
         /// The peer's host.
         host: String,
         /// The reason.
-        fault: Fault,
+        fault: FaultReason,
     },
     /// The transport could not do what it should (`MPI_ERR_OTHER`).
     Transport {
         /// The calling rank.
         rank: usize,
         /// The reason.
-        fault: Fault,
+        fault: FaultReason,
     },
     /// The endpoint's 2^31 communicators are used up (`MPI_ERR_INTERN`).
     Contexts,
@@ -265,6 +270,7 @@ impl fmt::Display for Error {
             Self::Blocks { rank, what, why } => {
                 write!(f, "on rank {rank}, in the blocks of {what}: {why}")
             }
+            Self::Layout { why } => write!(f, "a layout does not fit its slice: {why}"),
             Self::Operation { op, element } => {
                 write!(f, "the operation {op} does not exist for {element}")
             }

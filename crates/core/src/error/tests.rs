@@ -2,12 +2,12 @@
 
 use oxmpi_wire::Fault;
 
-use super::Error;
+use super::{Error, FaultReason};
 
 /// An error of each variant, in the order of their declaration.
 fn samples() -> Vec<Error> {
     let why = || "why".to_owned();
-    let fault = Fault::Protocol("broken");
+    let fault = FaultReason(Fault::Protocol("broken"));
     vec![
         Error::Rank {
             rank: 0,
@@ -52,6 +52,7 @@ fn samples() -> Vec<Error> {
             what: "values",
             why: why(),
         },
+        Error::Layout { why: why() },
         Error::Operation {
             op: "BAND",
             element: "f64",

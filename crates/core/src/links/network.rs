@@ -5,8 +5,11 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use oxmpi_os::RawBytes;
+#[cfg(feature = "tcp")]
 use oxmpi_tcp::frame::FrameSlot;
+#[cfg(feature = "tcp")]
 use oxmpi_tcp::{TcpRx, TcpTx};
+#[cfg(feature = "tcp")]
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{
     Access, Atomic, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Network, Peer, Put,
@@ -21,6 +24,7 @@ pub(crate) struct NetworkEnds {
     pub(crate) rx: NetworkRx,
 }
 
+#[cfg(feature = "tcp")]
 impl NetworkEnds {
     pub(crate) fn tcp(tx: TcpTx, rx: TcpRx) -> Self {
         Self {
@@ -41,24 +45,28 @@ impl From<OtherNetwork> for NetworkEnds {
 
 /// The sending half of a network.
 pub(crate) enum NetworkTx {
+    #[cfg(feature = "tcp")]
     Tcp(Box<TcpTx>),
     Other(Box<dyn OtherTx>),
 }
 
 /// The receiving half of a network.
 pub(crate) enum NetworkRx {
+    #[cfg(feature = "tcp")]
     Tcp(Box<TcpRx>),
     Other(Box<dyn OtherRx>),
 }
 
 /// A frame under construction.
 pub(crate) enum NetworkSlot<'a> {
+    #[cfg(feature = "tcp")]
     Tcp(FrameSlot<'a>),
     Other(Box<dyn OtherSlot + 'a>),
 }
 
 /// Registered bytes.
 pub(crate) enum NetworkRegion {
+    #[cfg(feature = "tcp")]
     Tcp(Region),
     Other(Box<dyn Any + Send>),
 }
@@ -67,6 +75,7 @@ pub(crate) enum NetworkRegion {
 macro_rules! with_network {
     ($network:expr, $of_one:ident => $call:expr) => {
         match $network {
+            #[cfg(feature = "tcp")]
             Self::Tcp($of_one) => $call,
             Self::Other($of_one) => $call,
         }
@@ -87,6 +96,7 @@ impl Put for NetworkSlot<'_> {
     #[inline(always)]
     fn put_exact<const N: usize>(&mut self, bytes: [u8; N]) {
         match self {
+            #[cfg(feature = "tcp")]
             Self::Tcp(slot) => slot.put_exact(bytes),
             Self::Other(slot) => slot.put(&bytes),
         }
@@ -110,6 +120,7 @@ impl Tx for NetworkTx {
     #[inline]
     fn short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
         match self {
+            #[cfg(feature = "tcp")]
             Self::Tcp(tcp) => tcp.short(to, head, body),
             Self::Other(_) => self.whole(to, head, body),
         }
@@ -118,6 +129,7 @@ impl Tx for NetworkTx {
     #[inline]
     fn whole<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
         match self {
+            #[cfg(feature = "tcp")]
             Self::Tcp(tcp) => tcp.whole(to, head, body),
             Self::Other(other) => {
                 let mut slot = NetworkSlot::Other(other.frame(to, head, head.len as usize)?);
@@ -131,6 +143,7 @@ impl Tx for NetworkTx {
     #[inline]
     fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<NetworkSlot<'_>, Busy> {
         match self {
+            #[cfg(feature = "tcp")]
             Self::Tcp(tcp) => tcp.frame(to, head, len).map(NetworkSlot::Tcp),
             Self::Other(other) => other.frame(to, head, len).map(NetworkSlot::Other),
         }
@@ -183,6 +196,7 @@ impl Network for NetworkTx {
 }
 
 /// Why a region and a network belong together.
+#[cfg(feature = "tcp")]
 const ONE_NETWORK: &str = "an endpoint has one network, which made its regions";
 
 impl Memory for NetworkTx {
@@ -196,6 +210,7 @@ impl Memory for NetworkTx {
         with: Peer,
     ) -> Result<NetworkRegion, Fault> {
         match self {
+            #[cfg(feature = "tcp")]
             Self::Tcp(tcp) => tcp.register(bytes, access, with).map(NetworkRegion::Tcp),
             Self::Other(other) => (other.register(bytes, access, with)).map(NetworkRegion::Other),
         }
@@ -203,16 +218,20 @@ impl Memory for NetworkTx {
 
     fn expose(&mut self, region: &NetworkRegion, to: Peer) -> Key {
         match (self, region) {
+            #[cfg(feature = "tcp")]
             (Self::Tcp(tcp), NetworkRegion::Tcp(region)) => tcp.expose(region, to),
             (Self::Other(other), NetworkRegion::Other(region)) => other.expose(region, to),
+            #[cfg(feature = "tcp")]
             _ => unreachable!("{ONE_NETWORK}"),
         }
     }
 
     fn release(&mut self, region: NetworkRegion, token: Token) {
         match (self, region) {
+            #[cfg(feature = "tcp")]
             (Self::Tcp(tcp), NetworkRegion::Tcp(region)) => tcp.release(region, token),
             (Self::Other(other), NetworkRegion::Other(region)) => other.release(region, token),
+            #[cfg(feature = "tcp")]
             _ => unreachable!("{ONE_NETWORK}"),
         }
     }
@@ -228,12 +247,14 @@ impl Rma for NetworkTx {
     ) -> Result<(), Busy> {
         let Local { region, at, len } = to;
         match (self, region) {
+            #[cfg(feature = "tcp")]
             (Self::Tcp(tcp), NetworkRegion::Tcp(region)) => {
                 tcp.get(of, from, Local { region, at, len }, token)
             }
             (Self::Other(other), NetworkRegion::Other(region)) => {
                 other.get(of, from, Local { region, at, len }, token)
             }
+            #[cfg(feature = "tcp")]
             _ => unreachable!("{ONE_NETWORK}"),
         }
     }
@@ -247,12 +268,14 @@ impl Rma for NetworkTx {
     ) -> Result<(), Busy> {
         let Local { region, at, len } = from;
         match (self, region) {
+            #[cfg(feature = "tcp")]
             (Self::Tcp(tcp), NetworkRegion::Tcp(region)) => {
                 tcp.put(to, Local { region, at, len }, into, token)
             }
             (Self::Other(other), NetworkRegion::Other(region)) => {
                 other.put(to, Local { region, at, len }, into, token)
             }
+            #[cfg(feature = "tcp")]
             _ => unreachable!("{ONE_NETWORK}"),
         }
     }
@@ -267,12 +290,14 @@ impl Rma for NetworkTx {
     ) -> Result<(), Busy> {
         let Local { region, at, len } = old;
         match (self, region) {
+            #[cfg(feature = "tcp")]
             (Self::Tcp(tcp), NetworkRegion::Tcp(region)) => {
                 tcp.atomic(to, word, atomic, Local { region, at, len }, token)
             }
             (Self::Other(other), NetworkRegion::Other(region)) => {
                 other.atomic(to, word, atomic, Local { region, at, len }, token)
             }
+            #[cfg(feature = "tcp")]
             _ => unreachable!("{ONE_NETWORK}"),
         }
     }

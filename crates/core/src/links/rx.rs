@@ -30,6 +30,7 @@ pub(crate) struct LinksRx {
 impl Rx<LinksTx> for NetworkRx {
     fn poll<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, budget: u32, sink: &mut S) -> u32 {
         match self {
+            #[cfg(feature = "tcp")]
             NetworkRx::Tcp(tcp) => tcp.poll(tx, budget, sink),
             NetworkRx::Other(other) => {
                 let (moved, events) = other.poll(tx.other_network(), None, budget);
@@ -41,6 +42,7 @@ impl Rx<LinksTx> for NetworkRx {
 
     fn poll_from<S: Sink<LinksTx>>(&mut self, tx: &mut LinksTx, from: Peer, sink: &mut S) -> u32 {
         match self {
+            #[cfg(feature = "tcp")]
             NetworkRx::Tcp(tcp) => tcp.poll_from(tx, from, sink),
             NetworkRx::Other(other) => {
                 let (moved, events) = other.poll(tx.other_network(), Some(from), 1);

@@ -2,6 +2,7 @@
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::{ShmSlot, ShmTx};
+#[cfg(feature = "tcp")]
 use oxmpi_tcp::TcpTx;
 use oxmpi_wire::engine::Source;
 use oxmpi_wire::regions::Region;
@@ -163,6 +164,7 @@ impl AsTx<ShmTx> for LinksTx {
     }
 }
 
+#[cfg(feature = "tcp")]
 impl AsTx<TcpTx> for LinksTx {
     fn as_tx(&mut self) -> &mut TcpTx {
         match &mut self.network {

@@ -18,6 +18,7 @@ mod hosts;
 mod inter;
 mod job;
 mod kill;
+mod layouts;
 mod limits;
 mod memory;
 mod mistakes;

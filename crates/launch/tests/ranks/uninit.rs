@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use oxmpi::{Error, Source, Tag};
+use oxmpi::{Error, Request, Source, Tag};
 
 use crate::job::{Job, SIZES};
 
@@ -37,6 +37,35 @@ fn a_message_fills_its_elements_only() {
                 let (got, _) = message.recv_uninit(room.spare_capacity_mut())?;
                 assert_eq!(*got, vec![left as u64 + 1; len]);
             }
+            Ok(())
+        });
+    }
+}
+
+/// Receives that are posted before their messages, shorter ones and longer ones.
+#[test]
+fn posted_receives_fill_the_rest_with_zeros() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            let comm = world.comm();
+            let (rank, size) = (comm.rank(), comm.size());
+            let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
+            let mut rooms = LENGTHS.map(|len| vec![MaybeUninit::new(99u64); len + MORE]);
+            let sent = LENGTHS.map(|len| vec![rank as u64 + 1; len]);
+            comm.scope(|s| {
+                let receives = rooms.iter_mut().map(|room| s.irecv_uninit(room, left, 3));
+                let receives = receives.collect::<oxmpi::Result<Vec<_>>>()?;
+                for sent in &sent {
+                    s.isend(sent, right, 3)?;
+                }
+                for ((got, status), len) in Request::wait_all(receives)?.iter().zip(LENGTHS) {
+                    let (message, rest) = got.split_at(len);
+                    assert_eq!(status.count::<u64>(), Some(len as u64));
+                    assert_eq!(*message, vec![left as u64 + 1; len]);
+                    assert_eq!(*rest, [0; MORE]);
+                }
+                Ok(())
+            })?;
             Ok(())
         });
     }

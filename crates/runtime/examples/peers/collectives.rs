@@ -69,7 +69,7 @@ const OPERATIONS: &[Operation] = &[
                 true => &mut vectors.input,
                 false => &mut vectors.output,
             };
-            comm.bcast_into(message, root)
+            comm.bcast_into(&mut message[..], root)
         },
         many: [false, false],
         divided: false,
@@ -79,7 +79,7 @@ const OPERATIONS: &[Operation] = &[
         name: "reduce",
         call: |comm, Vectors { input, output }, root| {
             let result = (comm.rank() == root).then_some(&mut output[..]);
-            comm.reduce_into(input, result, Op::SUM, root)
+            comm.reduce_into(&input[..], result, Op::SUM, root)
         },
         many: [false, false],
         divided: false,
@@ -87,21 +87,23 @@ const OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "allreduce",
-        call: |comm, Vectors { input, output }, _| comm.allreduce_into(input, output, Op::SUM),
+        call: |comm, Vectors { input, output }, _| {
+            comm.allreduce_into(&input[..], &mut output[..], Op::SUM)
+        },
         many: [false, false],
         divided: false,
         source: |_, at| Some(Source::All(at)),
     },
     Operation {
         name: "allgather",
-        call: |comm, Vectors { input, output }, _| comm.allgather_into(input, output),
+        call: |comm, Vectors { input, output }, _| comm.allgather_into(&input[..], &mut output[..]),
         many: [false, true],
         divided: false,
         source: |LastCall { count, .. }, at| Some(Source::Rank(at / count, at % count)),
     },
     Operation {
         name: "alltoall",
-        call: |comm, Vectors { input, output }, _| comm.alltoall_into(input, output),
+        call: |comm, Vectors { input, output }, _| comm.alltoall_into(&input[..], &mut output[..]),
         many: [true, true],
         divided: false,
         source: |LastCall { rank, count, .. }, at| {
@@ -112,7 +114,7 @@ const OPERATIONS: &[Operation] = &[
         name: "gather",
         call: |comm, Vectors { input, output }, root| {
             let all = (comm.rank() == root).then_some(&mut output[..]);
-            comm.gather_into(input, all, root)
+            comm.gather_into(&input[..], all, root)
         },
         many: [false, true],
         divided: false,
@@ -124,7 +126,7 @@ const OPERATIONS: &[Operation] = &[
         name: "scatter",
         call: |comm, Vectors { input, output }, root| {
             let all = (comm.rank() == root).then_some(&input[..]);
-            comm.scatter_into(all, output, root)
+            comm.scatter_into(all, &mut output[..], root)
         },
         many: [true, false],
         divided: false,
@@ -133,7 +135,7 @@ const OPERATIONS: &[Operation] = &[
     Operation {
         name: "reduce_scatter_block",
         call: |comm, Vectors { input, output }, _| {
-            comm.reduce_scatter_block_into(input, output, Op::SUM)
+            comm.reduce_scatter_block_into(&input[..], &mut output[..], Op::SUM)
         },
         many: [true, false],
         divided: true,

@@ -21,12 +21,12 @@ struct Messages {
 fn exchanges(comm: &Comm, messages: &mut Messages, times: u64) -> Result<()> {
     let (rank, size) = (comm.rank(), comm.size());
     let (left, right) = ((rank + size - 1) % size, (rank + 1) % size);
-    let out = &messages.out;
+    let out = &messages.out[..];
     for _ in 0..times {
         comm.scope(|s| {
             let sends = [s.isend(out, right, 1)?, s.isend(out, left, 1)?];
-            comm.recv(&mut messages.from_left, left, 1)?;
-            comm.recv(&mut messages.from_right, right, 1)?;
+            comm.recv(&mut messages.from_left[..], left, 1)?;
+            comm.recv(&mut messages.from_right[..], right, 1)?;
             sends
                 .into_iter()
                 .map(Request::wait)

@@ -22,8 +22,8 @@ fn round_trips(comm: &Comm, messages: &mut Messages, times: u64) -> Result<()> {
     let (out, [first, second]) = (&*messages.out, &mut messages.into);
     let (rank, other) = (comm.rank(), 1 - comm.rank());
     comm.scope(|s| {
-        let mut earlier = s.irecv(first, other, 1)?;
-        let mut later = s.irecv(second, other, 1)?;
+        let mut earlier = s.irecv(&mut first[..], other, 1)?;
+        let mut later = s.irecv(&mut second[..], other, 1)?;
         if rank == 0 {
             comm.send(out, 1, 1)?;
         }

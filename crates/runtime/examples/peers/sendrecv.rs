@@ -24,7 +24,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             size,
             &mut into,
             |into, times| {
-                (0..times).try_for_each(|_| comm.sendrecv(&out, right, 1, into, left, 1).map(drop))
+                (0..times).try_for_each(|_| {
+                    comm.sendrecv(&out[..], right, 1, &mut into[..], left, 1)
+                        .map(drop)
+                })
             },
             |into| content::write_wrong(into, left),
         )?;

@@ -13,7 +13,7 @@ pub use super::collective::{
 };
 pub use scope::InterScope;
 
-use oxmpi_core::{GroupLeaders, Result, Single, Threading};
+use oxmpi_core::{GroupLeaders, ProcessGroup, Result, Single, Threading};
 
 use super::Comm;
 
@@ -101,6 +101,14 @@ impl<A: Threading> InterComm<A> {
     #[must_use]
     pub fn remote_size(&self) -> usize {
         self.remote.size()
+    }
+
+    /// The processes of the remote group, in the order of its ranks (`MPI_Comm_remote_group`). That of this rank's
+    /// group is `inter.local().group()`.
+    #[must_use]
+    pub fn remote_group(&self) -> ProcessGroup {
+        let remote = self.both.group().incl(self.remote_ranks.clone());
+        remote.unwrap_or_else(|_| unreachable!("the remote group's ranks are among those of both"))
     }
 
     /// An intercommunicator of the same groups with contexts of its own (`MPI_Comm_dup`). Collective over

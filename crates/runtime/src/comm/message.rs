@@ -6,6 +6,7 @@ use oxmpi_core::{Claimed, Error, Result, Status, Threading};
 
 use super::Comm;
 use crate::data::{Data, target, zeroed};
+use crate::values::ValuesMut;
 
 /// A message that only this handle can receive (`MPI_Message`). Dropping it receives the message into no
 /// buffer, so that its sender does not wait.
@@ -41,9 +42,9 @@ impl<'comm, A: Threading> Message<'comm, A> {
     ///
     /// # Errors
     /// As [`Comm::recv`].
-    pub fn recv<T: Data>(mut self, values: &mut [T]) -> Result<Status> {
+    pub fn recv<T: Data>(mut self, values: &mut (impl ValuesMut<T> + ?Sized)) -> Result<Status> {
         match self.claimed.take() {
-            Some(claimed) => self.comm.raw.recv_claimed(claimed, target(values)),
+            Some(claimed) => self.comm.raw.recv_claimed(claimed, values.lend_mut().bytes),
             None => Ok(self.status),
         }
     }

@@ -10,11 +10,10 @@ use oxmpi_core::{
 
 use super::Comm;
 use super::collective::Collective;
-use super::collective::Slice;
-use super::collective::slice::{Lend, LentSlice};
 use crate::buffer::{Buffer, sealed::HoldBuffer};
 use crate::data::Data;
 use crate::op::{Combine, owned_operation};
+use crate::values::{LentValues, ValuesMut, ValuesRef};
 
 /// A send, a receive or a collective that is prepared once and run repeatedly with the same buffers; made by
 /// [`Comm::send_init`], [`Comm::recv_init`] and their kin, and by [`Comm::persistent`].
@@ -97,39 +96,39 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// When the rank does not exist, or the tag is too large.
-    pub fn send_init<T: Data, S: Slice<T>>(
+    pub fn send_init<T: Data, V: ValuesRef<T>>(
         &self,
-        values: S,
+        values: V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Persistent<'_, S::Buffer, A>> {
-        self.prepare_send(values.lend(), to.into(), tag, Mode::Standard)
+    ) -> Result<Persistent<'_, V::Buffer, A>> {
+        self.prepare_send(values.lend_for(), to.into(), tag, Mode::Standard)
     }
 
     /// As [`Comm::send_init`], for a synchronous send (`MPI_Ssend_init`): see [`Comm::ssend`].
     ///
     /// # Errors
     /// As there.
-    pub fn ssend_init<T: Data, S: Slice<T>>(
+    pub fn ssend_init<T: Data, V: ValuesRef<T>>(
         &self,
-        values: S,
+        values: V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Persistent<'_, S::Buffer, A>> {
-        self.prepare_send(values.lend(), to.into(), tag, Mode::Synchronous)
+    ) -> Result<Persistent<'_, V::Buffer, A>> {
+        self.prepare_send(values.lend_for(), to.into(), tag, Mode::Synchronous)
     }
 
     /// As [`Comm::send_init`], for a ready send (`MPI_Rsend_init`): see [`Comm::rsend`].
     ///
     /// # Errors
     /// As there.
-    pub fn rsend_init<T: Data, S: Slice<T>>(
+    pub fn rsend_init<T: Data, V: ValuesRef<T>>(
         &self,
-        values: S,
+        values: V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Persistent<'_, S::Buffer, A>> {
-        self.prepare_send(values.lend(), to.into(), tag, Mode::Ready)
+    ) -> Result<Persistent<'_, V::Buffer, A>> {
+        self.prepare_send(values.lend_for(), to.into(), tag, Mode::Ready)
     }
 
     /// As [`Comm::send_init`], for a buffered send (`MPI_Bsend_init`): each run sends a copy of `values` and
@@ -137,13 +136,13 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As there.
-    pub fn bsend_init<T: Data, S: Slice<T>>(
+    pub fn bsend_init<T: Data, V: ValuesRef<T>>(
         &self,
-        values: S,
+        values: V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Persistent<'_, S::Buffer, A>> {
-        let LentSlice { bytes, held, .. } = values.lend();
+    ) -> Result<Persistent<'_, V::Buffer, A>> {
+        let LentValues { bytes, held, .. } = values.lend_for();
         let Destination(to) = to.into();
         let prepared = self.raw.prepare_bsend(bytes, to, tag)?;
         Ok(Persistent::new(self, Prepared::Message(prepared), held))
@@ -153,20 +152,20 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// When the rank does not exist, or the tag is too large.
-    pub fn recv_init<'comm, 'buf, T: Data>(
+    pub fn recv_init<'comm, 'buf, T: Data, V: ValuesMut<T> + ?Sized>(
         &'comm self,
-        values: &'buf mut [T],
+        values: &'buf mut V,
         source: impl Into<Source>,
         tag: impl Into<Tag>,
-    ) -> Result<Persistent<'comm, &'buf mut [T], A>> {
-        let LentSlice { bytes, held, .. } = values.lend();
+    ) -> Result<Persistent<'comm, V::Written<'buf>, A>> {
+        let LentValues { bytes, held, .. } = values.lend_mut();
         let prepared = (self.raw).prepare_recv(bytes, source.into(), tag.into())?;
         Ok(Persistent::new(self, Prepared::Message(prepared), held))
     }
 
     fn prepare_send<B: Buffer>(
         &self,
-        values: LentSlice<B>,
+        values: LentValues<B>,
         Destination(to): Destination,
         tag: u32,
         mode: Mode,

@@ -5,7 +5,8 @@ use std::mem::MaybeUninit;
 use oxmpi_core::{Destination, Mode, Result, Source, Status, Tag, Threading};
 
 use super::{Comm, Message};
-use crate::data::{Data, source, target};
+use crate::data::{Data, target};
+use crate::values::{LentValues, Values, ValuesMut};
 
 impl<A: Threading> Comm<A> {
     /// Sends `values` to rank `to` (`MPI_Send`). When it returns, `values` may be changed; a short message
@@ -18,21 +19,32 @@ impl<A: Threading> Comm<A> {
     /// Up to the eager limit one copy; above it the call waits for the receive. The code for a short message
     /// that finds room is inlined.
     #[inline(always)]
-    pub fn send<T: Data>(&self, values: &[T], to: impl Into<Destination>, tag: u32) -> Result<()> {
+    pub fn send<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        to: impl Into<Destination>,
+        tag: u32,
+    ) -> Result<()> {
         let Destination(to) = to.into();
-        if self.raw.send_short(&source(values), to, tag) {
+        if self.raw.send_short(&values.lend().bytes, to, tag) {
             return Ok(());
         }
-        self.raw.send(source(values), to, tag, Mode::Standard)
+        self.raw.send(values.lend().bytes, to, tag, Mode::Standard)
     }
 
     /// Sends, and returns after the receive has begun (`MPI_Ssend`).
     ///
     /// # Errors
     /// As [`Comm::send`].
-    pub fn ssend<T: Data>(&self, values: &[T], to: impl Into<Destination>, tag: u32) -> Result<()> {
+    pub fn ssend<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        to: impl Into<Destination>,
+        tag: u32,
+    ) -> Result<()> {
         let Destination(to) = to.into();
-        self.raw.send(source(values), to, tag, Mode::Synchronous)
+        self.raw
+            .send(values.lend().bytes, to, tag, Mode::Synchronous)
     }
 
     /// Sends to a receive that is known to be posted (`MPI_Rsend`). Without a posted receive the message
@@ -40,9 +52,14 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As [`Comm::send`].
-    pub fn rsend<T: Data>(&self, values: &[T], to: impl Into<Destination>, tag: u32) -> Result<()> {
+    pub fn rsend<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        to: impl Into<Destination>,
+        tag: u32,
+    ) -> Result<()> {
         let Destination(to) = to.into();
-        self.raw.send(source(values), to, tag, Mode::Ready)
+        self.raw.send(values.lend().bytes, to, tag, Mode::Ready)
     }
 
     /// Sends a copy of `values` and returns at once (`MPI_Bsend`, and `MPI_Ibsend` too). The copy is freed
@@ -50,9 +67,14 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As [`Comm::send`].
-    pub fn bsend<T: Data>(&self, values: &[T], to: impl Into<Destination>, tag: u32) -> Result<()> {
+    pub fn bsend<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        to: impl Into<Destination>,
+        tag: u32,
+    ) -> Result<()> {
         let Destination(to) = to.into();
-        self.raw.bsend(source(values), to, tag)
+        self.raw.bsend(values.lend().bytes, to, tag)
     }
 
     /// Receives into `values`, which may be longer than the message (`MPI_Recv`). A receive from
@@ -67,11 +89,11 @@ impl<A: Threading> Comm<A> {
     #[inline(always)]
     pub fn recv<T: Data>(
         &self,
-        values: &mut [T],
+        values: &mut (impl ValuesMut<T> + ?Sized),
         source: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<Status> {
-        self.raw.recv(target(values), source.into(), tag.into())
+        (self.raw).recv(values.lend_mut().bytes, source.into(), tag.into())
     }
 
     /// Receives a message of any length (`MPI_Mprobe` and `MPI_Mrecv`).
@@ -134,15 +156,16 @@ impl<A: Threading> Comm<A> {
     /// Those of a send and of a receive.
     pub fn sendrecv<S: Data, R: Data>(
         &self,
-        send: &[S],
+        send: &(impl Values<S> + ?Sized),
         to: impl Into<Destination>,
         send_tag: u32,
-        recv: &mut [R],
+        recv: &mut (impl ValuesMut<R> + ?Sized),
         from: impl Into<Source>,
         recv_tag: impl Into<Tag>,
     ) -> Result<Status> {
         let (Destination(to), from, recv_tag) = (to.into(), from.into(), recv_tag.into());
-        (self.raw).sendrecv(source(send), to, send_tag, target(recv), from, recv_tag)
+        let (out, into) = (send.lend().bytes, recv.lend_mut().bytes);
+        self.raw.sendrecv(out, to, send_tag, into, from, recv_tag)
     }
 
     /// As [`Comm::sendrecv`], with the message that comes in place of the one that goes (`MPI_Sendrecv_replace`).
@@ -154,13 +177,15 @@ impl<A: Threading> Comm<A> {
     /// A copy of `values`.
     pub fn sendrecv_replace<T: Data>(
         &self,
-        values: &mut [T],
+        values: &mut (impl ValuesMut<T> + ?Sized),
         to: impl Into<Destination>,
         send_tag: u32,
         from: impl Into<Source>,
         recv_tag: impl Into<Tag>,
     ) -> Result<Status> {
-        let goes = values.to_vec();
+        let LentValues { bytes, count, .. } = values.lend();
+        let mut goes: Vec<T> = self.room(count)?;
+        target(&mut goes).copy_from(&bytes);
         self.sendrecv(&goes, to, send_tag, values, from, recv_tag)
     }
 

@@ -1,6 +1,7 @@
 //! Scopes: nonblocking operations that borrow their buffers (MPI 5.0, section 3.7).
 
 use std::fmt;
+use std::mem::MaybeUninit;
 
 use oxmpi_core::{Communicator, Destination, Mode, RawRequest, Result, Source, Tag, Threading};
 
@@ -9,8 +10,9 @@ use super::open_requests::OpenRequests;
 use super::request::Request;
 use super::{Comm, Persistent};
 use crate::buffer::Buffer;
-use crate::data::{Data, place, source};
+use crate::data::{Data, zeroed};
 use crate::op::{Combine, owned_operation};
+use crate::values::{LentValues, Values, ValuesMut};
 
 /// A scope for nonblocking requests; made by [`Comm::scope`](crate::Comm::scope).
 ///
@@ -34,12 +36,12 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     /// # Errors
     /// As [`Comm::send`](crate::Comm::send).
     #[inline]
-    pub fn isend<T: Data>(
+    pub fn isend<T: Data, V: Values<T> + ?Sized>(
         &'scope self,
-        values: &'env [T],
+        values: &'env V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Read<'env>, A>> {
         self.start_send(values, to, tag, Mode::Standard)
     }
 
@@ -48,12 +50,12 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     /// # Errors
     /// As [`Comm::send`](crate::Comm::send).
     #[inline]
-    pub fn issend<T: Data>(
+    pub fn issend<T: Data, V: Values<T> + ?Sized>(
         &'scope self,
-        values: &'env [T],
+        values: &'env V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Read<'env>, A>> {
         self.start_send(values, to, tag, Mode::Synchronous)
     }
 
@@ -62,12 +64,12 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     /// # Errors
     /// As [`Comm::send`](crate::Comm::send).
     #[inline]
-    pub fn irsend<T: Data>(
+    pub fn irsend<T: Data, V: Values<T> + ?Sized>(
         &'scope self,
-        values: &'env [T],
+        values: &'env V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Read<'env>, A>> {
         self.start_send(values, to, tag, Mode::Ready)
     }
 
@@ -77,15 +79,50 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     /// When the rank does not exist or the tag is too large; other errors of
     /// [`Comm::recv`](crate::Comm::recv) are given by the request.
     #[inline(always)]
-    pub fn irecv<T: Data>(
+    pub fn irecv<T: Data, V: ValuesMut<T> + ?Sized>(
         &'scope self,
-        values: &'env mut [T],
+        values: &'env mut V,
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<Request<'scope, 'env, V::Written<'env>, A>> {
+        let LentValues { bytes, held, .. } = values.lend_mut();
+        let request = self.raw().irecv(bytes, source.into(), tag.into())?;
+        Ok(self.keep(request, held))
+    }
+
+    /// Starts a receive into memory that need not be initialised (`MPI_Irecv`). The elements behind those of the message
+    /// are zero.
+    ///
+    /// ```
+    /// # use oxmpi::World;
+    /// # let world = World::init()?;
+    /// # let comm = world.comm();
+    /// # let (left, right) = (comm.rank(), comm.rank());
+    /// let mut room = Vec::with_capacity(4);
+    /// comm.scope(|s| {
+    ///     let receive = s.irecv_uninit::<u32>(&mut room.spare_capacity_mut()[..4], left, 7)?;
+    ///     s.isend(&[1u32, 2, 3], right, 7)?;
+    ///     let (got, status) = receive.wait()?;
+    ///     assert_eq!((&*got, status.count::<u32>()), (&[1, 2, 3, 0][..], Some(3)));
+    ///     Ok(())
+    /// })?;
+    /// # Ok::<(), oxmpi::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Scope::irecv`].
+    ///
+    /// # Cost
+    /// All of `values` are set to zero first, as the length of the message is not known yet;
+    /// [`Comm::recv_uninit`](crate::Comm::recv_uninit) knows it.
+    pub fn irecv_uninit<T: Data>(
+        &'scope self,
+        values: &'env mut [MaybeUninit<T>],
         source: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<Request<'scope, 'env, &'env mut [T], A>> {
-        let held: *mut [T] = values;
-        let request = self.raw().irecv(place(held), source.into(), tag.into())?;
-        Ok(self.keep(request, held))
+        let count = values.len();
+        self.irecv(zeroed(values, count), source, tag)
     }
 
     /// Starts a collective (`MPI_Iallreduce` and its kin), which progresses in this thread's calls that wait
@@ -158,16 +195,17 @@ impl<'scope, 'env, A: Threading> Scope<'scope, 'env, A> {
     }
 
     #[inline(always)]
-    fn start_send<T: Data>(
+    fn start_send<T: Data, V: Values<T> + ?Sized>(
         &'scope self,
-        values: &'env [T],
+        values: &'env V,
         to: impl Into<Destination>,
         tag: u32,
         mode: Mode,
-    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Read<'env>, A>> {
         let Destination(to) = to.into();
-        let request = self.raw().isend(source(values), to, tag, mode)?;
-        Ok(self.keep(request, values))
+        let LentValues { bytes, held, .. } = values.lend();
+        let request = self.raw().isend(bytes, to, tag, mode)?;
+        Ok(self.keep(request, held))
     }
 
     #[inline(always)]

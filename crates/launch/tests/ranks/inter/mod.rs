@@ -5,7 +5,7 @@ mod messages;
 mod started;
 
 use oxmpi::intercomm::{Peer, Root};
-use oxmpi::{Comm, InterComm, Op, Result, Source, Tag, World};
+use oxmpi::{Comm, Comparison, InterComm, Op, Result, Source, Tag, World};
 
 use crate::job::Job;
 
@@ -51,6 +51,27 @@ fn seen(inter: &InterComm, is_here: bool, root: usize) -> Root {
         true if root == inter.local().rank() => Root::This,
         true => Root::ProcNull,
         false => Root::Rank(root),
+    }
+}
+
+/// The remote group is the other one, in the order of its ranks.
+#[test]
+fn the_remote_group_is_the_other_one() {
+    for ranks in SIZES {
+        Job::of(ranks).succeed(|world| {
+            let (comm, inter) = (world.comm(), groups(world)?);
+            let (all, remote) = (comm.group(), inter.remote_group());
+            let cut = (comm.size() / 3).max(1);
+            let expected: Vec<_> = match comm.rank() < cut {
+                true => (cut..comm.size()).map(Some).collect(),
+                false => (0..cut).rev().map(Some).collect(),
+            };
+            assert_eq!(remote.translate(0..remote.size(), &all)?, expected);
+            assert_eq!(remote.rank(), None);
+            let both = inter.local().group().union(&remote);
+            assert_ne!(both.compare(&all), Comparison::Unequal);
+            Ok(())
+        });
     }
 }
 

@@ -7,20 +7,20 @@ use oxmpi_core::{Area, Result, Threading};
 use oxmpi_wire::Bytes;
 
 use super::blocks::{BlockUse, Blocks, CutBlocks};
-use super::slice::{Lend, Slice};
 use super::{CallSite, Collective, DescribedCall};
 use crate::comm::Comm;
 use crate::data::Data;
+use crate::values::{LendFor, Values, ValuesMut, ValuesRef};
 
 /// Gives every rank the values of all ranks, the same number from each, in the order of the ranks
 /// (`MPI_Iallgather`). Between two groups every rank gets those of the remote group, whose ranks may give
 /// another number than this rank's group.
-pub fn allgather<T: Data, I: Slice<T>>(
+pub fn allgather<T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized>(
     values: I,
-    all: &mut [T],
-) -> impl Collective<(I::Buffer, &mut [T])> {
+    all: &mut O,
+) -> impl Collective<(I::Buffer, O::Written<'_>)> {
     move |site: CallSite| {
-        let (values, all) = (values.lend(), all.lend());
+        let (values, all) = (values.lend_for(), all.lend_for());
         site.count_blocks("the result", all.count, values.count)?;
         let call = Call::allgather(site.rank, site.size, values.bytes.len());
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(all.bytes));
@@ -35,11 +35,13 @@ pub fn allgather<T: Data, I: Slice<T>>(
 
 /// As [`allgather`]; each rank's values are already at their position in `all` (`MPI_IN_PLACE`). All ranks
 /// call this.
-pub fn allgather_in_place<T: Data>(all: &mut [T]) -> impl Collective<&mut [T]> {
+pub fn allgather_in_place<T: Data, V: ValuesMut<T> + ?Sized>(
+    all: &mut V,
+) -> impl Collective<V::Written<'_>> {
     move |site: CallSite| {
-        let each = all.len() / site.size as usize;
-        site.count_each("the result", all.len(), each)?;
-        let all = all.lend();
+        let all = LendFor::lend_for(all);
+        let each = all.count / site.size as usize;
+        site.count_each("the result", all.count, each)?;
         let bytes = all.bytes.len() / u64::from(site.size);
         let call = Call::allgather(site.rank, site.size, bytes).with_in_place(true);
         let output = Area::Whole(all.bytes);
@@ -49,12 +51,12 @@ pub fn allgather_in_place<T: Data>(all: &mut [T]) -> impl Collective<&mut [T]> {
 
 /// Gives every rank the values of all ranks, any number from each (`MPI_Iallgatherv`). All receiving ranks
 /// know the numbers.
-pub fn allgatherv<'buf, T: Data, I: Slice<T>>(
+pub fn allgatherv<'buf, T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized>(
     values: I,
-    all: Blocks<'_, &'buf mut [T]>,
-) -> impl Collective<(I::Buffer, &'buf mut [T])> {
+    all: Blocks<'_, &'buf mut O>,
+) -> impl Collective<(I::Buffer, O::Written<'buf>)> {
     move |site: CallSite| {
-        let values = values.lend();
+        let values = values.lend_for();
         let counts = all.counts;
         let CutBlocks { places, held } =
             all.cut(&site, "the result", site.blocks(), BlockUse::Written)?;
@@ -69,9 +71,9 @@ pub fn allgatherv<'buf, T: Data, I: Slice<T>>(
 }
 
 /// As [`allgatherv`]; each rank's values are already in their block. All ranks call this.
-pub fn allgatherv_in_place<'buf, T: Data>(
-    all: Blocks<'_, &'buf mut [T]>,
-) -> impl Collective<&'buf mut [T]> {
+pub fn allgatherv_in_place<'buf, T: Data, V: ValuesMut<T> + ?Sized>(
+    all: Blocks<'_, &'buf mut V>,
+) -> impl Collective<V::Written<'buf>> {
     move |site: CallSite| {
         let CutBlocks { places, held } =
             all.cut(&site, "the result", site.blocks(), BlockUse::Written)?;
@@ -110,7 +112,11 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// When a length is wrong, or a rank is lost.
-    pub fn allgather_into<T: Data>(&self, values: &[T], all: &mut [T]) -> Result<()> {
+    pub fn allgather_into<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        all: &mut (impl ValuesMut<T> + ?Sized),
+    ) -> Result<()> {
         self.run(super::allgather(values, all))
     }
 
@@ -119,7 +125,10 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As there.
-    pub fn allgather_in_place<T: Data>(&self, all: &mut [T]) -> Result<()> {
+    pub fn allgather_in_place<T: Data>(
+        &self,
+        all: &mut (impl ValuesMut<T> + ?Sized),
+    ) -> Result<()> {
         self.run(super::allgather_in_place(all))
     }
 
@@ -128,7 +137,11 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As [`Comm::allgather_into`], and [`Error::Blocks`](crate::Error::Blocks).
-    pub fn allgatherv<T: Data>(&self, values: &[T], all: Blocks<'_, &mut [T]>) -> Result<()> {
+    pub fn allgatherv<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        all: Blocks<'_, &mut (impl ValuesMut<T> + ?Sized)>,
+    ) -> Result<()> {
         self.run(super::allgatherv(values, all))
     }
 
@@ -136,7 +149,10 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As there.
-    pub fn allgatherv_in_place<T: Data>(&self, all: Blocks<'_, &mut [T]>) -> Result<()> {
+    pub fn allgatherv_in_place<T: Data>(
+        &self,
+        all: Blocks<'_, &mut (impl ValuesMut<T> + ?Sized)>,
+    ) -> Result<()> {
         self.run(super::allgatherv_in_place(all))
     }
 }

@@ -6,21 +6,21 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
 use super::blocks::{BlockUse, Blocks, CutBlocks};
-use super::slice::{Lend, Slice};
 use super::slices::{Slices, sources, targets};
 use super::{CallSite, Collective, DescribedCall, NoReduction};
 use crate::buffer::Buffer;
 use crate::comm::Comm;
 use crate::data::Data;
+use crate::values::{LendFor, Values, ValuesMut, ValuesRef};
 
 /// Sends each rank an equal part of `values`, in the order of the ranks, and receives one from each
 /// (`MPI_Ialltoall`). Between two groups the ranks are those of the remote group.
-pub fn alltoall<T: Data, I: Slice<T>>(
+pub fn alltoall<T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized>(
     values: I,
-    result: &mut [T],
-) -> impl Collective<(I::Buffer, &mut [T])> {
+    result: &mut O,
+) -> impl Collective<(I::Buffer, O::Written<'_>)> {
     move |site: CallSite| {
-        let (values, result) = (values.lend(), result.lend());
+        let (values, result) = (values.lend_for(), result.lend_for());
         site.count_equal("the values", values.count)?;
         match site.remote {
             0 => site.count("the result", result.count, values.count)?,
@@ -39,9 +39,11 @@ pub fn alltoall<T: Data, I: Slice<T>>(
 }
 
 /// As [`alltoall`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
-pub fn alltoall_in_place<T: Data>(values: &mut [T]) -> impl Collective<&mut [T]> {
+pub fn alltoall_in_place<T: Data, V: ValuesMut<T> + ?Sized>(
+    values: &mut V,
+) -> impl Collective<V::Written<'_>> {
     move |site: CallSite| {
-        let values = values.lend();
+        let values = LendFor::lend_for(values);
         site.count_equal("the values", values.count)?;
         let each = values.bytes.len() / u64::from(site.size);
         let call = Call::alltoall(site.rank, site.size, each).with_in_place(true);
@@ -52,10 +54,10 @@ pub fn alltoall_in_place<T: Data>(values: &mut [T]) -> impl Collective<&mut [T]>
 
 /// Sends each rank a block of `values`, of any length, and receives one from each (`MPI_Ialltoallv`). The
 /// lengths of sender and receiver are equal.
-pub fn alltoallv<'buf, T: Data, I: Slice<T>>(
+pub fn alltoallv<'buf, T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized>(
     values: Blocks<'_, I>,
-    result: Blocks<'_, &'buf mut [T]>,
-) -> impl Collective<(I::Buffer, &'buf mut [T])> {
+    result: Blocks<'_, &'buf mut O>,
+) -> impl Collective<(I::Buffer, O::Written<'buf>)> {
     move |site: CallSite| {
         let size = site.blocks();
         let values = values.cut(&site, "the values", size, BlockUse::Read)?;
@@ -67,9 +69,9 @@ pub fn alltoallv<'buf, T: Data, I: Slice<T>>(
 
 /// As [`alltoallv`], with `values` as the result too: two ranks send each other blocks of the same length.
 /// All ranks call this.
-pub fn alltoallv_in_place<'buf, T: Data>(
-    values: Blocks<'_, &'buf mut [T]>,
-) -> impl Collective<&'buf mut [T]> {
+pub fn alltoallv_in_place<'buf, T: Data, V: ValuesMut<T> + ?Sized>(
+    values: Blocks<'_, &'buf mut V>,
+) -> impl Collective<V::Written<'buf>> {
     move |site: CallSite| {
         let size = site.size as usize;
         let CutBlocks { places, held } =
@@ -78,11 +80,11 @@ pub fn alltoallv_in_place<'buf, T: Data>(
     }
 }
 
-/// As [`alltoallv`], with a slice of bytes for each rank (`MPI_Ialltoallw`): with zerocopy's `as_bytes` each
-/// may hold elements of another type.
-pub fn alltoallw<'buf>(
-    values: &'buf [&'buf [u8]],
-    result: &'buf mut [&'buf mut [u8]],
+/// As [`alltoallv`], with a slice or a [view](crate::layout) for each rank (`MPI_Ialltoallw`). Lengths count in bytes:
+/// sender and receiver may have other types of elements. With zerocopy's `as_bytes` each slice may have its own.
+pub fn alltoallw<'buf, S: Data, R: Data, V: Values<S>, O: ValuesMut<R>>(
+    values: &'buf [V],
+    result: &'buf mut [O],
 ) -> impl Collective<Slices<'buf>> {
     move |site: CallSite| {
         let size = site.blocks();
@@ -93,10 +95,9 @@ pub fn alltoallw<'buf>(
     }
 }
 
-/// As [`alltoallw`], with `values` as the result too: two ranks send each other slices of the same length.
-/// All ranks call this.
-pub fn alltoallw_in_place<'buf>(
-    values: &'buf mut [&'buf mut [u8]],
+/// As [`alltoallw`], with `values` as the result too: two ranks send each other as many bytes. All ranks call this.
+pub fn alltoallw_in_place<'buf, T: Data, V: ValuesMut<T>>(
+    values: &'buf mut [V],
 ) -> impl Collective<Slices<'buf>> {
     move |site: CallSite| {
         site.count("the list of values", values.len(), site.size as usize)?;
@@ -134,9 +135,10 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// When there is another number of values, a rank is lost, or this rank has no memory.
-    pub fn alltoall<T: Data>(&self, values: &[T]) -> Result<Vec<T>> {
-        self.call_site().count_each("the values", values.len(), 1)?;
-        let mut result = self.room(values.len())?;
+    pub fn alltoall<T: Data>(&self, values: &(impl Values<T> + ?Sized)) -> Result<Vec<T>> {
+        let count = values.lend().count;
+        self.call_site().count_each("the values", count, 1)?;
+        let mut result = self.room(count)?;
         self.alltoall_into(values, &mut result)?;
         Ok(result)
     }
@@ -146,7 +148,11 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// When a length is wrong, or a rank is lost.
-    pub fn alltoall_into<T: Data>(&self, values: &[T], result: &mut [T]) -> Result<()> {
+    pub fn alltoall_into<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        result: &mut (impl ValuesMut<T> + ?Sized),
+    ) -> Result<()> {
         self.run(super::alltoall(values, result))
     }
 
@@ -155,7 +161,10 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As there.
-    pub fn alltoall_in_place<T: Data>(&self, values: &mut [T]) -> Result<()> {
+    pub fn alltoall_in_place<T: Data>(
+        &self,
+        values: &mut (impl ValuesMut<T> + ?Sized),
+    ) -> Result<()> {
         self.run(super::alltoall_in_place(values))
     }
 
@@ -166,8 +175,8 @@ impl<A: Threading> Comm<A> {
     /// As [`Comm::alltoall_into`], and [`Error::Blocks`](crate::Error::Blocks).
     pub fn alltoallv<T: Data>(
         &self,
-        values: Blocks<'_, &[T]>,
-        result: Blocks<'_, &mut [T]>,
+        values: Blocks<'_, &(impl Values<T> + ?Sized)>,
+        result: Blocks<'_, &mut (impl ValuesMut<T> + ?Sized)>,
     ) -> Result<()> {
         self.run(super::alltoallv(values, result))
     }
@@ -177,28 +186,32 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As there.
-    pub fn alltoallv_in_place<T: Data>(&self, values: Blocks<'_, &mut [T]>) -> Result<()> {
+    pub fn alltoallv_in_place<T: Data>(
+        &self,
+        values: Blocks<'_, &mut (impl ValuesMut<T> + ?Sized)>,
+    ) -> Result<()> {
         self.run(super::alltoallv_in_place(values))
     }
 
-    /// As [`Comm::alltoallv`], with a slice of bytes for each rank (`MPI_Alltoallw`): with zerocopy's
-    /// `as_bytes` each may hold elements of another type.
+    /// As [`Comm::alltoallv`], with a slice or a [view](crate::layout) for each rank (`MPI_Alltoallw`). Lengths count in
+    /// bytes: sender and receiver may have other types of elements. With zerocopy's `as_bytes` each slice may have
+    /// its own.
     ///
     /// # Errors
     /// As there.
-    pub fn alltoallw<'buf>(
+    pub fn alltoallw<S: Data, R: Data>(
         &self,
-        values: &'buf [&'buf [u8]],
-        result: &'buf mut [&'buf mut [u8]],
+        values: &[impl Values<S>],
+        result: &mut [impl ValuesMut<R>],
     ) -> Result<()> {
         self.run(super::alltoallw(values, result))
     }
-    /// As [`Comm::alltoallw`], with `values` as the result too: two ranks send each other slices of the same
-    /// length. All ranks call this.
+    /// As [`Comm::alltoallw`], with `values` as the result too: two ranks send each other as many bytes. All ranks
+    /// call this.
     ///
     /// # Errors
     /// As there.
-    pub fn alltoallw_in_place<'buf>(&self, values: &'buf mut [&'buf mut [u8]]) -> Result<()> {
+    pub fn alltoallw_in_place<T: Data>(&self, values: &mut [impl ValuesMut<T>]) -> Result<()> {
         self.run(super::alltoallw_in_place(values))
     }
 }

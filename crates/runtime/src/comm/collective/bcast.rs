@@ -6,20 +6,23 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_core::{Area, Result, Threading};
 use oxmpi_wire::Bytes;
 
-use super::slice::{Lend, LentSlice};
 use super::{CallSite, Collective, DescribedCall, Root};
 use crate::comm::Comm;
 use crate::data::Data;
+use crate::values::{LendFor, LentValues, ValuesMut};
 
 /// Gives every rank the values of the root (`MPI_Ibcast`); between two groups every rank of the group that
 /// the root is not in.
-pub fn bcast<T: Data>(values: &mut [T], root: impl Into<Root>) -> impl Collective<&mut [T]> {
+pub fn bcast<T: Data, V: ValuesMut<T> + ?Sized>(
+    values: &mut V,
+    root: impl Into<Root>,
+) -> impl Collective<V::Written<'_>> {
     move |site: CallSite| {
         let root = site.root(root)?;
-        let LentSlice { bytes, held, .. } = values.lend();
+        let LentValues { bytes, held, .. } = values.lend_for();
         let call = Call::bcast(site.rank, site.size, root, bytes.len());
         let area = Area::Whole(bytes);
-        Ok(DescribedCall::<&mut [T], _>::new(
+        Ok(DescribedCall::<V::Written<'_>, _>::new(
             call,
             area.clone(),
             area,
@@ -44,7 +47,11 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// When `root` does not exist, the lengths differ, or a rank is lost.
-    pub fn bcast_into<T: Data>(&self, values: &mut [T], root: usize) -> Result<()> {
+    pub fn bcast_into<T: Data>(
+        &self,
+        values: &mut (impl ValuesMut<T> + ?Sized),
+        root: usize,
+    ) -> Result<()> {
         self.run(super::bcast(values, root))
     }
 }

@@ -6,9 +6,10 @@ use oxmpi_core::{Error, Result};
 use oxmpi_os::RawBytes;
 
 use super::CallSite;
-use super::slice::{LentSlice, Slice};
 use crate::buffer::Buffer;
 use crate::data::Data;
+use crate::layout::disjoint;
+use crate::values::{LentValues, ValuesRef};
 
 /// A slice and blocks of it, one for each rank or neighbour in their order: the number of elements of each,
 /// and the index of its first. Elements between blocks are not accessed.
@@ -80,9 +81,9 @@ impl<S> Blocks<'_, S> {
         use_: BlockUse,
     ) -> Result<CutBlocks<S::Buffer>>
     where
-        S: Slice<T>,
+        S: ValuesRef<T>,
     {
-        let LentSlice { bytes, count, held } = self.values.lend();
+        let LentValues { bytes, count, held } = self.values.lend_for();
         let wrong = |why: String| Error::Blocks {
             rank: site.rank as usize,
             what,
@@ -146,26 +147,10 @@ fn ranges(
     ranges.collect()
 }
 
-/// Checks that no two blocks overlap.
-fn disjoint(ranges: &[Range<usize>]) -> Result<(), String> {
-    let filled = |n: &usize| !ranges[*n].is_empty();
-    let mut order: Vec<usize> = (0..ranges.len()).filter(filled).collect();
-    order.sort_by_key(|&n| ranges[n].start);
-    let overlap = |pair: &&[usize]| ranges[pair[0]].end > ranges[pair[1]].start;
-    match order.windows(2).find(overlap) {
-        None => Ok(()),
-        Some(pair) => Err(format!(
-            "blocks {} and {} both have the element at index {}",
-            pair[0].min(pair[1]),
-            pair[0].max(pair[1]),
-            ranges[pair[1]].start
-        )),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{disjoint, part, ranges};
+    use super::{part, ranges};
+    use crate::layout::disjoint;
     use oxmpi_os::RawBytes;
     use oxmpi_wire::Bytes;
     use proptest::prelude::*;

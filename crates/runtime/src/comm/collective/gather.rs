@@ -7,10 +7,10 @@ use oxmpi_core::{Area, Result, Threading};
 use oxmpi_wire::Bytes;
 
 use super::blocks::{BlockUse, Blocks, CutBlocks};
-use super::slice::{Lend, Slice};
 use super::{CallSite, Collective, DescribedCall, Root};
 use crate::comm::Comm;
 use crate::data::Data;
+use crate::values::{LendFor, Values, ValuesMut, ValuesRef};
 
 /// The name of the root's `all` in the error about a rank that must or must not pass it.
 const RESULT: &str = "room for the result";
@@ -18,7 +18,7 @@ const RESULT: &str = "room for the result";
 /// Gives the root the values of every rank, the same number from each, in the order of the ranks
 /// (`MPI_Igather`). Only the root gives `all`. On an intercommunicator the root gets the values of the remote
 /// group; the `values` of its own group are not used.
-pub fn gather<T: Data, I: Slice<T>>(
+pub fn gather<T: Data, I: ValuesRef<T>>(
     values: I,
     all: Option<&mut [T]>,
     root: impl Into<Root>,
@@ -26,12 +26,12 @@ pub fn gather<T: Data, I: Slice<T>>(
     move |site: CallSite| {
         let root = site.root(root)?;
         let all = site.of_root(root, RESULT, all)?;
-        let values = values.lend();
+        let values = values.lend_for();
         if let Some(all) = &all {
             site.count_blocks("the result", all.len(), values.count)?;
         }
         let call = Call::gather(site.rank, site.size, root, values.bytes.len());
-        let (output, all) = match all.map(Lend::lend) {
+        let (output, all) = match all.map(LendFor::lend_for) {
             Some(all) => (Area::Whole(all.bytes), Some(all.held)),
             None => (Area::empty(), None),
         };
@@ -42,11 +42,13 @@ pub fn gather<T: Data, I: Slice<T>>(
 
 /// The root's part of a [`gather`] where its own values are already in `all` (`MPI_IN_PLACE`). The other
 /// ranks call [`gather`].
-pub fn gather_in_place<T: Data>(all: &mut [T]) -> impl Collective<&mut [T]> {
+pub fn gather_in_place<T: Data, V: ValuesMut<T> + ?Sized>(
+    all: &mut V,
+) -> impl Collective<V::Written<'_>> {
     move |site: CallSite| {
-        let each = all.len() / site.size as usize;
-        site.count_each("the result", all.len(), each)?;
-        let all = all.lend();
+        let all = LendFor::lend_for(all);
+        let each = all.count / site.size as usize;
+        site.count_each("the result", all.count, each)?;
         let bytes = all.bytes.len() / u64::from(site.size);
         let call = Call::gather(site.rank, site.size, site.rank, bytes).with_in_place(true);
         let output = Area::Whole(all.bytes);
@@ -56,7 +58,7 @@ pub fn gather_in_place<T: Data>(all: &mut [T]) -> impl Collective<&mut [T]> {
 
 /// As [`gather`], with any number of values from each rank (`MPI_Igatherv`). The root gives a block for each
 /// rank.
-pub fn gatherv<'buf, T: Data, I: Slice<T>>(
+pub fn gatherv<'buf, T: Data, I: ValuesRef<T>>(
     values: I,
     all: Option<Blocks<'_, &'buf mut [T]>>,
     root: impl Into<Root>,
@@ -64,7 +66,7 @@ pub fn gatherv<'buf, T: Data, I: Slice<T>>(
     move |site: CallSite| {
         let root = site.root(root)?;
         let all = site.of_root(root, RESULT, all)?;
-        let values = values.lend();
+        let values = values.lend_for();
         let (output, all) = match all {
             None => (Area::empty(), None),
             Some(all) => {
@@ -83,9 +85,9 @@ pub fn gatherv<'buf, T: Data, I: Slice<T>>(
 }
 
 /// The root's part of a [`gatherv`] where its own values are already in their block.
-pub fn gatherv_in_place<'buf, T: Data>(
-    all: Blocks<'_, &'buf mut [T]>,
-) -> impl Collective<&'buf mut [T]> {
+pub fn gatherv_in_place<'buf, T: Data, V: ValuesMut<T> + ?Sized>(
+    all: Blocks<'_, &'buf mut V>,
+) -> impl Collective<V::Written<'buf>> {
     move |site: CallSite| {
         let CutBlocks { places, held } =
             all.cut(&site, "the result", site.blocks(), BlockUse::Written)?;
@@ -126,7 +128,7 @@ impl<A: Threading> Comm<A> {
     /// is lost.
     pub fn gather_into<T: Data>(
         &self,
-        values: &[T],
+        values: &(impl Values<T> + ?Sized),
         all: Option<&mut [T]>,
         root: usize,
     ) -> Result<()> {
@@ -138,7 +140,7 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As [`Comm::gather_into`].
-    pub fn gather_in_place<T: Data>(&self, all: &mut [T]) -> Result<()> {
+    pub fn gather_in_place<T: Data>(&self, all: &mut (impl ValuesMut<T> + ?Sized)) -> Result<()> {
         self.run(super::gather_in_place(all))
     }
 
@@ -149,7 +151,7 @@ impl<A: Threading> Comm<A> {
     /// As [`Comm::gather_into`], and [`Error::Blocks`](crate::Error::Blocks).
     pub fn gatherv<T: Data>(
         &self,
-        values: &[T],
+        values: &(impl Values<T> + ?Sized),
         all: Option<Blocks<'_, &mut [T]>>,
         root: usize,
     ) -> Result<()> {
@@ -161,7 +163,10 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As [`Comm::gatherv`].
-    pub fn gatherv_in_place<T: Data>(&self, all: Blocks<'_, &mut [T]>) -> Result<()> {
+    pub fn gatherv_in_place<T: Data>(
+        &self,
+        all: Blocks<'_, &mut (impl ValuesMut<T> + ?Sized)>,
+    ) -> Result<()> {
         self.run(super::gatherv_in_place(all))
     }
 }

@@ -6,7 +6,8 @@
 //! (`MPI_IN_PLACE`). Collectives with a length for each rank have slices only, and no suffix ([`Comm::gatherv`],
 //! [`Comm::reduce_scatter`]). The functions here describe an operation on slices,
 //! for [`Scope::start`](crate::Scope::start) and [`Comm::persistent`], and between two groups for those of
-//! [`InterComm`](crate::InterComm).
+//! [`InterComm`](crate::InterComm). Where a slice is, other [values](crate::Values) may be: arrays, vectors, and
+//! views with a [layout](crate::layout).
 //!
 //! Every rank of the communicator calls the same operations in the same order, with the same lengths and root
 //! where nothing else is said. Where a message shows that they did not, all ranks get an error. Where none
@@ -26,7 +27,6 @@ mod reduce;
 pub(super) mod reduce_scatter;
 mod scan;
 mod scatter;
-pub(super) mod slice;
 pub(super) mod slices;
 
 use std::fmt;
@@ -54,7 +54,6 @@ pub use reduce_scatter::{
 };
 pub use scan::{exscan, exscan_in_place, scan, scan_in_place};
 pub use scatter::{scatter, scatter_in_place, scatterv, scatterv_in_place};
-pub use slice::Slice;
 pub use slices::Slices;
 
 use super::Comm;

@@ -12,22 +12,22 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
 use super::blocks::{BlockUse, Blocks};
-use super::slice::{Lend, Slice};
 use super::slices::{Slices, sources, targets};
 use super::{CallSite, Collective, DescribedCall, NoReduction};
 use crate::buffer::Buffer;
 use crate::comm::Comm;
 use crate::comm::topology::Topology;
 use crate::data::Data;
+use crate::values::{LendFor, Values, ValuesMut, ValuesRef};
 
 /// Sends `values` to each neighbour, and receives the same number from each (`MPI_Ineighbor_allgather`).
-pub fn neighbor_allgather<T: Data, I: Slice<T>>(
+pub fn neighbor_allgather<T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized>(
     values: I,
-    all: &mut [T],
-) -> impl Collective<(I::Buffer, &mut [T])> {
+    all: &mut O,
+) -> impl Collective<(I::Buffer, O::Written<'_>)> {
     move |site: CallSite| {
         let topology = site.topology()?;
-        let (values, all) = (values.lend(), all.lend());
+        let (values, all) = (values.lend_for(), all.lend_for());
         let needs = values.count.saturating_mul(topology.sources());
         site.count("the result", all.count, needs)?;
         let of =
@@ -39,14 +39,14 @@ pub fn neighbor_allgather<T: Data, I: Slice<T>>(
 
 /// Sends `values` to each neighbour, and receives a block from each (`MPI_Ineighbor_allgatherv`). The lengths
 /// of sender and receiver are equal.
-pub fn neighbor_allgatherv<'buf, T: Data, I: Slice<T>>(
+pub fn neighbor_allgatherv<'buf, T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized>(
     values: I,
-    all: Blocks<'_, &'buf mut [T]>,
-) -> impl Collective<(I::Buffer, &'buf mut [T])> {
+    all: Blocks<'_, &'buf mut O>,
+) -> impl Collective<(I::Buffer, O::Written<'buf>)> {
     move |site: CallSite| {
         let topology = site.topology()?;
         let all = all.cut(&site, "the result", topology.sources(), BlockUse::Written)?;
-        let values = values.lend();
+        let values = values.lend_for();
         let of =
             |degrees| Call::neighbor_allgatherv(site.rank, site.size, degrees, values.bytes.len());
         let input = Area::Whole(values.bytes);
@@ -56,13 +56,13 @@ pub fn neighbor_allgatherv<'buf, T: Data, I: Slice<T>>(
 }
 
 /// Sends each neighbour an equal part of `values`, and receives one from each (`MPI_Ineighbor_alltoall`).
-pub fn neighbor_alltoall<T: Data, I: Slice<T>>(
+pub fn neighbor_alltoall<T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized>(
     values: I,
-    result: &mut [T],
-) -> impl Collective<(I::Buffer, &mut [T])> {
+    result: &mut O,
+) -> impl Collective<(I::Buffer, O::Written<'_>)> {
     move |site: CallSite| {
         let topology = site.topology()?;
-        let (values, result) = (values.lend(), result.lend());
+        let (values, result) = (values.lend_for(), result.lend_for());
         let (to, from) = (topology.destinations(), topology.sources());
         // A rank that sends nothing knows the length from its result.
         let each = match to {
@@ -86,10 +86,10 @@ pub fn neighbor_alltoall<T: Data, I: Slice<T>>(
 
 /// Sends each neighbour a block of `values`, of any length, and receives one from each
 /// (`MPI_Ineighbor_alltoallv`). The lengths of sender and receiver are equal.
-pub fn neighbor_alltoallv<'buf, T: Data, I: Slice<T>>(
+pub fn neighbor_alltoallv<'buf, T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized>(
     values: Blocks<'_, I>,
-    result: Blocks<'_, &'buf mut [T]>,
-) -> impl Collective<(I::Buffer, &'buf mut [T])> {
+    result: Blocks<'_, &'buf mut O>,
+) -> impl Collective<(I::Buffer, O::Written<'buf>)> {
     move |site: CallSite| {
         let topology = site.topology()?;
         let (to, from) = (topology.destinations(), topology.sources());
@@ -106,10 +106,11 @@ pub fn neighbor_alltoallv<'buf, T: Data, I: Slice<T>>(
     }
 }
 
-/// As [`neighbor_alltoallv`], with a slice of bytes for each neighbour (`MPI_Ineighbor_alltoallw`).
-pub fn neighbor_alltoallw<'buf>(
-    values: &'buf [&'buf [u8]],
-    result: &'buf mut [&'buf mut [u8]],
+/// As [`neighbor_alltoallv`], with a slice or a [view](crate::layout) for each neighbour (`MPI_Ineighbor_alltoallw`):
+/// the edges and the ghost cells of a field. Lengths count in bytes.
+pub fn neighbor_alltoallw<'buf, S: Data, R: Data, V: Values<S>, O: ValuesMut<R>>(
+    values: &'buf [V],
+    result: &'buf mut [O],
 ) -> impl Collective<Slices<'buf>> {
     move |site: CallSite| {
         let topology = site.topology()?;
@@ -169,10 +170,10 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As [`Comm::neighbor_alltoall_into`], or when this rank has no memory.
-    pub fn neighbor_alltoall<T: Data>(&self, values: &[T]) -> Result<Vec<T>> {
+    pub fn neighbor_alltoall<T: Data>(&self, values: &(impl Values<T> + ?Sized)) -> Result<Vec<T>> {
         let site = self.call_site();
         let topology = site.topology()?;
-        site.count("the values", values.len(), topology.destinations())?;
+        site.count("the values", values.lend().count, topology.destinations())?;
         let mut result = self.room(topology.sources())?;
         self.neighbor_alltoall_into(values, &mut result)?;
         Ok(result)
@@ -183,7 +184,11 @@ impl<A: Threading> Comm<A> {
     /// # Errors
     /// When the communicator has no neighbours, as it is neither a [`Cart`](crate::Cart) nor a
     /// [`Graph`](crate::Graph); when a length is wrong, or a rank is lost.
-    pub fn neighbor_allgather_into<T: Data>(&self, values: &[T], all: &mut [T]) -> Result<()> {
+    pub fn neighbor_allgather_into<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        all: &mut (impl ValuesMut<T> + ?Sized),
+    ) -> Result<()> {
         self.run(super::neighbor_allgather(values, all))
     }
 
@@ -194,8 +199,8 @@ impl<A: Threading> Comm<A> {
     /// As [`Comm::neighbor_allgather_into`], and [`Error::Blocks`](crate::Error::Blocks).
     pub fn neighbor_allgatherv<T: Data>(
         &self,
-        values: &[T],
-        all: Blocks<'_, &mut [T]>,
+        values: &(impl Values<T> + ?Sized),
+        all: Blocks<'_, &mut (impl ValuesMut<T> + ?Sized)>,
     ) -> Result<()> {
         self.run(super::neighbor_allgatherv(values, all))
     }
@@ -204,7 +209,11 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As [`Comm::neighbor_allgather_into`].
-    pub fn neighbor_alltoall_into<T: Data>(&self, values: &[T], result: &mut [T]) -> Result<()> {
+    pub fn neighbor_alltoall_into<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        result: &mut (impl ValuesMut<T> + ?Sized),
+    ) -> Result<()> {
         self.run(super::neighbor_alltoall(values, result))
     }
 
@@ -215,20 +224,38 @@ impl<A: Threading> Comm<A> {
     /// As [`Comm::neighbor_allgatherv`].
     pub fn neighbor_alltoallv<T: Data>(
         &self,
-        values: Blocks<'_, &[T]>,
-        result: Blocks<'_, &mut [T]>,
+        values: Blocks<'_, &(impl Values<T> + ?Sized)>,
+        result: Blocks<'_, &mut (impl ValuesMut<T> + ?Sized)>,
     ) -> Result<()> {
         self.run(super::neighbor_alltoallv(values, result))
     }
 
-    /// As [`Comm::neighbor_alltoallv`], with a slice of bytes for each neighbour (`MPI_Neighbor_alltoallw`).
+    /// As [`Comm::neighbor_alltoallv`], with a slice or a [view](crate::layout) for each neighbour
+    /// (`MPI_Neighbor_alltoallw`): the edges and the ghost cells of a field. Lengths count in bytes.
+    ///
+    /// ```
+    /// use oxmpi::layout::{Strided, ViewMut};
+    /// use oxmpi::{Grid, World};
+    ///
+    /// let world = World::init()?;
+    /// let comm = world.comm();
+    /// let ring = comm.cart(Grid::new(&[comm.size()], &[true]))?.expect("every rank has a place");
+    /// let mut field = [comm.rank() as f64; 4 * 6]; // 4 rows; columns 0 and 5 are ghost cells
+    /// let column = |first| Strided { first, count: 4, block: 1, stride: 6 };
+    /// let (edges, mut ghosts) =
+    ///     ViewMut::split(&mut field, [column(1), column(4)], [column(0), column(5)])?;
+    /// ring.neighbor_alltoallw(&edges, &mut ghosts)?;
+    /// let [left, right] = ring.shift(0, 1);
+    /// assert_eq!((Some(field[0] as usize), Some(field[5] as usize)), (left, right));
+    /// # Ok::<(), oxmpi::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Comm::neighbor_allgather_into`].
-    pub fn neighbor_alltoallw<'buf>(
+    pub fn neighbor_alltoallw<S: Data, R: Data>(
         &self,
-        values: &'buf [&'buf [u8]],
-        result: &'buf mut [&'buf mut [u8]],
+        values: &[impl Values<S>],
+        result: &mut [impl ValuesMut<R>],
     ) -> Result<()> {
         self.run(super::neighbor_alltoallw(values, result))
     }

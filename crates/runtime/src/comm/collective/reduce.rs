@@ -4,16 +4,16 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_core::{Area, Result, Threading};
 
 use super::elementwise::{in_place, out_of_place};
-use super::slice::{Lend, LentSlice, Slice};
 use super::{CallSite, Collective, Root};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::op::Reduction;
 use crate::value::Value;
+use crate::values::{LendFor, LentValues, Values, ValuesMut, ValuesRef};
 
 /// Reduces `values` over all ranks, element by element, to the root (`MPI_Ireduce`). Only the root gives
 /// `result`. Between two groups the values are those of the group that the root is not in.
-pub fn reduce<T: Data, I: Slice<T>, R: Reduction<T>>(
+pub fn reduce<T: Data, I: ValuesRef<T>, R: Reduction<T>>(
     values: I,
     result: Option<&mut [T]>,
     op: R,
@@ -22,7 +22,7 @@ pub fn reduce<T: Data, I: Slice<T>, R: Reduction<T>>(
     move |site: CallSite| {
         let root = site.root(root)?;
         let result = site.of_root(root, "room for the result", result)?;
-        let values = values.lend();
+        let values = values.lend_for();
         if let Some(result) = result.as_ref().filter(|_| site.gives_to(root)) {
             site.count("the result", result.len(), values.count)?;
         }
@@ -30,8 +30,8 @@ pub fn reduce<T: Data, I: Slice<T>, R: Reduction<T>>(
             true => Area::Whole(values.bytes),
             false => Area::empty(),
         };
-        let (output, result) = match result.map(Lend::lend) {
-            Some(LentSlice { bytes, held, .. }) => (Area::Whole(bytes), Some(held)),
+        let (output, result) = match result.map(LendFor::lend_for) {
+            Some(LentValues { bytes, held, .. }) => (Area::Whole(bytes), Some(held)),
             None => (Area::empty(), None),
         };
         let reducing = site.reducing::<T, R>(op, input, output)?;
@@ -43,17 +43,17 @@ pub fn reduce<T: Data, I: Slice<T>, R: Reduction<T>>(
 
 /// As [`reduce`], with the result in the root's `values` (`MPI_IN_PLACE`). All ranks call this; the other
 /// ranks' values are unchanged.
-pub fn reduce_in_place<T: Data, R: Reduction<T>>(
-    values: &mut [T],
+pub fn reduce_in_place<T: Data, V: ValuesMut<T> + ?Sized, R: Reduction<T>>(
+    values: &mut V,
     op: R,
     root: impl Into<Root>,
-) -> impl Collective<&mut [T], R::Combine> {
+) -> impl Collective<V::Written<'_>, R::Combine> {
     move |site: CallSite| {
         let root = site.root(root)?;
         if site.remote > 0 {
             return Err(site.refused("MPI has no reduce in place in an intercommunicator"));
         }
-        let LentSlice { bytes, count, held } = values.lend();
+        let LentValues { bytes, count, held } = values.lend_for();
         let is_root = site.rank == root;
         let (input, output) = match is_root {
             true => (Area::empty(), Area::Whole(bytes)),
@@ -62,25 +62,25 @@ pub fn reduce_in_place<T: Data, R: Reduction<T>>(
         let reducing = site.reducing::<T, R>(op, input, output)?;
         let (count, element) = (count as u64, reducing.element);
         let call = Call::reduce(site.rank, site.size, root, count, element);
-        Ok(reducing.described::<&mut [T]>(call.with_in_place(is_root), held))
+        Ok(reducing.described::<V::Written<'_>>(call.with_in_place(is_root), held))
     }
 }
 
 /// Reduces `values` over all ranks, element by element, into every rank's `result` (`MPI_Iallreduce`).
 /// Between two groups each gets the result of the remote group.
-pub fn allreduce<T: Data, I: Slice<T>, R: Reduction<T>>(
+pub fn allreduce<T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized, R: Reduction<T>>(
     values: I,
-    result: &mut [T],
+    result: &mut O,
     op: R,
-) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
+) -> impl Collective<(I::Buffer, O::Written<'_>), R::Combine> {
     out_of_place(Call::allreduce, values, result, op)
 }
 
 /// As [`allreduce`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
-pub fn allreduce_in_place<T: Data, R: Reduction<T>>(
-    values: &mut [T],
+pub fn allreduce_in_place<T: Data, V: ValuesMut<T> + ?Sized, R: Reduction<T>>(
+    values: &mut V,
     op: R,
-) -> impl Collective<&mut [T], R::Combine> {
+) -> impl Collective<V::Written<'_>, R::Combine> {
     in_place(Call::allreduce, values, op)
 }
 
@@ -108,7 +108,7 @@ impl<A: Threading> Comm<A> {
     /// As [`Comm::reduce`], or when the root gives no `result` or another rank does, or a length is wrong.
     pub fn reduce_into<T: Data>(
         &self,
-        values: &[T],
+        values: &(impl Values<T> + ?Sized),
         result: Option<&mut [T]>,
         op: impl Reduction<T>,
         root: usize,
@@ -123,7 +123,7 @@ impl<A: Threading> Comm<A> {
     /// As there.
     pub fn reduce_in_place<T: Data>(
         &self,
-        values: &mut [T],
+        values: &mut (impl ValuesMut<T> + ?Sized),
         op: impl Reduction<T>,
         root: usize,
     ) -> Result<()> {
@@ -148,8 +148,8 @@ impl<A: Threading> Comm<A> {
     /// As [`Comm::allreduce`], or when the slices have different lengths.
     pub fn allreduce_into<T: Data>(
         &self,
-        values: &[T],
-        result: &mut [T],
+        values: &(impl Values<T> + ?Sized),
+        result: &mut (impl ValuesMut<T> + ?Sized),
         op: impl Reduction<T>,
     ) -> Result<()> {
         self.run(super::allreduce(values, result, op))
@@ -162,7 +162,7 @@ impl<A: Threading> Comm<A> {
     /// As there.
     pub fn allreduce_in_place<T: Data>(
         &self,
-        values: &mut [T],
+        values: &mut (impl ValuesMut<T> + ?Sized),
         op: impl Reduction<T>,
     ) -> Result<()> {
         self.run(super::allreduce_in_place(values, op))

@@ -6,22 +6,22 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_core::{Area, Error, Result, Threading};
 
 use super::blocks::{BlockUse, Blocks, CutBlocks};
-use super::slice::{Lend, LentSlice, Slice};
 use super::{CallSite, Collective};
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::op::Reduction;
+use crate::values::{LendFor, LentValues, Values, ValuesMut, ValuesRef};
 
 /// Reduces `values` over all ranks, element by element, and gives each rank an equal part of the result, in
 /// the order of the ranks (`MPI_Ireduce_scatter_block`). Between two groups each gets the result of the
 /// remote group.
-pub fn reduce_scatter_block<T: Data, I: Slice<T>, R: Reduction<T>>(
+pub fn reduce_scatter_block<T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized, R: Reduction<T>>(
     values: I,
-    result: &mut [T],
+    result: &mut O,
     op: R,
-) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
+) -> impl Collective<(I::Buffer, O::Written<'_>), R::Combine> {
     move |site: CallSite| {
-        let (values, result) = (values.lend(), result.lend());
+        let (values, result) = (values.lend_for(), result.lend_for());
         site.count_each("the values", values.count, result.count)?;
         let (input, output) = (Area::Whole(values.bytes), Area::Whole(result.bytes));
         let reducing = site.reducing::<T, R>(op, input, output)?;
@@ -33,34 +33,34 @@ pub fn reduce_scatter_block<T: Data, I: Slice<T>, R: Reduction<T>>(
 
 /// As [`reduce_scatter_block`], with this rank's part of the result at the start of `values`; the rest is
 /// undefined afterwards (`MPI_IN_PLACE`). All ranks call this.
-pub fn reduce_scatter_block_in_place<T: Data, R: Reduction<T>>(
-    values: &mut [T],
+pub fn reduce_scatter_block_in_place<T: Data, V: ValuesMut<T> + ?Sized, R: Reduction<T>>(
+    values: &mut V,
     op: R,
-) -> impl Collective<&mut [T], R::Combine> {
+) -> impl Collective<V::Written<'_>, R::Combine> {
     move |site: CallSite| {
-        let LentSlice { bytes, count, held } = values.lend();
+        let LentValues { bytes, count, held } = values.lend_for();
         site.count_each("the values", count, count / site.size as usize)?;
         let reducing = site.reducing::<T, R>(op, Area::empty(), Area::Whole(bytes))?;
         let (count, element) = (count as u64 / u64::from(site.size), reducing.element);
         let call = Call::reduce_scatter_block(site.rank, site.size, count, element);
-        Ok(reducing.described::<&mut [T]>(call.with_in_place(true), held))
+        Ok(reducing.described::<V::Written<'_>>(call.with_in_place(true), held))
     }
 }
 
 /// As [`reduce_scatter_block`], with `counts[r]` elements of the result for rank `r` (`MPI_Ireduce_scatter`).
-pub fn reduce_scatter<'buf, T: Data, I: Slice<T>, R: Reduction<T>>(
+pub fn reduce_scatter<'buf, T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized, R: Reduction<T>>(
     values: I,
     counts: &[usize],
-    result: &'buf mut [T],
+    result: &'buf mut O,
     op: R,
-) -> impl Collective<(I::Buffer, &'buf mut [T]), R::Combine> {
+) -> impl Collective<(I::Buffer, O::Written<'buf>), R::Combine> {
     move |site: CallSite| {
         let total = total(&site, counts)?;
         let blocks = Blocks::packed(values, counts);
         let what = "the values";
         let CutBlocks { places, held } = blocks.cut(&site, what, counts.len(), BlockUse::Read)?;
         let own = counts[site.rank as usize];
-        let result = result.lend();
+        let result = result.lend_for();
         site.count("the result", result.count, own)?;
         let input = Area::Blocks(oxmpi_core::BlockRanges::new(places, size_of::<T>() as u64));
         let reducing = site.reducing::<T, R>(op, input, Area::Whole(result.bytes))?;
@@ -72,21 +72,21 @@ pub fn reduce_scatter<'buf, T: Data, I: Slice<T>, R: Reduction<T>>(
 
 /// As [`reduce_scatter`], with this rank's block of the result at the start of `values`; the rest is
 /// undefined afterwards (`MPI_IN_PLACE`). All ranks call this.
-pub fn reduce_scatter_in_place<'buf, T: Data, R: Reduction<T>>(
-    values: &'buf mut [T],
+pub fn reduce_scatter_in_place<'buf, T: Data, V: ValuesMut<T> + ?Sized, R: Reduction<T>>(
+    values: &'buf mut V,
     counts: &[usize],
     op: R,
-) -> impl Collective<&'buf mut [T], R::Combine> {
+) -> impl Collective<V::Written<'buf>, R::Combine> {
     move |site: CallSite| {
         let total = total(&site, counts)?;
-        let LentSlice { bytes, count, held } = values.lend();
+        let LentValues { bytes, count, held } = values.lend_for();
         site.count("the values", count, total)?;
         let lengths = counts.iter().map(|&count| count as u64).collect();
         let input = Area::Blocks(oxmpi_core::BlockRanges::counted(lengths));
         let reducing = site.reducing::<T, R>(op, input, Area::Whole(bytes))?;
         let (count, element) = (total as u64, reducing.element);
         let call = Call::reduce_scatter(site.rank, site.size, count, element);
-        Ok(reducing.described::<&mut [T]>(call.with_in_place(true), held))
+        Ok(reducing.described::<V::Written<'_>>(call.with_in_place(true), held))
     }
 }
 
@@ -108,7 +108,11 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// When the element has no such operation, there is another number of values, or a rank is lost.
-    pub fn reduce_scatter_block<T: Data>(&self, values: &[T], op: impl Reduction<T>) -> Result<T> {
+    pub fn reduce_scatter_block<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        op: impl Reduction<T>,
+    ) -> Result<T> {
         let mut result = T::new_zeroed();
         self.reduce_scatter_block_into(values, slice::from_mut(&mut result), op)?;
         Ok(result)
@@ -121,8 +125,8 @@ impl<A: Threading> Comm<A> {
     /// When the element has no such operation, a length is wrong, or a rank is lost.
     pub fn reduce_scatter_block_into<T: Data>(
         &self,
-        values: &[T],
-        result: &mut [T],
+        values: &(impl Values<T> + ?Sized),
+        result: &mut (impl ValuesMut<T> + ?Sized),
         op: impl Reduction<T>,
     ) -> Result<()> {
         self.run(super::reduce_scatter_block(values, result, op))
@@ -135,7 +139,7 @@ impl<A: Threading> Comm<A> {
     /// As there.
     pub fn reduce_scatter_block_in_place<T: Data>(
         &self,
-        values: &mut [T],
+        values: &mut (impl ValuesMut<T> + ?Sized),
         op: impl Reduction<T>,
     ) -> Result<()> {
         self.run(super::reduce_scatter_block_in_place(values, op))
@@ -148,9 +152,9 @@ impl<A: Threading> Comm<A> {
     /// As [`Comm::reduce_scatter_block_into`].
     pub fn reduce_scatter<T: Data>(
         &self,
-        values: &[T],
+        values: &(impl Values<T> + ?Sized),
         counts: &[usize],
-        result: &mut [T],
+        result: &mut (impl ValuesMut<T> + ?Sized),
         op: impl Reduction<T>,
     ) -> Result<()> {
         self.run(super::reduce_scatter(values, counts, result, op))
@@ -163,7 +167,7 @@ impl<A: Threading> Comm<A> {
     /// As there.
     pub fn reduce_scatter_in_place<T: Data>(
         &self,
-        values: &mut [T],
+        values: &mut (impl ValuesMut<T> + ?Sized),
         counts: &[usize],
         op: impl Reduction<T>,
     ) -> Result<()> {

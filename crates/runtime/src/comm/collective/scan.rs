@@ -5,44 +5,44 @@ use oxmpi_core::{Result, Threading};
 
 use super::Collective;
 use super::elementwise::{in_place, out_of_place};
-use super::slice::Slice;
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::op::Reduction;
 use crate::value::Value;
+use crate::values::{Values, ValuesMut, ValuesRef};
 
 /// Reduces `values` over this rank and all lower ones, element by element, into `result` (`MPI_Iscan`).
-pub fn scan<T: Data, I: Slice<T>, R: Reduction<T>>(
+pub fn scan<T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized, R: Reduction<T>>(
     values: I,
-    result: &mut [T],
+    result: &mut O,
     op: R,
-) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
+) -> impl Collective<(I::Buffer, O::Written<'_>), R::Combine> {
     out_of_place(Call::scan, values, result, op)
 }
 
 /// As [`scan`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
-pub fn scan_in_place<T: Data, R: Reduction<T>>(
-    values: &mut [T],
+pub fn scan_in_place<T: Data, V: ValuesMut<T> + ?Sized, R: Reduction<T>>(
+    values: &mut V,
     op: R,
-) -> impl Collective<&mut [T], R::Combine> {
+) -> impl Collective<V::Written<'_>, R::Combine> {
     in_place(Call::scan, values, op)
 }
 
 /// Reduces `values` over all lower ranks, element by element, into `result` (`MPI_Iexscan`). The result of
 /// rank 0 is undefined.
-pub fn exscan<T: Data, I: Slice<T>, R: Reduction<T>>(
+pub fn exscan<T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized, R: Reduction<T>>(
     values: I,
-    result: &mut [T],
+    result: &mut O,
     op: R,
-) -> impl Collective<(I::Buffer, &mut [T]), R::Combine> {
+) -> impl Collective<(I::Buffer, O::Written<'_>), R::Combine> {
     out_of_place(Call::exscan, values, result, op)
 }
 
 /// As [`exscan`], with `values` as the result too (`MPI_IN_PLACE`). All ranks call this.
-pub fn exscan_in_place<T: Data, R: Reduction<T>>(
-    values: &mut [T],
+pub fn exscan_in_place<T: Data, V: ValuesMut<T> + ?Sized, R: Reduction<T>>(
+    values: &mut V,
     op: R,
-) -> impl Collective<&mut [T], R::Combine> {
+) -> impl Collective<V::Written<'_>, R::Combine> {
     in_place(Call::exscan, values, op)
 }
 
@@ -63,8 +63,8 @@ impl<A: Threading> Comm<A> {
     /// As [`Comm::scan`], or when the slices have different lengths.
     pub fn scan_into<T: Data>(
         &self,
-        values: &[T],
-        result: &mut [T],
+        values: &(impl Values<T> + ?Sized),
+        result: &mut (impl ValuesMut<T> + ?Sized),
         op: impl Reduction<T>,
     ) -> Result<()> {
         self.run(super::scan(values, result, op))
@@ -75,7 +75,11 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As there.
-    pub fn scan_in_place<T: Data>(&self, values: &mut [T], op: impl Reduction<T>) -> Result<()> {
+    pub fn scan_in_place<T: Data>(
+        &self,
+        values: &mut (impl ValuesMut<T> + ?Sized),
+        op: impl Reduction<T>,
+    ) -> Result<()> {
         self.run(super::scan_in_place(values, op))
     }
 
@@ -105,8 +109,8 @@ impl<A: Threading> Comm<A> {
     /// As [`Comm::scan_into`].
     pub fn exscan_into<T: Data>(
         &self,
-        values: &[T],
-        result: &mut [T],
+        values: &(impl Values<T> + ?Sized),
+        result: &mut (impl ValuesMut<T> + ?Sized),
         op: impl Reduction<T>,
     ) -> Result<()> {
         self.run(super::exscan(values, result, op))
@@ -117,7 +121,11 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As there.
-    pub fn exscan_in_place<T: Data>(&self, values: &mut [T], op: impl Reduction<T>) -> Result<()> {
+    pub fn exscan_in_place<T: Data>(
+        &self,
+        values: &mut (impl ValuesMut<T> + ?Sized),
+        op: impl Reduction<T>,
+    ) -> Result<()> {
         self.run(super::exscan_in_place(values, op))
     }
 }

@@ -7,10 +7,10 @@ use oxmpi_core::{Area, Result, Threading};
 use oxmpi_wire::Bytes;
 
 use super::blocks::{BlockUse, Blocks, CutBlocks};
-use super::slice::{Lend, Slice};
 use super::{CallSite, Collective, DescribedCall, Root};
 use crate::comm::Comm;
 use crate::data::Data;
+use crate::values::{LendFor, Values, ValuesMut, ValuesRef};
 
 /// What errors call the buffer that only the root gives.
 const VALUES: &str = "values for all ranks";
@@ -18,18 +18,18 @@ const VALUES: &str = "values for all ranks";
 /// Gives every rank an equal part of the root's `all`, in the order of the ranks (`MPI_Iscatter`). Only the
 /// root gives `all`. Between two groups the ranks of the remote group get the parts; `values` of the root's
 /// group are unchanged.
-pub fn scatter<T: Data, I: Slice<T>>(
+pub fn scatter<T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized>(
     all: Option<I>,
-    values: &mut [T],
+    values: &mut O,
     root: impl Into<Root>,
-) -> impl Collective<(Option<I::Buffer>, &mut [T])> {
+) -> impl Collective<(Option<I::Buffer>, O::Written<'_>)> {
     move |site: CallSite| {
         let root = site.root(root)?;
-        let all = site.of_root(root, VALUES, all)?.map(Lend::lend);
+        let all = site.of_root(root, VALUES, all)?.map(LendFor::lend_for);
+        let values = values.lend_for();
         if let Some(all) = &all {
-            site.count_blocks("the root's values", all.count, values.len())?;
+            site.count_blocks("the root's values", all.count, values.count)?;
         }
-        let values = values.lend();
         let call = Call::scatter(site.rank, site.size, root, values.bytes.len());
         let (input, all) = match all {
             Some(all) => (Area::Whole(all.bytes), Some(all.held)),
@@ -42,9 +42,9 @@ pub fn scatter<T: Data, I: Slice<T>>(
 
 /// The root's part of a [`scatter`] where its own part stays in `all` (`MPI_IN_PLACE`). The other ranks call
 /// [`scatter`].
-pub fn scatter_in_place<T: Data, I: Slice<T>>(all: I) -> impl Collective<I::Buffer> {
+pub fn scatter_in_place<T: Data, I: ValuesRef<T>>(all: I) -> impl Collective<I::Buffer> {
     move |site: CallSite| {
-        let all = all.lend();
+        let all = all.lend_for();
         let each = all.count / site.size as usize;
         site.count_each("the root's values", all.count, each)?;
         let bytes = all.bytes.len() / u64::from(site.size);
@@ -55,26 +55,26 @@ pub fn scatter_in_place<T: Data, I: Slice<T>>(all: I) -> impl Collective<I::Buff
 }
 
 /// As [`scatter`], with blocks of any lengths (`MPI_Iscatterv`).
-pub fn scatterv<'buf, T: Data, I: Slice<T>>(
+pub fn scatterv<'buf, T: Data, I: ValuesRef<T>, O: ValuesMut<T> + ?Sized>(
     all: Option<Blocks<'_, I>>,
-    values: &'buf mut [T],
+    values: &'buf mut O,
     root: impl Into<Root>,
-) -> impl Collective<(Option<I::Buffer>, &'buf mut [T])> {
+) -> impl Collective<(Option<I::Buffer>, O::Written<'buf>)> {
     move |site: CallSite| {
         let root = site.root(root)?;
         let all = site.of_root(root, VALUES, all)?;
+        let values = values.lend_for();
         let (input, all) = match all {
             None => (Area::empty(), None),
             Some(all) => {
                 let counts = all.counts;
                 let cut = all.cut(&site, "the root's values", site.blocks(), BlockUse::Read)?;
                 if let Some(own) = site.own_block(counts) {
-                    site.count("this rank's room", values.len(), own)?;
+                    site.count("this rank's room", values.count, own)?;
                 }
                 (Area::of_blocks(cut.places), Some(cut.held))
             }
         };
-        let values = values.lend();
         let call = Call::scatterv(site.rank, site.size, root, values.bytes.len());
         let output = Area::Whole(values.bytes);
         Ok(DescribedCall::new(call, input, output, (all, values.held)))
@@ -83,7 +83,9 @@ pub fn scatterv<'buf, T: Data, I: Slice<T>>(
 
 /// The root's part in a [`scatterv`] where its own block stays in `all`. The other ranks call
 /// [`scatterv`].
-pub fn scatterv_in_place<T: Data, I: Slice<T>>(all: Blocks<'_, I>) -> impl Collective<I::Buffer> {
+pub fn scatterv_in_place<T: Data, I: ValuesRef<T>>(
+    all: Blocks<'_, I>,
+) -> impl Collective<I::Buffer> {
     move |site: CallSite| {
         let what = "the root's values";
         let CutBlocks { places, held } = all.cut(&site, what, site.blocks(), BlockUse::Read)?;
@@ -126,7 +128,7 @@ impl<A: Threading> Comm<A> {
     pub fn scatter_into<T: Data>(
         &self,
         all: Option<&[T]>,
-        values: &mut [T],
+        values: &mut (impl ValuesMut<T> + ?Sized),
         root: usize,
     ) -> Result<()> {
         self.run(super::scatter(all, values, root))
@@ -137,7 +139,7 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As there.
-    pub fn scatter_in_place<T: Data>(&self, all: &[T]) -> Result<()> {
+    pub fn scatter_in_place<T: Data>(&self, all: &(impl Values<T> + ?Sized)) -> Result<()> {
         self.run(super::scatter_in_place(all))
     }
 
@@ -148,7 +150,7 @@ impl<A: Threading> Comm<A> {
     pub fn scatterv<T: Data>(
         &self,
         all: Option<Blocks<'_, &[T]>>,
-        values: &mut [T],
+        values: &mut (impl ValuesMut<T> + ?Sized),
         root: usize,
     ) -> Result<()> {
         self.run(super::scatterv(all, values, root))
@@ -159,7 +161,10 @@ impl<A: Threading> Comm<A> {
     ///
     /// # Errors
     /// As there.
-    pub fn scatterv_in_place<T: Data>(&self, all: Blocks<'_, &[T]>) -> Result<()> {
+    pub fn scatterv_in_place<T: Data>(
+        &self,
+        all: Blocks<'_, &(impl Values<T> + ?Sized)>,
+    ) -> Result<()> {
         self.run(super::scatterv_in_place(all))
     }
 }

@@ -1,14 +1,15 @@
-//! Lists of slices of bytes, one for each rank or neighbour.
+//! Lists of slices or views, one for each rank or neighbour.
 
 use std::marker::PhantomData;
 
 use oxmpi_os::RawBytes;
 
 use crate::buffer::sealed::HoldBuffer;
-use crate::data::{source, target};
+use crate::data::Data;
+use crate::values::{Values, ValuesMut};
 
-/// The slices that an alltoallw has borrowed. They are not given back one by one: the collective has kept
-/// their memory, and must not see slices exchanged.
+/// The slices or views that an alltoallw has borrowed. They are not given back one by one: the collective has kept
+/// their memory, and must not see them exchanged.
 #[derive(Debug)]
 pub struct Slices<'buf>(PhantomData<&'buf mut [u8]>);
 
@@ -31,12 +32,12 @@ impl<'buf> HoldBuffer for Slices<'buf> {
     }
 }
 
-/// The memory of slices that are read.
-pub(in crate::comm) fn sources(values: &[&[u8]]) -> Vec<RawBytes> {
-    values.iter().map(|bytes| source(bytes)).collect()
+/// The memory of values that are read.
+pub(in crate::comm) fn sources<T: Data>(values: &[impl Values<T>]) -> Vec<RawBytes> {
+    values.iter().map(|values| values.lend().bytes).collect()
 }
 
-/// The memory of slices that are written.
-pub(in crate::comm) fn targets(values: &mut [&mut [u8]]) -> Vec<RawBytes> {
-    values.iter_mut().map(|bytes| target(bytes)).collect()
+/// The memory of values that are written.
+pub(in crate::comm) fn targets<T: Data>(values: &mut [impl ValuesMut<T>]) -> Vec<RawBytes> {
+    (values.iter_mut().map(|values| values.lend_mut().bytes)).collect()
 }

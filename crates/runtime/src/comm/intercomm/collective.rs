@@ -7,6 +7,7 @@ use crate::buffer::Buffer;
 use crate::comm::collective::{self, Blocks, Collective, Root};
 use crate::data::Data;
 use crate::op::{Combine, Reduction, on_bytes};
+use crate::values::{Values, ValuesMut};
 
 /// A collective between two groups of which all is known.
 pub(super) struct DescribedStages<B: Buffer, C> {
@@ -60,7 +61,11 @@ impl<A: Threading> InterComm<A> {
     ///
     /// # Errors
     /// When the root does not exist, lengths differ, or a rank is lost.
-    pub fn bcast_into<T: Data>(&self, values: &mut [T], root: Root) -> Result<()> {
+    pub fn bcast_into<T: Data>(
+        &self,
+        values: &mut (impl ValuesMut<T> + ?Sized),
+        root: Root,
+    ) -> Result<()> {
         self.run(collective::bcast(values, root))
     }
 
@@ -71,7 +76,7 @@ impl<A: Threading> InterComm<A> {
     /// As [`InterComm::bcast_into`], or when the root gives no room or another rank does.
     pub fn gather_into<T: Data>(
         &self,
-        values: &[T],
+        values: &(impl Values<T> + ?Sized),
         all: Option<&mut [T]>,
         root: Root,
     ) -> Result<()> {
@@ -85,7 +90,7 @@ impl<A: Threading> InterComm<A> {
     /// As there, and [`Error::Blocks`](crate::Error::Blocks).
     pub fn gatherv<T: Data>(
         &self,
-        values: &[T],
+        values: &(impl Values<T> + ?Sized),
         all: Option<Blocks<'_, &mut [T]>>,
         root: Root,
     ) -> Result<()> {
@@ -100,7 +105,7 @@ impl<A: Threading> InterComm<A> {
     pub fn scatter_into<T: Data>(
         &self,
         all: Option<&[T]>,
-        into: &mut [T],
+        into: &mut (impl ValuesMut<T> + ?Sized),
         root: Root,
     ) -> Result<()> {
         self.run(collective::scatter(all, into, root))
@@ -114,7 +119,7 @@ impl<A: Threading> InterComm<A> {
     pub fn scatterv<T: Data>(
         &self,
         all: Option<Blocks<'_, &[T]>>,
-        into: &mut [T],
+        into: &mut (impl ValuesMut<T> + ?Sized),
         root: Root,
     ) -> Result<()> {
         self.run(collective::scatterv(all, into, root))
@@ -125,7 +130,11 @@ impl<A: Threading> InterComm<A> {
     ///
     /// # Errors
     /// When lengths do not fit, or a rank is lost.
-    pub fn allgather_into<T: Data>(&self, values: &[T], all: &mut [T]) -> Result<()> {
+    pub fn allgather_into<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        all: &mut (impl ValuesMut<T> + ?Sized),
+    ) -> Result<()> {
         self.run(collective::allgather(values, all))
     }
 
@@ -134,7 +143,11 @@ impl<A: Threading> InterComm<A> {
     ///
     /// # Errors
     /// As there, and [`Error::Blocks`](crate::Error::Blocks).
-    pub fn allgatherv<T: Data>(&self, values: &[T], all: Blocks<'_, &mut [T]>) -> Result<()> {
+    pub fn allgatherv<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        all: Blocks<'_, &mut (impl ValuesMut<T> + ?Sized)>,
+    ) -> Result<()> {
         self.run(collective::allgatherv(values, all))
     }
 
@@ -144,7 +157,11 @@ impl<A: Threading> InterComm<A> {
     /// # Errors
     /// When a length is no multiple of the other group's size or does not fit the sender's, or a
     /// rank is lost.
-    pub fn alltoall_into<T: Data>(&self, values: &[T], into: &mut [T]) -> Result<()> {
+    pub fn alltoall_into<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        into: &mut (impl ValuesMut<T> + ?Sized),
+    ) -> Result<()> {
         self.run(collective::alltoall(values, into))
     }
 
@@ -155,21 +172,21 @@ impl<A: Threading> InterComm<A> {
     /// As there, and [`Error::Blocks`](crate::Error::Blocks).
     pub fn alltoallv<T: Data>(
         &self,
-        values: Blocks<'_, &[T]>,
-        into: Blocks<'_, &mut [T]>,
+        values: Blocks<'_, &(impl Values<T> + ?Sized)>,
+        into: Blocks<'_, &mut (impl ValuesMut<T> + ?Sized)>,
     ) -> Result<()> {
         self.run(collective::alltoallv(values, into))
     }
 
-    /// As [`InterComm::alltoallv`], of bytes that lie anywhere, a slice for each rank of the other
-    /// group (`MPI_Alltoallw`): with zerocopy's `as_bytes` each may hold elements of another type.
+    /// As [`InterComm::alltoallv`], with a slice or a [view](crate::layout) for each rank of the other group
+    /// (`MPI_Alltoallw`): see [`Comm::alltoallw`](crate::Comm::alltoallw).
     ///
     /// # Errors
     /// As there.
-    pub fn alltoallw<'buf>(
+    pub fn alltoallw<S: Data, R: Data>(
         &self,
-        values: &'buf [&'buf [u8]],
-        into: &'buf mut [&'buf mut [u8]],
+        values: &[impl Values<S>],
+        into: &mut [impl ValuesMut<R>],
     ) -> Result<()> {
         self.run(collective::alltoallw(values, into))
     }
@@ -181,7 +198,7 @@ impl<A: Threading> InterComm<A> {
     /// As [`InterComm::gather_into`], or when the element has no such operation.
     pub fn reduce_into<T: Data>(
         &self,
-        values: &[T],
+        values: &(impl Values<T> + ?Sized),
         result: Option<&mut [T]>,
         op: impl Reduction<T>,
         root: Root,
@@ -196,8 +213,8 @@ impl<A: Threading> InterComm<A> {
     /// As [`InterComm::allgather_into`], or when the element has no such operation.
     pub fn allreduce_into<T: Data>(
         &self,
-        values: &[T],
-        result: &mut [T],
+        values: &(impl Values<T> + ?Sized),
+        result: &mut (impl ValuesMut<T> + ?Sized),
         op: impl Reduction<T>,
     ) -> Result<()> {
         self.run(collective::allreduce(values, result, op))
@@ -211,8 +228,8 @@ impl<A: Threading> InterComm<A> {
     /// As [`InterComm::allreduce_into`].
     pub fn reduce_scatter_block_into<T: Data>(
         &self,
-        values: &[T],
-        result: &mut [T],
+        values: &(impl Values<T> + ?Sized),
+        result: &mut (impl ValuesMut<T> + ?Sized),
         op: impl Reduction<T>,
     ) -> Result<()> {
         self.run(collective::reduce_scatter_block(values, result, op))
@@ -225,9 +242,9 @@ impl<A: Threading> InterComm<A> {
     /// As there.
     pub fn reduce_scatter<T: Data>(
         &self,
-        values: &[T],
+        values: &(impl Values<T> + ?Sized),
         counts: &[usize],
-        result: &mut [T],
+        result: &mut (impl ValuesMut<T> + ?Sized),
         op: impl Reduction<T>,
     ) -> Result<()> {
         self.run(collective::reduce_scatter(values, counts, result, op))

@@ -1,17 +1,25 @@
 //! Messages between two groups: those of a communicator, with ranks of the remote group.
 
+use std::mem::MaybeUninit;
+
 use oxmpi_core::{Destination, Result, Source, Status, Tag, Threading};
 
 use super::InterComm;
 use crate::comm::{Message, OwnedRequest};
 use crate::data::Data;
+use crate::values::{Values, ValuesMut};
 
 impl<A: Threading> InterComm<A> {
     /// Sends `values` to rank `to` of the remote group, as [`Comm::send`](crate::Comm::send).
     ///
     /// # Errors
     /// As there.
-    pub fn send<T: Data>(&self, values: &[T], to: impl Into<Destination>, tag: u32) -> Result<()> {
+    pub fn send<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        to: impl Into<Destination>,
+        tag: u32,
+    ) -> Result<()> {
         self.remote.send(values, to, tag)
     }
 
@@ -19,7 +27,12 @@ impl<A: Threading> InterComm<A> {
     ///
     /// # Errors
     /// As there.
-    pub fn ssend<T: Data>(&self, values: &[T], to: impl Into<Destination>, tag: u32) -> Result<()> {
+    pub fn ssend<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        to: impl Into<Destination>,
+        tag: u32,
+    ) -> Result<()> {
         self.remote.ssend(values, to, tag)
     }
 
@@ -27,7 +40,12 @@ impl<A: Threading> InterComm<A> {
     ///
     /// # Errors
     /// As there.
-    pub fn rsend<T: Data>(&self, values: &[T], to: impl Into<Destination>, tag: u32) -> Result<()> {
+    pub fn rsend<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        to: impl Into<Destination>,
+        tag: u32,
+    ) -> Result<()> {
         self.remote.rsend(values, to, tag)
     }
 
@@ -35,7 +53,12 @@ impl<A: Threading> InterComm<A> {
     ///
     /// # Errors
     /// As there.
-    pub fn bsend<T: Data>(&self, values: &[T], to: impl Into<Destination>, tag: u32) -> Result<()> {
+    pub fn bsend<T: Data>(
+        &self,
+        values: &(impl Values<T> + ?Sized),
+        to: impl Into<Destination>,
+        tag: u32,
+    ) -> Result<()> {
         self.remote.bsend(values, to, tag)
     }
 
@@ -45,7 +68,7 @@ impl<A: Threading> InterComm<A> {
     /// As there.
     pub fn recv<T: Data>(
         &self,
-        values: &mut [T],
+        values: &mut (impl ValuesMut<T> + ?Sized),
         source: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<Status> {
@@ -64,16 +87,29 @@ impl<A: Threading> InterComm<A> {
         self.remote.recv_vec(source, tag)
     }
 
+    /// As [`Comm::recv_uninit`](crate::Comm::recv_uninit), from the remote group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn recv_uninit<'buf, T: Data>(
+        &self,
+        values: &'buf mut [MaybeUninit<T>],
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<(&'buf mut [T], Status)> {
+        self.remote.recv_uninit(values, source, tag)
+    }
+
     /// As [`Comm::sendrecv`](crate::Comm::sendrecv), to and from the remote group.
     ///
     /// # Errors
     /// As there.
     pub fn sendrecv<S: Data, R: Data>(
         &self,
-        send: &[S],
+        send: &(impl Values<S> + ?Sized),
         to: impl Into<Destination>,
         send_tag: u32,
-        recv: &mut [R],
+        recv: &mut (impl ValuesMut<R> + ?Sized),
         from: impl Into<Source>,
         recv_tag: impl Into<Tag>,
     ) -> Result<Status> {

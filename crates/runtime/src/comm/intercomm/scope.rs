@@ -1,5 +1,7 @@
 //! Messages and collectives between two groups that are started, collectives also again and again.
 
+use std::mem::MaybeUninit;
+
 use oxmpi_core::{Destination, Result, Source, Tag, Threading};
 
 use super::InterComm;
@@ -10,6 +12,7 @@ use crate::comm::request::Request;
 use crate::comm::scope::Scope;
 use crate::data::Data;
 use crate::op::{Combine, owned_operation};
+use crate::values::{Values, ValuesMut};
 
 /// Where messages and collectives between two groups are started; made by [`InterComm::scope`]. Ranks are those of
 /// the remote group.
@@ -32,12 +35,12 @@ impl<'scope, 'env, A: Threading> InterScope<'scope, 'env, A> {
     ///
     /// # Errors
     /// As there.
-    pub fn isend<T: Data>(
+    pub fn isend<T: Data, V: Values<T> + ?Sized>(
         self,
-        values: &'env [T],
+        values: &'env V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Read<'env>, A>> {
         self.scope.isend(values, to, tag)
     }
 
@@ -45,12 +48,12 @@ impl<'scope, 'env, A: Threading> InterScope<'scope, 'env, A> {
     ///
     /// # Errors
     /// As there.
-    pub fn issend<T: Data>(
+    pub fn issend<T: Data, V: Values<T> + ?Sized>(
         self,
-        values: &'env [T],
+        values: &'env V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Read<'env>, A>> {
         self.scope.issend(values, to, tag)
     }
 
@@ -58,12 +61,12 @@ impl<'scope, 'env, A: Threading> InterScope<'scope, 'env, A> {
     ///
     /// # Errors
     /// As there.
-    pub fn irsend<T: Data>(
+    pub fn irsend<T: Data, V: Values<T> + ?Sized>(
         self,
-        values: &'env [T],
+        values: &'env V,
         to: impl Into<Destination>,
         tag: u32,
-    ) -> Result<Request<'scope, 'env, &'env [T], A>> {
+    ) -> Result<Request<'scope, 'env, V::Read<'env>, A>> {
         self.scope.irsend(values, to, tag)
     }
 
@@ -71,13 +74,26 @@ impl<'scope, 'env, A: Threading> InterScope<'scope, 'env, A> {
     ///
     /// # Errors
     /// As there.
-    pub fn irecv<T: Data>(
+    pub fn irecv<T: Data, V: ValuesMut<T> + ?Sized>(
         self,
-        values: &'env mut [T],
+        values: &'env mut V,
+        source: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<Request<'scope, 'env, V::Written<'env>, A>> {
+        self.scope.irecv(values, source, tag)
+    }
+
+    /// As [`Scope::irecv_uninit`], from the remote group.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn irecv_uninit<T: Data>(
+        self,
+        values: &'env mut [MaybeUninit<T>],
         source: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<Request<'scope, 'env, &'env mut [T], A>> {
-        self.scope.irecv(values, source, tag)
+        self.scope.irecv_uninit(values, source, tag)
     }
 
     /// Starts a collective between the two groups, as [`Scope::start`].
