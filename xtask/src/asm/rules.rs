@@ -20,7 +20,7 @@ const COLD: &[&str] = &[
     "ShmTx<B>::put_other",
     "::take_other",
     // The transport has something else to do.
-    "Single::progress",
+    "unlocked::progress",
     // The peer sleeps: a system call wakes it.
     "::wake",
 ];
