@@ -40,7 +40,7 @@ pub(crate) const COLLECTIVES: [&str; 9] = [
 /// The options that select variants of the benchmarks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Variants {
-    /// Message lengths in bytes of pingpong, rewritten, network, stream and collectives; each has its own by default
+    /// Message lengths in bytes of pingpong, rewritten, vector, vectors, network, stream and collectives; each has its own by default
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = value_parser!(u32).range(..=1 << 30))]
     sizes: Vec<u32>,
     /// The operations of collectives; all by default

@@ -306,6 +306,23 @@ fn an_owner_that_cannot_write_says_so() {
     assert!(to == message);
 }
 
+/// The claimer joins after its claim, and the owner may sleep in between.
+#[test]
+fn an_owner_does_not_sleep_while_its_claimer_waits_for_pieces() {
+    let [mut owner, claimer] = two();
+    let mut from = vec![1; LEN / 2 * 3];
+    let (key, _) = offer_gaps(&mut owner, &mut from);
+    let offer = claimer.offer();
+    let generation = OfferKey::of_key(&key).generation;
+    assert!(offer.claim(generation, BulkProtocol::Cma.code()));
+    owner.poll_often();
+    assert!(!owner.rx.arm(), "what it waits for is to be noted");
+    owner.poll_often();
+    assert!(owner.rx.arm(), "nothing has come");
+    offer.join([8, LEN as u64]);
+    assert!(!owner.rx.arm(), "the claimer waits for pieces");
+}
+
 #[test]
 fn an_owner_that_writes_too_many_pieces_is_given_up() {
     let [mut owner, mut claimer] = two();

@@ -8,7 +8,7 @@
 //! that was filled before the claim is *pushed*: the message names it, so no claim is needed, and neither side waits for
 //! a cache line of the other. A peer that wants another protocol claims the offer all the same.
 
-mod cma_both;
+mod cma;
 mod double_copy;
 
 use std::vec::Vec;
@@ -420,6 +420,14 @@ impl<B: Bytes> ShmTx<B> {
             let offer = &offered.offer;
             let mut wait = |at, last| waits.push(WordWait::new(*offer.words(), at, last));
             wait(offer.state_word(), offered.state());
+            // The claimer joins after its claim.
+            let may_join = matches!(
+                offered.claimed,
+                Some(BulkProtocol::Cma | BulkProtocol::CmaBoth)
+            );
+            if may_join && offered.shared == Some(0) {
+                wait(offer.join_word(), 0);
+            }
             if let Some(filling) = offered.filling.as_ref().filter(|f| !f.writer.is_full()) {
                 let (at, last) = filling.writer.waits_for();
                 wait(at, last);
