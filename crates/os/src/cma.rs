@@ -258,10 +258,8 @@ mod tests {
         assert_eq!(read(0, &proof, 0, &mut []), Err(CmaError::Gone));
         assert_eq!(read(u32::MAX, &proof, 0, &mut []), Err(CmaError::Gone));
         // SAFETY: nothing is mapped there.
-        assert_eq!(
-            unsafe { write_each(me, &[&bytes], 8) },
-            Err(CmaError::Partly)
-        );
+        let written = unsafe { write_each(me, &[&bytes], 8) };
+        assert_eq!(written, Err(CmaError::Partly));
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let gone = child.id();
         child.wait().unwrap();

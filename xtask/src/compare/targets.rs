@@ -238,7 +238,10 @@ fn patterns(aims: &mut Aims<'_>) {
         }
     }
     for kernel in ["vector", "vectors"] {
-        let (what, cell) = (format!("{kernel} 8 MiB"), FigureKey::new(kernel, 2, 8388608));
+        let (what, cell) = (
+            format!("{kernel} 8 MiB"),
+            FigureKey::new(kernel, 2, 8388608),
+        );
         aims.peer(4, &what, &cell, 1.0 / 0.9);
     }
     aims.peer(
