@@ -113,3 +113,35 @@ impl PackedBuffers {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_other_ranks_may_reach_has_no_gaps() {
+        const LONG: u64 = 1 << 20;
+        let in_place = |mut call: Call| {
+            call.in_place = true;
+            call
+        };
+        let (none, input, output, both) =
+            ([false, false], [true, false], [false, true], [true, true]);
+        for (call, expected) in [
+            (Call::bcast(1, 2, 1, LONG), input),
+            (Call::bcast(0, 2, 1, LONG), none),
+            (Call::scatter(1, 2, 1, LONG), input),
+            (Call::scatter(0, 2, 1, LONG), none),
+            (Call::gather(1, 2, 1, LONG), output),
+            (Call::gather(0, 2, 1, LONG), none),
+            (Call::allgather(0, 2, LONG), input),
+            (in_place(Call::allgather(0, 2, LONG)), output),
+            (Call::alltoall(0, 2, LONG), input),
+            (in_place(Call::alltoall(0, 2, LONG)), output),
+            (Call::alltoall(0, 2, 1024), none),
+            (Call::allreduce(0, 2, 1, 8), both),
+        ] {
+            assert_eq!(needs(&call), expected, "{call:?}");
+        }
+    }
+}
