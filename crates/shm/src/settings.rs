@@ -115,7 +115,8 @@ pub const SETTINGS: &[Setting] = &[
                then it tries another, since ranks move. `slots` copies through ping-pong windows of shared \
                memory, which both ranks write in turn; `copy` through shared memory in the cache, `copy_nt` \
                through shared memory past it (non-temporal stores); with `cma` the receiver copies \
-               from the sender's memory (process_vm_readv), with `cma_both` each side copies a part; \
+               from the sender's memory (process_vm_readv), or the sender to the receiver's if its bytes \
+               have gaps (process_vm_writev), with `cma_both` each side copies a part; \
                `mapped` copies from memory of `World::alloc`; `buffers` uses the buffers of shorter \
                messages. `copy` replaces a protocol that is not available, say by the ptrace scope.",
         check: |text| protocol(text).map(drop),

@@ -4,6 +4,7 @@ mod collectives;
 mod common;
 mod conformance;
 mod doorbells;
+mod gaps;
 mod hostile;
 mod node_barriers;
 mod processes;

@@ -7,9 +7,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::common::{Event, KEY, Rank, WATCHDOG, head, pattern};
+use oxmpi_os::RawBytes;
 use oxmpi_shm::{BulkPreference, BulkProtocol, JoinError, Node, NodeLeader, SegmentLayout};
 use oxmpi_wire::regions::Region;
-use oxmpi_wire::{Access, Fault, Key, Memory, Peer, Sleeper};
+use oxmpi_wire::{Access, Fault, Key, Layout, Memory, Peer, Sleeper};
 
 const PART: &str = "OXMPI_TEST_PART";
 /// The number of messages that the part "die" sends, and what it then prints.
@@ -30,7 +31,7 @@ fn start(part: &str, name: &str) -> Child {
 }
 
 /// Joins rank 1, which plays `part`.
-fn start_peer(part: &str) -> (Rank, Child) {
+pub(crate) fn start_peer(part: &str) -> (Rank, Child) {
     let host = NodeLeader::bind().unwrap();
     let child = start(part, host.name());
     let node = host.serve(SegmentLayout::new(2), KEY, WATCHDOG).unwrap();
@@ -46,6 +47,7 @@ fn rank_one() {
     let join = || Rank::new(Node::join(&name, 1, 2, KEY, WATCHDOG).unwrap());
     match part.as_str() {
         "echo" => echo(join()),
+        "gaps" => crate::gaps::offer_drawn(join()),
         "die" => {
             let mut rank = join();
             for i in 0..SENT {
@@ -54,10 +56,14 @@ fn rank_one() {
             println!("{SAID}");
             stay(&mut rank, u32::MAX);
         }
-        "half-way" | "another-program" => {
+        "half-way" | "half-way-gaps" | "another-program" => {
             let mut rank = join();
-            let mut body = pattern(HALF_WAY, 1);
-            let region = rank.register(&mut body, Access::READ);
+            let stride = if part == "half-way-gaps" { 5000 } else { 4096 };
+            let layout = Layout::strided(4096, stride, (HALF_WAY / 4096) as u32).unwrap();
+            let mut body = pattern(layout.span().end as usize, 1);
+            // SAFETY: the layout is within the body, which outlives the region.
+            let bytes = unsafe { RawBytes::with_layout(body.as_mut_ptr(), layout) };
+            let region = rank.tx.register(bytes, Access::READ, Peer(0)).unwrap();
             let key = rank.tx.expose(&region, Peer(0));
             rank.send(0, 0, &key.0);
             if part == "another-program" {
@@ -157,11 +163,12 @@ fn a_sleeper_notices_that_its_peer_was_killed() {
 
 #[test]
 fn a_get_from_a_killed_peer_ends() {
-    for protocol in BulkProtocol::CLAIMABLE
+    let all = BulkProtocol::CLAIMABLE
         .into_iter()
         .chain([BulkProtocol::Buffers])
-    {
-        let (mut rank, mut child) = start_peer("half-way");
+        .map(|protocol| ("half-way", protocol));
+    for (part, protocol) in all.chain([("half-way-gaps", BulkProtocol::Cma)]) {
+        let (mut rank, mut child) = start_peer(part);
         let mut copy = vec![0; HALF_WAY];
         let region = start_half_way(&mut rank, &mut copy, protocol);
         child.kill().unwrap();

@@ -25,6 +25,7 @@ use self::atomic::{Atomic, Width};
 use self::fast_path::{EnvelopeFilter, QueueHead, ShortMessage};
 use crate::fault::Fault;
 use crate::header::{Envelope, Header};
+use crate::layout::StridedRuns;
 use crate::paths::Limits;
 
 /// The index of a peer within a transport; it is not a rank.
@@ -46,6 +47,16 @@ pub trait Put {
     /// # Panics
     /// If `bytes` is longer than [`Put::room`].
     fn put(&mut self, bytes: &[u8]);
+    /// Appends each of `ranges`, one after the other. A destination to which each [`Put::put`] is a system call does
+    /// it in few.
+    ///
+    /// # Panics
+    /// As [`Put::put`].
+    fn put_each(&mut self, ranges: &[&[u8]]) {
+        for bytes in ranges {
+            self.put(bytes);
+        }
+    }
     /// As [`Put::put`], for a length that the compiler knows: a few move instructions.
     ///
     /// # Panics
@@ -120,6 +131,11 @@ pub trait Bytes: Clone {
     /// The address of the first byte, if all are contiguous in this process's memory: for transports that
     /// copy between address spaces. `None` otherwise.
     fn address(&self) -> Option<u64> {
+        None
+    }
+    /// The address of the first byte, and the places of all counted from there, if they are ranges of equal length at
+    /// equal distances in this process's memory; the last one may be shorter. `None` otherwise.
+    fn strided(&self) -> Option<(u64, StridedRuns)> {
         None
     }
     /// The bytes in one word, if they are eight contiguous bytes; `None` otherwise: use [`Bytes::drain`].

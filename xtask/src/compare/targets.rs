@@ -237,6 +237,13 @@ fn patterns(aims: &mut Aims<'_>) {
             }
         }
     }
+    for kernel in ["vector", "vectors"] {
+        let (what, cell) = (
+            format!("{kernel} 8 MiB"),
+            FigureKey::new(kernel, 2, 8388608),
+        );
+        aims.peer(4, &what, &cell, 1.0 / 0.9);
+    }
     aims.peer(
         4,
         "rate 8 B, one message",

@@ -40,7 +40,7 @@ pub(crate) const COLLECTIVES: [&str; 9] = [
 /// The options that select variants of the benchmarks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Variants {
-    /// Message lengths in bytes of pingpong, rewritten, network, stream and collectives; each has its own by default
+    /// Message lengths in bytes of pingpong, rewritten, vector, vectors, network, stream and collectives; each has its own by default
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = value_parser!(u32).range(..=1 << 30))]
     sizes: Vec<u32>,
     /// The operations of collectives; all by default
@@ -117,10 +117,11 @@ impl Benchmark {
 }
 
 const MESSAGES: &[u32] = &[8, 64, 1024, 8192, 65536, 1048576, 4194304];
+const VECTORS: &[u32] = &[1024, 65536, 1048576, 8388608];
 const PATTERNS: &[u32] = &[8, 65536, 1048576];
 
 /// Every word of `--what` but `all`, in the order in which they run.
-const BENCHMARKS: [Benchmark; 16] = [
+const BENCHMARKS: [Benchmark; 18] = [
     pair("pingpong", "pingpong", "PingPong one way, source untouched").sized(MESSAGES),
     pair(
         "rewritten",
@@ -138,6 +139,19 @@ const BENCHMARKS: [Benchmark; 16] = [
         "PingPong one way, receives posted before",
     )
     .of(&[8]),
+    pair(
+        "vector",
+        "vector",
+        "PingPong one way, from a vector of blocks of 8 B",
+    )
+    .sized(VECTORS),
+    pair(
+        "vectors",
+        "vector",
+        "PingPong one way, from and into vectors of blocks of 8 B",
+    )
+    .with(&["both"])
+    .sized(VECTORS),
     pair("sendrecv", "sendrecv", "Sendrecv").of(PATTERNS),
     pair("exchange", "exchange", "Exchange").of(PATTERNS),
     pair("rate", "rate", "One message of a window of 64").of(&[8]),
@@ -262,7 +276,7 @@ impl Work {
             "stream" if implementation.bare() => false,
             _ if self.network && !implementation.bare() => !implementation.network.is_empty(),
             OURS_ALONE => implementation.name == OURS,
-            ALL_COLLECTIVES if implementation.bare() => false,
+            ALL_COLLECTIVES | "vector" | "vectors" if implementation.bare() => false,
             "crowd" | "barrier" if self.crowded() => !implementation.bare(),
             "memory" | "init" => !implementation.bare(),
             _ => true,

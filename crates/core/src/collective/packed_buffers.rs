@@ -1,7 +1,9 @@
-//! Packs buffers with gaps for collectives in shared memory, which need buffers without.
+//! Packs buffers with gaps for collectives in shared memory that need buffers without: those that compute on them, and
+//! those in which other ranks may read or write them. All others copy by runs.
 
-use oxmpi_coll::catalog::Call;
+use oxmpi_coll::catalog::{Call, Collective};
 use oxmpi_os::RawBytes;
+use oxmpi_shm::node::collective::NodeGroup;
 use oxmpi_wire::Bytes;
 
 use super::super::collective_scratch::Scratch;
@@ -16,6 +18,26 @@ pub(super) struct PackedBuffers {
     /// They hold what the caller's buffers hold.
     pub(super) buffers: Buffers,
     _rooms: [Scratch; 2],
+    is_output_packed: bool,
+}
+
+/// Whether shared memory needs buffers without gaps for such a collective on blocks of `block` bytes.
+pub(super) const fn needs_no_gaps(collective: Collective, block: u64) -> bool {
+    collective.reduces() || NodeGroup::may_show(block)
+}
+
+/// Whether shared memory needs the input, and the output, of this rank without gaps.
+const fn needs(call: &Call) -> [bool; 2] {
+    if !needs_no_gaps(call.collective, call.bytes()) {
+        return [false, false];
+    }
+    let is_root = call.rank == call.root;
+    match call.collective {
+        Collective::Bcast | Collective::Scatter => [is_root, false],
+        Collective::Gather => [false, is_root],
+        Collective::Allgather | Collective::Alltoall => [!call.in_place, call.in_place],
+        _ => [true, true],
+    }
 }
 
 impl Buffers {
@@ -38,7 +60,7 @@ impl Buffers {
 }
 
 impl<A: Threading> Communicator<A> {
-    /// Buffers without gaps, if shared memory may serve the call. Other ranks do not depend on this.
+    /// Buffers without gaps where shared memory needs such, if it may serve the call. Other ranks do not depend on this.
     ///
     /// # Errors
     /// When there is no memory; the other ranks are notified.
@@ -54,10 +76,12 @@ impl<A: Threading> Communicator<A> {
         if !self.group().is_on_one_node() || !serves_in_node(call) {
             return Ok(None);
         }
+        let needs = needs(call);
         let mut memory = [Scratch::default(), Scratch::default()];
         let mut packed = wholes.map(|&bytes| bytes);
-        for ((bytes, room), whole) in packed.iter_mut().zip(&mut memory).zip(wholes) {
-            if !whole.has_gaps() {
+        let places = packed.iter_mut().zip(&mut memory).zip(wholes).zip(needs);
+        for (((bytes, room), whole), needed) in places {
+            if !needed || !whole.has_gaps() {
                 continue;
             }
             let place = match room.grow(whole.len()) {
@@ -75,6 +99,7 @@ impl<A: Threading> Communicator<A> {
         Ok(Some(PackedBuffers {
             buffers: Buffers::new(input, output),
             _rooms: memory,
+            is_output_packed: needs[1],
         }))
     }
 }
@@ -83,8 +108,40 @@ impl PackedBuffers {
     /// Copies the result to the caller's buffer.
     pub(super) fn unpack(&self, given: &Buffers) {
         let output = given.output.whole();
-        if output.has_gaps() {
+        if self.is_output_packed && output.has_gaps() {
             output.copy_from(&self.buffers.output.whole());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_other_ranks_may_reach_has_no_gaps() {
+        const LONG: u64 = 1 << 20;
+        let in_place = |mut call: Call| {
+            call.in_place = true;
+            call
+        };
+        let (none, input, output, both) =
+            ([false, false], [true, false], [false, true], [true, true]);
+        for (call, expected) in [
+            (Call::bcast(1, 2, 1, LONG), input),
+            (Call::bcast(0, 2, 1, LONG), none),
+            (Call::scatter(1, 2, 1, LONG), input),
+            (Call::scatter(0, 2, 1, LONG), none),
+            (Call::gather(1, 2, 1, LONG), output),
+            (Call::gather(0, 2, 1, LONG), none),
+            (Call::allgather(0, 2, LONG), input),
+            (in_place(Call::allgather(0, 2, LONG)), output),
+            (Call::alltoall(0, 2, LONG), input),
+            (in_place(Call::alltoall(0, 2, LONG)), output),
+            (Call::alltoall(0, 2, 1024), none),
+            (Call::allreduce(0, 2, 1, 8), both),
+        ] {
+            assert_eq!(needs(&call), expected, "{call:?}");
         }
     }
 }

@@ -13,6 +13,7 @@ use super::super::group::Group;
 use super::super::operation::Operation;
 use super::super::threading::Threading;
 use super::count_sum::CountSum;
+use super::packed_buffers::needs_no_gaps;
 use super::part_memory::{PartMemory, PartOutside, pairs};
 use crate::error::{Error, Result};
 
@@ -77,13 +78,17 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
         Ok((body, packed))
     }
 
-    /// Memory without gaps that holds the content of the part: its own, or packed memory.
-    fn contiguous(&mut self, part: Part) -> Result<(RawBytes, Option<Box<PackedMessage>>)> {
+    /// Memory that holds the content of the part, without gaps if `needs_no_gaps`: its own, or packed memory.
+    fn in_one_range(
+        &mut self,
+        part: Part,
+        needs_no_gaps: bool,
+    ) -> Result<(RawBytes, Option<Box<PackedMessage>>)> {
         if part.is_empty() {
             return Ok((RawBytes::empty(), None));
         }
         match self.places().whole(part) {
-            Some(bytes) if !bytes.has_gaps() => Ok((bytes, None)),
+            Some(bytes) if !(needs_no_gaps && bytes.has_gaps()) => Ok((bytes, None)),
             _ => (self.filled(part)).map(|(bytes, packed)| (bytes, Some(packed))),
         }
     }
@@ -280,8 +285,10 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
         if !self.state.alone {
             return Ok(IntraNodeStart::Unsupported);
         }
-        let (from, packed_from) = self.contiguous(act.from)?;
-        let (into, packed_into) = self.contiguous(act.into)?;
+        let block = act.count.saturating_mul(self.state.element);
+        let needs_no_gaps = needs_no_gaps(act.collective, block);
+        let (from, packed_from) = self.in_one_range(act.from, needs_no_gaps)?;
+        let (into, packed_into) = self.in_one_range(act.into, needs_no_gaps)?;
         let given = (self.state.element, [from, into]);
         let (members, operation) = (self.members, self.operation);
         members.run_intra_node(act, given, operation)?;

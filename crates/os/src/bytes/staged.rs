@@ -14,16 +14,20 @@ const SHORT: usize = 512;
 /// Length of the buffer for others: a fraction of a first-level cache, so that it stays there.
 const LONG: usize = 8 << 10;
 
-/// Most long ranges that are passed on in one call.
-const RANGES: usize = crate::cma::MAX_RANGES;
+/// Ranges shorter than this part of the buffer are copied into it: of 1 KiB for long messages, where cross-memory
+/// attach takes as long for a range of its own as for its share of the buffer (Zen 5, November 2026).
+const PART: usize = 8;
+
+/// Most long ranges of a short message, and of others, that are passed on in one call.
+const RANGES: [usize; 2] = [PART, crate::cma::MAX_RANGES];
 
 impl RawBytes {
     #[cold]
     #[inline(never)]
     pub(super) fn put_runs(self, at: u64, len: u64, to: &mut impl Put) {
         match len <= SHORT as u64 {
-            true => self.put_staged::<SHORT>(at, len, to),
-            false => self.put_staged::<LONG>(at, len, to),
+            true => self.put_staged::<SHORT, { RANGES[0] }>(at, len, to),
+            false => self.put_staged::<LONG, { RANGES[1] }>(at, len, to),
         }
     }
 
@@ -31,34 +35,50 @@ impl RawBytes {
     #[inline(never)]
     pub(super) fn take_runs(self, at: u64, len: u64, from: &mut impl Take) {
         match len <= SHORT as u64 {
-            true => self.take_staged::<SHORT>(at, len, from),
-            false => self.take_staged::<LONG>(at, len, from),
+            true => self.take_staged::<SHORT, { RANGES[0] }>(at, len, from),
+            false => self.take_staged::<LONG, { RANGES[1] }>(at, len, from),
         }
     }
 
     /// Puts the packed bytes `at..at + len`, which are there.
-    fn put_staged<const N: usize>(self, mut at: u64, len: u64, to: &mut impl Put) {
+    fn put_staged<const N: usize, const RANGES: usize>(
+        self,
+        mut at: u64,
+        len: u64,
+        to: &mut impl Put,
+    ) {
         let (end, mut stage) = (at + len, [0; N]);
+        let mut ranges: [&[u8]; RANGES] = [&[]; RANGES];
         while at < end {
-            let direct = self.long_run::<N>(at, end);
-            let bytes = match direct {
+            let mut count = 0;
+            while let Some((start, len)) = self.long_run::<N>(at, end)
+                && let Some(range) = ranges.get_mut(count)
+            {
                 // SAFETY: the layout names the range; it is initialised and nobody writes it meanwhile by the
                 // contract of `new`.
-                Some((start, len)) => unsafe { std::slice::from_raw_parts(start, len) },
-                None => {
-                    let stage = &mut stage[..N.min((end - at) as usize)];
-                    // SAFETY: the packed bytes are there by the caller's word, and the buffer is so long.
-                    unsafe { self.pack(at, stage.len() as u64, stage.as_mut_ptr()) };
-                    stage
-                }
-            };
-            to.put(bytes);
-            at += bytes.len() as u64;
+                *range = unsafe { std::slice::from_raw_parts(start, len) };
+                at += len as u64;
+                count += 1;
+            }
+            if count > 0 {
+                to.put_each(&ranges[..count]);
+                continue;
+            }
+            let stage = &mut stage[..N.min((end - at) as usize)];
+            // SAFETY: the packed bytes are there by the caller's word, and the buffer is so long.
+            unsafe { self.pack(at, stage.len() as u64, stage.as_mut_ptr()) };
+            to.put(stage);
+            at += stage.len() as u64;
         }
     }
 
     /// Fills the packed bytes `at..at + len`, which are there.
-    fn take_staged<const N: usize>(self, mut at: u64, len: u64, from: &mut impl Take) {
+    fn take_staged<const N: usize, const RANGES: usize>(
+        self,
+        mut at: u64,
+        len: u64,
+        from: &mut impl Take,
+    ) {
         let (end, mut stage) = (at + len, [0; N]);
         let mut ranges: [&mut [u8]; RANGES] = std::array::from_fn(|_| &mut [][..]);
         while at < end {
@@ -93,6 +113,6 @@ impl RawBytes {
         let runs = self.locate(at);
         let len = runs.len.min(end - at) as usize;
         let start = self.start.wrapping_offset(runs.offset as isize);
-        (len >= N / 8).then_some((start, len))
+        (len >= N / PART).then_some((start, len))
     }
 }

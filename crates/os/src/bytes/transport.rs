@@ -1,5 +1,6 @@
 //! [`RawBytes`] as the engine and transports use them.
 
+use oxmpi_wire::layout::{Locate, StridedRuns};
 use oxmpi_wire::{Atomic, Bytes, Put, Take, Width};
 
 use super::RawBytes;
@@ -59,6 +60,21 @@ impl Bytes for RawBytes {
 
     fn address(&self) -> Option<u64> {
         (!self.has_gaps()).then(|| self.start.expose_provenance() as u64)
+    }
+
+    fn strided(&self) -> Option<(u64, StridedRuns)> {
+        if self.len == 0 {
+            return None;
+        }
+        let runs = self.locate(0);
+        let start = self.start.wrapping_offset(runs.offset as isize);
+        let all = runs.times.saturating_mul(runs.len) >= self.len;
+        all.then(|| {
+            (
+                start.expose_provenance() as u64,
+                StridedRuns { offset: 0, ..runs },
+            )
+        })
     }
 
     #[inline(always)]

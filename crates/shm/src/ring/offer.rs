@@ -157,6 +157,11 @@ impl<W: SharedWords> BulkOffer<W> {
         self.at + SHARE
     }
 
+    /// The index of the word that is 0 until the claimer has joined.
+    pub const fn join_word(&self) -> usize {
+        self.at + JOIN
+    }
+
     /// The counters of the FIFO that the bytes go through, if they do.
     pub const fn counters(&self) -> FifoCounters {
         FifoCounters {

@@ -119,15 +119,22 @@ impl Put for CmaBytes<'_> {
     }
 
     fn put(&mut self, bytes: &[u8]) {
-        assert!(bytes.len() <= self.left, "more bytes than room");
-        if self.result.is_ok() {
-            self.result = self.space.check();
+        self.put_each(&[bytes]);
+    }
+
+    fn put_each(&mut self, ranges: &[&[u8]]) {
+        for ranges in ranges.chunks(cma::MAX_RANGES) {
+            let len = ranges.iter().map(|range| range.len()).sum();
+            assert!(len <= self.left, "more bytes than room");
+            if self.result.is_ok() {
+                self.result = self.space.check();
+            }
+            if self.result.is_ok() {
+                // SAFETY: the process was just found to be the peer's. The peer named this memory, in a claim or
+                // a step of a gather, and waits for these bytes.
+                self.result = unsafe { cma::write_each(self.space.pid, ranges, self.at) };
+            }
+            self.skip(len);
         }
-        if self.result.is_ok() {
-            // SAFETY: the process was just found to be the peer's. The peer named this memory, in a claim or
-            // a step of a gather, and waits for these bytes.
-            self.result = unsafe { cma::write(self.space.pid, bytes, self.at) };
-        }
-        self.skip(bytes.len());
     }
 }

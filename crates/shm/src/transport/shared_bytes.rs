@@ -1,9 +1,10 @@
-//! Bytes of shared memory, read or written once from front to back: [`SharedBytes`].
+//! Bytes of shared memory, read or written once from front to back: [`SharedBytes`], [`SharedRuns`].
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oxmpi_os::copy::{copy_from_shared, copy_nt_from_shared, copy_nt_to_shared, copy_to_shared};
+use oxmpi_wire::layout::StridedRuns;
 use oxmpi_wire::{Put, Take};
 
 /// Longest piece that moves as words, in bytes.
@@ -124,6 +125,56 @@ impl Take for NonTemporal<'_> {
         // SAFETY: as in `put`.
         unsafe { copy_nt_from_shared(self.0.at, to) };
         self.0.skip(to.len());
+    }
+}
+
+/// Ranges of shared memory at equal distances, read once from front to back.
+pub(crate) struct SharedRuns {
+    /// Where the offsets of `runs` count from.
+    first: *mut u8,
+    runs: StridedRuns,
+    at: u64,
+    left: usize,
+}
+
+impl SharedRuns {
+    /// The `len` bytes of `runs` from byte `at` on.
+    ///
+    /// # Safety
+    /// Their ranges are mapped shared memory as long as the result is used.
+    pub(crate) unsafe fn new(first: *mut u8, runs: StridedRuns, at: u64, len: usize) -> Self {
+        let left = len;
+        Self {
+            first,
+            runs,
+            at,
+            left,
+        }
+    }
+}
+
+impl Take for SharedRuns {
+    fn left(&self) -> usize {
+        self.left
+    }
+
+    fn take(&mut self, to: &mut [u8]) {
+        assert!(to.len() <= self.left, "more bytes than are left");
+        let (first, end) = (self.first, self.at + to.len() as u64);
+        self.left -= to.len();
+        let mut rest = to;
+        self.runs.visit(self.at, end, &mut |runs| {
+            let mut from = first.wrapping_offset(runs.offset as isize);
+            for _ in 0..runs.times {
+                let to = rest.split_off_mut(..runs.len as usize);
+                let to = to.expect("as many bytes as are visited");
+                // SAFETY: within the ranges, which are mapped by the contract of `new`; no slice of this process
+                // overlaps the segment.
+                unsafe { copy_from_shared(from, to) };
+                from = from.wrapping_offset(runs.stride as isize);
+            }
+        });
+        self.at = end;
     }
 }
 

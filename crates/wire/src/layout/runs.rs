@@ -1,5 +1,7 @@
 //! Ranges of memory that packed bytes occupy: one ([`ByteRun`]) or many at equal distances ([`StridedRuns`]).
 
+use core::ops::Range;
+
 /// A contiguous range of memory: `len` bytes from `offset`, counted from the layout's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteRun {
@@ -74,6 +76,19 @@ impl StridedRuns {
                 ..self
             }
         }
+    }
+
+    /// The offsets that the ranges of bytes `from..to` occupy, gaps included. `None` if there are no bytes, or an offset
+    /// exceeds 63 bits. The ranges may be those of a stranger, but for their length.
+    #[must_use]
+    pub fn span(&self, from: u64, to: u64) -> Option<Range<i64>> {
+        let last = to.checked_sub(1).filter(|&last| from <= last)?;
+        let [first, last] = [from, last].map(|at| {
+            let index = i64::try_from(at / self.len).ok()?;
+            index.checked_mul(self.stride)?.checked_add(self.offset)
+        });
+        let (low, high) = (first?.min(last?), first?.max(last?));
+        Some(low..high.checked_add_unsigned(self.len)?)
     }
 
     /// Calls `with` for the bytes `from..to` of the ranges, in order: the end of one range, whole ranges, the start

@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 use std::string::ToString;
 
 use super::shape::{Node, Placed, Shape};
-use super::{Basic, Block, Datatype, DatatypeError, Dimension, Member, Order};
+use super::{Basic, Block, Datatype, DatatypeError, Dimension, Member, Order, StridedRuns};
 
 static INT: Datatype = Datatype::basic(Basic::new(1, 4, 4));
 static DOUBLE: Datatype = Datatype::basic(Basic::new(2, 8, 8));
@@ -172,4 +172,31 @@ fn signatures_do_not_depend_on_places() {
     assert_ne!(half.signature(), pairs.signature());
     assert_eq!(pairs.signature().elements_in(12_000_004), Some(2_000_001));
     assert_eq!(pairs.signature().elements_in(12_000_005), None);
+}
+
+#[test]
+fn spans_cover_the_ranges_of_bytes() {
+    for stride in [-9, -3, 2, 9] {
+        let runs = StridedRuns {
+            offset: 5,
+            len: 3,
+            stride,
+            times: 8,
+        };
+        for (from, to) in (0..24).flat_map(|from| (from..=24).map(move |to| (from, to))) {
+            let ranges = (from..to).map(|at| 5 + (at / 3) as i64 * stride);
+            let low = ranges.clone().min();
+            let span = low.zip(ranges.max()).map(|(low, high)| low..high + 3);
+            assert_eq!(runs.span(from, to), span, "{from}..{to} at {stride}");
+        }
+    }
+    let far = StridedRuns {
+        stride: i64::MAX,
+        times: u64::MAX,
+        ..StridedRuns::one(0, 1)
+    };
+    assert_eq!(
+        [far.span(0, 3), far.span(1, 2), far.span(0, u64::MAX)],
+        [const { None }; 3]
+    );
 }

@@ -201,7 +201,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     }
 
     /// Reads as [`CollectiveRun::read`] to an output, past the caches if [it exceeds
-    /// them](NodeGroup::exceeds_caches).
+    /// them](NodeGroup::exceeds_caches) and has no gaps, which bytes reach by way of a buffer in the cache.
     #[inline(always)]
     pub(super) fn read_out(
         &mut self,
@@ -210,7 +210,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         output: &RawBytes,
         part: (u64, usize),
     ) {
-        match non_temporal && part.1 >= non_temporal::MIN_LEN {
+        match non_temporal && part.1 >= non_temporal::MIN_LEN && !output.has_gaps() {
             false => self.read(from, output, part),
             true => self.read_non_temporal(from, output, part),
         }

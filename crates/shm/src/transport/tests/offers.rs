@@ -4,7 +4,9 @@ use std::vec::Vec;
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::regions::Region;
-use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Sleeper, Token, Tx};
+use oxmpi_wire::{
+    Access, Fault, Key, Layout, Local, Memory, Peer, Remote, Rma, Sleeper, Token, Tx,
+};
 
 use super::{Rank, put, ranks};
 use crate::ring::{BulkOffer, MappedWords, OfferStage, OwnerProgress, STRIDE};
@@ -265,6 +267,75 @@ fn a_failed_shared_get_waits_for_the_pieces_of_the_owner() {
     }
     assert_eq!(claimer.log.done, [(Token(1), Ok(()))]);
     assert!(to == from);
+}
+
+/// An offer by rank 0 of bytes with gaps, and its message.
+fn offer_gaps(owner: &mut Rank, memory: &mut [u8]) -> (Key, Vec<u8>) {
+    let layout = Layout::strided(2000, 3000, (LEN / 2000) as u32).unwrap();
+    // SAFETY: the test keeps the memory until it ends.
+    let bytes = unsafe { RawBytes::with_layout(memory.as_mut_ptr(), layout) };
+    let region = owner.tx.register(bytes, Access::READ, Peer(0)).unwrap();
+    let ranges = memory.chunks(3000).map(|range| &range[..2000]);
+    let message = ranges.flatten().copied().collect();
+    (owner.tx.expose(&region, Peer(1)), message)
+}
+
+/// The owner of bytes with gaps, which alone could write them, does not write its own process.
+#[test]
+fn an_owner_that_cannot_write_says_so() {
+    let [mut owner, mut claimer] = two();
+    let (mut from, mut to) = (
+        (0..LEN / 2 * 3).map(|i| (i / 7) as u8).collect::<Vec<_>>(),
+        vec![0; LEN],
+    );
+    let (key, message) = offer_gaps(&mut owner, &mut from);
+    if !single_copy() {
+        return;
+    }
+    claimer.get(&key, &mut to, BulkProtocol::Cma);
+    claimer.poll_often();
+    assert_eq!(owner.offer().shared(), OwnerProgress::Pieces(0));
+    assert!(claimer.log.done.is_empty(), "nobody has written yet");
+    owner.poll();
+    assert_eq!(owner.offer().shared(), OwnerProgress::Failed);
+    for _ in 0..100 {
+        owner.poll_often();
+        claimer.poll_often();
+    }
+    assert_eq!(claimer.log.done, [(Token(1), Ok(()))]);
+    assert!(to == message);
+}
+
+/// The claimer joins after its claim, and the owner may sleep in between.
+#[test]
+fn an_owner_does_not_sleep_while_its_claimer_waits_for_pieces() {
+    let [mut owner, claimer] = two();
+    let mut from = vec![1; LEN / 2 * 3];
+    let (key, _) = offer_gaps(&mut owner, &mut from);
+    let offer = claimer.offer();
+    let generation = OfferKey::of_key(&key).generation;
+    assert!(offer.claim(generation, BulkProtocol::Cma.code()));
+    owner.poll_often();
+    assert!(!owner.rx.arm(), "what it waits for is to be noted");
+    owner.poll_often();
+    assert!(owner.rx.arm(), "nothing has come");
+    offer.join([8, LEN as u64]);
+    assert!(!owner.rx.arm(), "the claimer waits for pieces");
+}
+
+#[test]
+fn an_owner_that_writes_too_many_pieces_is_given_up() {
+    let [mut owner, mut claimer] = two();
+    let (mut from, mut to) = (vec![1; LEN / 2 * 3], vec![0; LEN]);
+    let (key, _) = offer_gaps(&mut owner, &mut from);
+    if !single_copy() {
+        return;
+    }
+    claimer.get(&key, &mut to, BulkProtocol::Cma);
+    owner.offer().share(OwnerProgress::Pieces(PIECES + 1));
+    claimer.poll_often();
+    let why = Fault::Protocol("more pieces than the message has");
+    assert_eq!(claimer.log.lost, [(Peer(0), why)]);
 }
 
 #[test]

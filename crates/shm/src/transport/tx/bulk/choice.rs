@@ -10,6 +10,7 @@
 //!    that by the estimates all trials together cost at most 1% of the time.
 //!
 //! Gets while a message goes the other way have a table of their own: then the peer's processor has work of its own.
+//! So have gets of bytes with gaps: their costs depend on the length of the ranges, not on the size alone.
 //! Of a pair that exchanges messages the lower rank chooses and the higher one follows: each side's choice changes
 //! what the other side measures, and a ping-pong window is fast only if both use it.
 //!
@@ -31,6 +32,8 @@ pub struct BulkChoice {
     pub max_len: u64,
     /// Whether messages go the other way at the same time.
     pub bidirectional: bool,
+    /// Whether the bytes have gaps on either side.
+    pub gaps: bool,
     /// The protocol that is used now.
     pub protocol: BulkProtocol,
     /// Why that one.
@@ -233,7 +236,7 @@ impl CostTable {
     }
 
     /// The choice of each size class that was used.
-    pub(super) fn choices(&self, bidirectional: bool) -> Vec<BulkChoice> {
+    pub(super) fn choices(&self, bidirectional: bool, gaps: bool) -> Vec<BulkChoice> {
         let all = BulkProtocol::CLAIMABLE
             .into_iter()
             .fold(ProtocolSet::default(), ProtocolSet::with);
@@ -261,6 +264,7 @@ impl CostTable {
                     u64::MAX
                 },
                 bidirectional,
+                gaps,
                 protocol,
                 reason,
                 costs,
@@ -360,7 +364,7 @@ mod tests {
         assert!(taken[1] > 19_000, "{taken:?}");
         assert!(taken[1..5].iter().all(|&n| n > 0), "{taken:?}");
         assert!(slowdown < 1.02, "{slowdown}");
-        let choice = table.choices(false)[0];
+        let choice = table.choices(false, false)[0];
         assert_eq!(
             (choice.protocol, choice.reason),
             (BulkProtocol::Copy, "the best by trial")
@@ -440,14 +444,14 @@ mod tests {
         let mut table = CostTable::default();
         let (taken, slowdown) = run(&mut table, MIB, &[(BulkProtocol::Cma, 65)], 100);
         assert_eq!((taken[3], slowdown), (100, 1.0));
-        assert_eq!(table.choices(false)[0].reason, "no other was tried");
+        assert_eq!(table.choices(false, false)[0].reason, "no other was tried");
     }
 
     #[test]
     fn a_delayed_get_changes_little() {
         let mut table = CostTable::default();
         run(&mut table, MIB, &COSTS, 100);
-        let cost = |table: &CostTable| table.choices(false)[0].costs[1].1.expect("tried");
+        let cost = |table: &CostTable| table.choices(false, false)[0].costs[1].1.expect("tried");
         let before = cost(&table);
         for ns in [20 * MIB / 1024, 1 << 40] {
             table.learn(MIB, BulkProtocol::Copy, Duration::from_nanos(ns));

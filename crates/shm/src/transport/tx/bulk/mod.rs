@@ -71,6 +71,8 @@ pub(in crate::transport) struct TimedGet {
     protocol: BulkProtocol,
     /// Whether something went the other way, too.
     bidirectional: bool,
+    /// Whether the bytes have gaps on either side.
+    gaps: bool,
     started: Instant,
     len: u64,
 }

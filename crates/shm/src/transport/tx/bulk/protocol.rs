@@ -12,11 +12,14 @@ pub enum BulkProtocol {
     Copy,
     /// Through a FIFO, which the sender fills by non-temporal stores: past the caches.
     CopyNt,
-    /// The receiver copies from address space to address space (cross-memory attach, process_vm_readv).
+    /// One side copies from address space to address space (cross-memory attach): the receiver reads, or the sender
+    /// writes if its bytes have gaps. A range of its own costs the side that copies 60 ns, the other side 500 ns (Zen 5,
+    /// November 2026), so where both have gaps it is not available.
     Cma,
     /// Both sides copy from address space to address space, each the next piece that is left.
     CmaBoth,
-    /// The receiver copies from memory of the sender that it has mapped.
+    /// The receiver copies from memory of the sender that it has mapped: contiguous bytes, or ranges of equal length at
+    /// equal distances.
     Mapped,
 }
 

@@ -1,6 +1,7 @@
 //! One claim: what it takes, how far it has come, and what a step of it came to.
 
 use oxmpi_wire::Fault;
+use oxmpi_wire::layout::StridedRuns;
 use oxmpi_wire::regions::RegionId;
 
 use crate::ring::{BulkOffer, ClaimLost, Corrupt, FifoReader, MappedWords, OfferStage};
@@ -41,8 +42,12 @@ pub(super) enum ClaimProgress {
         from: u64,
         done: u64,
     },
-    /// Copies mapped memory from address `from` on; `done` bytes are here.
-    Copying { from: *mut u8, done: u64 },
+    /// Copies mapped memory, whose places count from address `from`; `done` bytes are here.
+    Copying {
+        from: *mut u8,
+        runs: StridedRuns,
+        done: u64,
+    },
     /// Both sides copy pieces of the owner's memory.
     Sharing {
         process: PeerProcess,
@@ -54,6 +59,8 @@ pub(super) enum ClaimProgress {
         /// more, waits for those of the owner, and then pulls.
         failed: bool,
     },
+    /// The owner writes all pieces to this rank's memory; `theirs` of them are there.
+    Written { theirs: u64 },
     /// The protocol failed: pull as soon as there is room to ask.
     Pull,
 }

@@ -1,4 +1,5 @@
-//! The claimer's side of cross-memory attach: it reads the owner's memory, all of it or every piece that it takes.
+//! The claimer's side of cross-memory attach: it reads the owner's memory, all of it or every piece that it takes; or it
+//! waits for the pieces of an owner whose bytes have gaps.
 
 use oxmpi_os::cma::CmaError;
 use oxmpi_wire::{Bytes, Fault};
@@ -10,6 +11,9 @@ use crate::transport::control::OperationId;
 use crate::transport::tx::ShmTx;
 use crate::transport::tx::bulk::grant::piece;
 use crate::transport::tx::bulk::{BATCH, OpenOperation};
+
+/// What an owner reports that breaks the protocol.
+const TOO_MANY: Corrupt = Corrupt("more pieces than the message has");
 
 impl<B: Bytes> ShmTx<B> {
     /// The process of `peer`, if this one may read its memory.
@@ -61,6 +65,23 @@ impl<B: Bytes> ShmTx<B> {
         self.read(claim.peer, source.result(), complete)
     }
 
+    /// Looks how far the owner has come, which writes all pieces.
+    pub(super) fn await_pieces(claim: &mut Claim) -> ClaimStep {
+        let pieces = claim.timed.len.div_ceil(piece(claim.timed.len));
+        let ClaimProgress::Written { theirs } = &mut claim.progress else {
+            return ClaimStep::Idle;
+        };
+        match claim.offer.shared() {
+            OwnerProgress::Failed => ClaimStep::Unavailable,
+            OwnerProgress::Pieces(n) if n == pieces => ClaimStep::Complete,
+            OwnerProgress::Pieces(n) if n < pieces => {
+                *theirs = n;
+                ClaimStep::Idle
+            }
+            OwnerProgress::Pieces(_) => TOO_MANY.into(),
+        }
+    }
+
     /// Reads the next piece that the owner has not taken.
     pub(super) fn read_shared_piece(
         &mut self,
@@ -108,7 +129,7 @@ impl<B: Bytes> ShmTx<B> {
                     *theirs = n;
                     ClaimStep::Idle
                 }
-                _ => Corrupt("more pieces than the message has").into(),
+                _ => TOO_MANY.into(),
             },
             (OwnerProgress::Failed, true) => ClaimStep::Unavailable,
             (OwnerProgress::Failed, false) => {

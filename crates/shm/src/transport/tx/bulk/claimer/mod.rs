@@ -41,10 +41,17 @@ pub(in crate::transport) struct Claims {
 /// The measured costs of gets from one peer.
 #[derive(Clone, Default)]
 struct PeerCosts {
-    /// While nothing goes the other way; while something does.
-    tables: [CostTable; 2],
+    /// Of contiguous bytes while nothing goes the other way, and while something does; then of bytes with gaps on
+    /// either side.
+    tables: [CostTable; 4],
     /// When the last get ended.
     ended: Option<Instant>,
+}
+
+impl PeerCosts {
+    fn table(&mut self, bidirectional: bool, gaps: bool) -> &mut CostTable {
+        &mut self.tables[2 * usize::from(gaps) + usize::from(bidirectional)]
+    }
 }
 
 impl Claims {
@@ -63,8 +70,11 @@ impl Claims {
     pub(super) fn choices(&self, peer: u32, preference: &BulkPreference) -> Vec<BulkChoice> {
         let known = self.costs.get(peer as usize).and_then(Option::as_ref);
         let mut choices = known.map_or_else(Vec::new, |known| {
-            let [one_way, bidirectional] = &known.tables;
-            [one_way.choices(false), bidirectional.choices(true)].concat()
+            let kinds = [(false, false), (true, false), (false, true), (true, true)];
+            let tables = known.tables.iter().zip(kinds);
+            tables
+                .flat_map(|(table, (bidirectional, gaps))| table.choices(bidirectional, gaps))
+                .collect()
         });
         if let Some(protocol) = preference.protocol {
             for choice in &mut choices {
@@ -104,6 +114,7 @@ impl<B: Bytes> ShmTx<B> {
         }
         let started = Instant::now();
         let bidirectional = self.offers.has_open(peer);
+        let gaps = offered.address == 0 || self.target(peer, id).is_none();
         let protocols = self.open_protocols(peer, id, offered, at, len);
         let last_protocol = self.offers.last_protocol(peer, len);
         let pushed_here = offered.pushed.is_some() && protocols.has(BulkProtocol::Slots);
@@ -119,7 +130,9 @@ impl<B: Bytes> ShmTx<B> {
             None if peer_chooses && protocols.has(last_protocol) => last_protocol,
             None if protocols != ProtocolSet::default() => {
                 let known = self.claims.costs[peer as usize].get_or_insert_default();
-                known.tables[usize::from(bidirectional)].pick(len, protocols, pushed_here)
+                known
+                    .table(bidirectional, gaps)
+                    .pick(len, protocols, pushed_here)
             }
             _ => return false,
         };
@@ -129,16 +142,20 @@ impl<B: Bytes> ShmTx<B> {
         }
         let from = offered.address.wrapping_add(at);
         let process = self.peer_process(peer);
+        let target = self.target(peer, id);
+        let join = || target.into_iter().for_each(|to| offer.join([to, len]));
         let progress = match (protocol, process) {
+            (BulkProtocol::Cma, Some(_)) if offered.address == 0 => {
+                join();
+                ClaimProgress::Written { theirs: 0 }
+            }
             (BulkProtocol::Cma, Some(process)) => ClaimProgress::Reading {
                 process,
                 from,
                 done: 0,
             },
             (BulkProtocol::CmaBoth, Some(process)) => {
-                if let Some(to) = self.target(peer, id) {
-                    offer.join([to, len]);
-                }
+                join();
                 ClaimProgress::Sharing {
                     process,
                     from,
@@ -148,7 +165,11 @@ impl<B: Bytes> ShmTx<B> {
                 }
             }
             (BulkProtocol::Mapped, _) => match self.mapped(peer, offered, at, len) {
-                Some(from) => ClaimProgress::Copying { from, done: 0 },
+                Some((from, runs)) => ClaimProgress::Copying {
+                    from,
+                    runs,
+                    done: 0,
+                },
                 None => ClaimProgress::Pull,
             },
             _ => match pushed.map(|pushed| self.begin_draining(peer, &offer, len, pushed)) {
@@ -175,6 +196,7 @@ impl<B: Bytes> ShmTx<B> {
             timed: TimedGet {
                 protocol,
                 bidirectional,
+                gaps,
                 started,
                 len,
             },
@@ -208,10 +230,14 @@ impl<B: Bytes> ShmTx<B> {
             None => true,
             Some(protocol) => matches!(protocol, BulkProtocol::Cma | BulkProtocol::CmaBoth),
         };
-        if may_use_cma && offered.address != 0 && self.peer_process(peer).is_some() {
-            protocols = protocols.with(BulkProtocol::Cma);
-            // The owner writes its pieces to one range of this process.
-            if at == 0 && len > piece(len) && self.target(peer, id).is_some() {
+        if may_use_cma && self.peer_process(peer).is_some() {
+            // The owner writes pieces to one range of this process.
+            let owner_can = at == 0 && self.target(peer, id).is_some();
+            let reads = offered.address != 0;
+            if reads || owner_can {
+                protocols = protocols.with(BulkProtocol::Cma);
+            }
+            if reads && owner_can && len > piece(len) {
                 protocols = protocols.with(BulkProtocol::CmaBoth);
             }
         }
@@ -316,7 +342,7 @@ impl<B: Bytes> ShmTx<B> {
         // Gets go one after the other: this one waited for the one before.
         let ended = costs.ended.replace(now);
         let started = ended.map_or(timed.started, |ended| ended.max(timed.started));
-        costs.tables[usize::from(timed.bidirectional)].learn(
+        costs.table(timed.bidirectional, timed.gaps).learn(
             timed.len,
             timed.protocol,
             now.duration_since(started),
@@ -343,6 +369,7 @@ impl<B: Bytes> ShmTx<B> {
             ClaimProgress::Reading { .. } => self.read_piece(claim, &open),
             ClaimProgress::Copying { .. } => self.copy_mapped(claim, &open),
             ClaimProgress::Sharing { .. } => self.read_shared_piece(claim, &open),
+            ClaimProgress::Written { .. } => Self::await_pieces(claim),
             ClaimProgress::Pull => {
                 if !self.pull(
                     claim.peer,
@@ -370,7 +397,9 @@ impl<B: Bytes> ShmTx<B> {
             let (at, last) = match &claim.progress {
                 ClaimProgress::Waiting { granted } => (offer.grant_word(), *granted),
                 ClaimProgress::Draining { reader, .. } => reader.waits_for(),
-                ClaimProgress::Sharing { theirs, .. } => (offer.share_word(), *theirs),
+                ClaimProgress::Sharing { theirs, .. } | ClaimProgress::Written { theirs } => {
+                    (offer.share_word(), *theirs)
+                }
                 _ => continue,
             };
             waits.push(WordWait::new(*offer.words(), at, last));

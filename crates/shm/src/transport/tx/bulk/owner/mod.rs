@@ -8,7 +8,7 @@
 //! that was filled before the claim is *pushed*: the message names it, so no claim is needed, and neither side waits for
 //! a cache line of the other. A peer that wants another protocol claims the offer all the same.
 
-mod cma_both;
+mod cma;
 mod double_copy;
 
 use std::vec::Vec;
@@ -24,7 +24,7 @@ use super::protocol::BulkProtocol;
 use crate::ring::{BulkOffer, Corrupt, MappedWords, OfferStage};
 use crate::segment::area::{FIFOS, OFFERS_PER_PEER};
 use crate::transport::cma::CmaAccess;
-use crate::transport::offer_key::OfferKey;
+use crate::transport::offer_key::{EqualRanges, OfferKey};
 use crate::transport::tx::{ShmTx, WordWait};
 
 /// All offers of a rank.
@@ -64,7 +64,7 @@ struct OwnedOffer {
     claimed: Option<BulkProtocol>,
     /// The region is released once the claimer has finished.
     released: bool,
-    /// With `CmaBoth`: the pieces that this rank has copied; `None` once it copies no more.
+    /// With `Cma` and `CmaBoth`: the pieces that this rank has copied; `None` once it copies no more.
     shared: Option<u64>,
 }
 
@@ -211,16 +211,31 @@ impl<B: Bytes> ShmTx<B> {
         peer_state.generation = generation;
         peer_state.taken |= 1 << place;
         self.has_slow_work = true;
-        let first = std::ptr::with_exposed_provenance(address as usize);
-        let areas = self.segment.rank_areas().filter(|_| address != 0);
-        let heap = areas.and_then(|areas| areas.offset(self.me, first, len));
+        let (heap, ranges) = self.place_in_heap(region).unzip();
         Some(OfferKey {
             place: Some(place),
             generation,
             address,
             heap,
+            ranges: ranges.flatten(),
             pushed,
         })
+    }
+
+    /// The offset of the first byte of `region` in this rank's area of the heap, and its ranges if it has gaps; `None`
+    /// if some bytes lie elsewhere, or a key cannot say where.
+    fn place_in_heap(&self, region: RegionId) -> Option<(u64, Option<EqualRanges>)> {
+        let areas = self.segment.rank_areas()?;
+        let bytes = self.regions.bytes(region)?;
+        let (first, runs) = bytes.strided()?;
+        let span = runs.span(0, bytes.len())?;
+        let low = std::ptr::with_exposed_provenance(first.checked_add_signed(span.start)? as usize);
+        let place = areas.offset(self.me, low, span.start.abs_diff(span.end))?;
+        let ranges = match bytes.address() {
+            Some(_) => None,
+            None => Some(EqualRanges::of(&runs)?),
+        };
+        Some((place.checked_add_signed(-span.start)?, ranges))
     }
 
     /// Takes the offer of `region` back, or lets its claimer finish; until then the region stays in use.
@@ -348,7 +363,8 @@ impl<B: Bytes> ShmTx<B> {
         if self.offers.open[i].claimed.is_none() {
             self.claimed(i, protocol);
         }
-        if protocol == BulkProtocol::CmaBoth {
+        // By `Cma` the claimer joins only where it cannot read, so that this rank copies all.
+        if matches!(protocol, BulkProtocol::Cma | BulkProtocol::CmaBoth) {
             return Ok(self.share_piece(i));
         }
         self.fill(i, MAX_COPY)
@@ -404,6 +420,14 @@ impl<B: Bytes> ShmTx<B> {
             let offer = &offered.offer;
             let mut wait = |at, last| waits.push(WordWait::new(*offer.words(), at, last));
             wait(offer.state_word(), offered.state());
+            // The claimer joins after its claim.
+            let may_join = matches!(
+                offered.claimed,
+                Some(BulkProtocol::Cma | BulkProtocol::CmaBoth)
+            );
+            if may_join && offered.shared == Some(0) {
+                wait(offer.join_word(), 0);
+            }
             if let Some(filling) = offered.filling.as_ref().filter(|f| !f.writer.is_full()) {
                 let (at, last) = filling.writer.waits_for();
                 wait(at, last);

@@ -1,4 +1,5 @@
-//! The owner's side of [`CmaBoth`](crate::transport::BulkProtocol::CmaBoth): it writes pieces into the claimer's memory.
+//! The owner's side of cross-memory attach: it writes pieces into the claimer's memory, those that it takes by
+//! [`CmaBoth`](BulkProtocol::CmaBoth), or all of bytes with gaps by [`Cma`](BulkProtocol::Cma).
 
 use oxmpi_os::cma::CmaError;
 use oxmpi_wire::{Bytes, Fault};
@@ -7,6 +8,8 @@ use crate::ring::OwnerProgress;
 use crate::transport::cma::{CmaAccess, CmaBytes};
 use crate::transport::tx::ShmTx;
 use crate::transport::tx::bulk::grant::piece;
+use crate::transport::tx::bulk::protocol::BulkProtocol;
+
 impl<B: Bytes> ShmTx<B> {
     /// Writes the next piece of offer `i` into the claimer's memory. Whether it did.
     pub(super) fn share_piece(&mut self, i: usize) -> bool {
@@ -25,7 +28,11 @@ impl<B: Bytes> ShmTx<B> {
         // A peer that claims the number of this process would choose which bytes of this process to overwrite.
         let process = process.filter(|process| !process.is_this_process());
         let (Some(process), true) = (process, len <= offered.len) else {
-            offered.shared = None; // the claimer copies all pieces
+            offered.shared = None; // the claimer copies all pieces, if it can
+            if offered.claimed == Some(BulkProtocol::Cma) {
+                offer.share(OwnerProgress::Failed);
+                return true;
+            }
             return false;
         };
         let size = piece(len);
