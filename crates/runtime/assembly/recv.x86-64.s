@@ -13,7 +13,7 @@
     mov r12, rdx
     mov r13, rsi
     mov rbx, rdi
-    movabs r14, -9223372036854775785
+    movabs r14, -9223372036854775784
     lea r11, [rsi + 8]
     cmp rcx, qword ptr [rsi + 24]
     jae .L0
@@ -84,7 +84,7 @@
     cmp al, 2
     jne .L7
 .L3:
-    movabs r14, -9223372036854775785
+    movabs r14, -9223372036854775784
 .L2:
     mov qword ptr [rsp + 16], r12
     mov qword ptr [rsp + 24], 8
@@ -126,10 +126,10 @@
     ret
 .L7:
     cmp al, 1
-    movabs r14, -9223372036854775785
+    movabs r14, -9223372036854775784
     jne .L9
     mov rdi, r11
-    call <oxmpi_core::ownership::single::Single::progress>
+    call <oxmpi_core::ownership::unlocked::progress>
     jmp .L9
 .L5:
     add rdi, rax

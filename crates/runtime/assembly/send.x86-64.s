@@ -85,7 +85,7 @@
     test al, 1
     jne .L8
 .L9:
-    movabs rax, -9223372036854775785
+    movabs rax, -9223372036854775784
     mov qword ptr [rbx], rax
     jmp .L10
 .L3:

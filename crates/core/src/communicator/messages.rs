@@ -12,6 +12,10 @@ use crate::bytes;
 use crate::envelope::{Source, Status, Tag};
 use crate::error::{MAX_TAG, Result};
 
+/// How many times the endpoint's polls a receive waits on the fast path before the endpoint makes progress otherwise:
+/// about as long as an answer from another core takes.
+const FIRST_POLLS: u32 = 3;
+
 impl<A: Threading> Communicator<A> {
     /// Sends a short message in standard mode, if there is room. False too where the arguments are wrong:
     /// the caller then calls [`Communicator::send`].
@@ -109,17 +113,28 @@ impl<A: Threading> Communicator<A> {
         let Some((from, tag)) = self.pattern(source, tag) else {
             return self.without_pattern(source, tag);
         };
-        self.access.with(Endpoint::check)?;
-        let outcome = self.until_or_hopeless(
-            |endpoint| self.has_no_sender(endpoint, from),
-            |endpoint| {
-                let (polls, context) = (endpoint.polls, self.context());
-                let polled = endpoint.recv_or_post(polls, from, context, tag, bytes);
-                polled.transpose()
+        let poll = |endpoint: &mut Endpoint, polls| {
+            endpoint.recv_or_post(polls, from, self.context(), tag, bytes)
+        };
+        let first = (self.access).with(|endpoint| poll(endpoint, FIRST_POLLS * endpoint.polls))?;
+        let outcome = match first {
+            Some(outcome) => outcome,
+            None => self
+                .until_or_hopeless(
+                    |endpoint| self.has_no_sender(endpoint, from),
+                    |endpoint| poll(endpoint, endpoint.polls).transpose(),
+                )?
+                .unwrap_or_else(|| Err(self.no_sender()))?,
+        };
+        match outcome {
+            FastOutcome::Received(come) => match source {
+                Source::Rank(source) => Ok(Status {
+                    source,
+                    tag: come.tag,
+                    bytes: come.len,
+                }),
+                Source::Any => self.status(Ok(come)),
             },
-        )?;
-        match outcome.unwrap_or_else(|| Err(self.no_sender()))? {
-            FastOutcome::Received(status) => self.status(Ok(status)),
             FastOutcome::Posted(request) => self.wait_open(request),
         }
     }
