@@ -17,7 +17,7 @@ pub type Operation<'a> = &'a dyn Fn(RawBytes, RawBytes, Side);
 pub type OwnedOperation = Box<dyn Fn(RawBytes, RawBytes, Side) + Send>;
 
 /// How elements are converted to wider ones, on which an operation is exact, and back. Both ranges of a
-/// conversion hold the same number of elements and do not overlap.
+/// conversion hold the same number of elements, without gaps, and do not overlap.
 #[derive(Clone, Copy, Debug)]
 pub struct Widening {
     /// Bytes of a wide element.
@@ -31,7 +31,7 @@ pub struct Widening {
 /// Two ranges that hold the same number of elements, as slices.
 ///
 /// # Safety
-/// Both are this process's own memory, in buffers of `F` and of `I` or in a collective's scratch, and
+/// Both are this process's own memory without gaps, in buffers of `F` and of `I` or in a collective's scratch, and
 /// whole numbers of these; they do not overlap, and nothing else writes to them (or, to `into`, reads)
 /// while the slices live.
 pub unsafe fn elements<'a, F, I>(from: RawBytes, into: RawBytes) -> (&'a [F], &'a mut [I])
@@ -46,6 +46,7 @@ where
         );
     }
     // Elements without a size have nothing to combine.
+    debug_assert!(!from.has_gaps() && !into.has_gaps());
     let count = |bytes: RawBytes, size| (bytes.len() as usize).checked_div(size).unwrap_or(0);
     let (from_count, into_count) = (count(from, size_of::<F>()), count(into, size_of::<I>()));
     debug_assert_eq!(from_count, into_count);

@@ -238,7 +238,7 @@ impl<A: Threading> IntraNodeRun<'_, A> {
                 })?;
             }
             Collective::Alltoall => {
-                node_group.alltoall(caller, (given, bytes), output, |caller| {
+                node_group.alltoall(caller, (given, bytes, call.in_place), output, |caller| {
                     caller.copy(call.in_place, (input, mine), (output, mine), bytes)
                 })?;
             }

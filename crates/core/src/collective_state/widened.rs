@@ -13,9 +13,18 @@ pub struct WidenedBuffers {
     widening: Widening,
     /// Bytes of one of the caller's elements.
     element: u64,
-    input: Vec<[RawBytes; 2]>,
-    output: Vec<[RawBytes; 2]>,
+    input: Vec<WidenedRange>,
+    output: Vec<WidenedRange>,
     memory: Vec<Scratch>,
+}
+
+/// A range of the caller's elements, and the wide ones that stand for them.
+#[derive(Debug)]
+struct WidenedRange {
+    given: RawBytes,
+    /// The caller's elements one after another: a copy where `given` has gaps.
+    packed: RawBytes,
+    wide: RawBytes,
 }
 
 impl WidenedBuffers {
@@ -41,41 +50,46 @@ impl WidenedBuffers {
         Some((wide, [input, output]))
     }
 
-    /// The ranges of an area paired with ranges of wide elements, without empty ones; and the area of the
-    /// wide elements.
-    fn area(&mut self, area: &Area) -> Option<(Vec<[RawBytes; 2]>, Area)> {
-        let is_filled = |[given, _]: &[RawBytes; 2]| given.len() > 0;
-        match area {
-            Area::Whole(bytes) => {
-                let [wide] = self.make(&[*bytes])?[..] else {
-                    return None;
-                };
-                let pair = Some([*bytes, wide]).filter(is_filled);
-                Some((pair.into_iter().collect(), Area::Whole(wide)))
-            }
-            Area::Blocks(blocks) if blocks.places().is_empty() => {
-                Some((Vec::new(), Area::Blocks(blocks.clone())))
-            }
-            Area::Blocks(blocks) => {
-                let places = blocks.places();
-                let wide = self.make(places)?;
-                let pairs = places.iter().zip(&wide).map(|(&one, &wide)| [one, wide]);
-                let pairs = pairs.filter(is_filled).collect();
-                Some((
-                    pairs,
-                    Area::Blocks(BlockRanges::new(wide, self.widening.element)),
-                ))
-            }
+    /// The ranges of an area with wide elements, without empty ones; and the area of the wide elements.
+    fn area(&mut self, area: &Area) -> Option<(Vec<WidenedRange>, Area)> {
+        let (places, is_whole) = match area {
+            Area::Whole(bytes) => (std::slice::from_ref(bytes), true),
+            Area::Blocks(blocks) => (blocks.places(), false),
+        };
+        if places.is_empty() {
+            return Some((Vec::new(), area.clone()));
         }
+        let (element, wide) = (self.element, self.widening.element);
+        let wide = self.make(places, |place| {
+            let count = place.len().checked_div(element).unwrap_or(0);
+            count.checked_mul(wide)
+        })?;
+        let copies = self.make(places, |place| {
+            Some(if place.has_gaps() { place.len() } else { 0 })
+        })?;
+        let ranges = (places.iter().zip(copies).zip(&wide)).map(|((&given, copy), &wide)| {
+            let packed = if given.has_gaps() { copy } else { given };
+            WidenedRange {
+                given,
+                packed,
+                wide,
+            }
+        });
+        let ranges = ranges.filter(|range| range.given.len() > 0).collect();
+        let area = match is_whole {
+            true => Area::Whole(*wide.first()?),
+            false => Area::Blocks(BlockRanges::new(wide, self.widening.element)),
+        };
+        Some((ranges, area))
     }
 
-    /// Memory for as many wide elements as there are elements in each of these ranges.
-    fn make(&mut self, places: &[RawBytes]) -> Option<Vec<RawBytes>> {
-        let wide = |place: &RawBytes| {
-            let count = place.len().checked_div(self.element).unwrap_or(0);
-            count.checked_mul(self.widening.element)
-        };
-        let lengths: Vec<u64> = places.iter().map(wide).collect::<Option<_>>()?;
+    /// A range of memory for each of these, with as many bytes as `len` says.
+    fn make(
+        &mut self,
+        places: &[RawBytes],
+        len: impl Fn(&RawBytes) -> Option<u64>,
+    ) -> Option<Vec<RawBytes>> {
+        let lengths: Vec<u64> = places.iter().map(len).collect::<Option<_>>()?;
         let total = lengths
             .iter()
             .try_fold(0, |sum: u64, &len| sum.checked_add(len))?;
@@ -97,15 +111,21 @@ impl WidenedBuffers {
     /// Converts the caller's elements. Also those of the output, so that what the call does not write is
     /// unchanged.
     pub(crate) fn widen(&self) {
-        for &[given, wide] in self.input.iter().chain(&self.output) {
-            (self.widening.widen)(given, wide);
+        for range in self.input.iter().chain(&self.output) {
+            if range.given.has_gaps() {
+                range.packed.copy_from(&range.given);
+            }
+            (self.widening.widen)(range.packed, range.wide);
         }
     }
 
     /// Converts the result back.
     pub(crate) fn narrow(&self) {
-        for &[given, wide] in &self.output {
-            (self.widening.narrow)(wide, given);
+        for range in &self.output {
+            (self.widening.narrow)(range.wide, range.packed);
+            if range.given.has_gaps() {
+                range.given.copy_from(&range.packed);
+            }
         }
     }
 }

@@ -113,20 +113,16 @@ impl<A: Threading> Communicator<A> {
         let Some((from, tag)) = self.pattern(source, tag) else {
             return self.without_pattern(source, tag);
         };
-        let poll = |endpoint: &mut Endpoint, polls| {
-            endpoint.recv_or_post(polls, from, self.context(), tag, bytes)
-        };
-        let first = (self.access).with(|endpoint| poll(endpoint, FIRST_POLLS * endpoint.polls))?;
-        let outcome = match first {
-            Some(outcome) => outcome,
-            None => self
-                .until_or_hopeless(
-                    |endpoint| self.has_no_sender(endpoint, from),
-                    |endpoint| poll(endpoint, endpoint.polls).transpose(),
-                )?
-                .unwrap_or_else(|| Err(self.no_sender()))?,
-        };
-        match outcome {
+        let mut times = FIRST_POLLS;
+        let outcome = self.until_or_hopeless(
+            |endpoint| self.has_no_sender(endpoint, from),
+            |endpoint| {
+                let polls = std::mem::replace(&mut times, 1) * endpoint.polls;
+                let polled = endpoint.recv_or_post(polls, from, self.context(), tag, bytes);
+                polled.transpose()
+            },
+        )?;
+        match outcome.unwrap_or_else(|| Err(self.no_sender()))? {
             FastOutcome::Received(come) => match source {
                 Source::Rank(source) => Ok(Status {
                     source,

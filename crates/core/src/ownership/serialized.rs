@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 /// The endpoint of the process, in a static: for a face that gets one call at a time, from whichever thread
 /// (`MPI_THREAD_SERIALIZED` and below).
 ///
-/// It takes no lock, counts no owners and reads no variable of a thread, so it also serves calls that a process makes
-/// while it exits. In Rust it stays on its thread: a face that hands it to another one answers for what its
+/// It takes no lock, counts no owners and needs no variable of a thread that has a destructor, so it also serves calls
+/// that a process makes while it exits. In Rust it stays on its thread: a face that hands it to another one answers for what its
 /// user promised.
 ///
 /// ```compile_fail

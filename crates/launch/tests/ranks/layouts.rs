@@ -376,19 +376,83 @@ fn ghost_cells_are_those_of_the_neighbours() {
     }
 }
 
-/// Exact sums, which need wide elements, of views.
+/// Exact sums, which need wide elements, of views and into views, which read and write their own elements only.
 #[test]
 fn reproducible_sums_take_views() {
     let job = Job::of(3).with("OXMPI_COLL_REPRODUCIBLE", "ranks");
     job.succeed(|world| {
         let comm = world.comm();
         let matrix: Vec<f64> = (0..12)
-            .map(|n| f64::from(n) + comm.rank() as f64 * 1e17)
+            .map(|n| f64::from(n) + comm.rank() as f64 * 100.0)
             .collect();
         let view = View::new(&matrix, column(1, [3, 4]))?;
         let mut sums = [0.0; 3];
         comm.allreduce_into(&view, &mut sums, Op::SUM)?;
-        assert_eq!(sums, [3.0 + 3e17, 15.0 + 3e17, 27.0 + 3e17]);
+        assert_eq!(sums, [303.0, 315.0, 327.0]);
+        let mut room = [-1.0; 12];
+        let mut into = ViewMut::new(&mut room, column(2, [3, 4]))?;
+        comm.allreduce_into(&view, &mut into, Op::SUM)?;
+        let mut expected = [-1.0; 12];
+        (2..12)
+            .step_by(4)
+            .zip(sums)
+            .for_each(|(at, sum)| expected[at] = sum);
+        assert_eq!(room, expected);
+        let again = Strided {
+            first: 0,
+            count: 1000,
+            block: 1,
+            stride: 0,
+        };
+        let one = [comm.rank() as f64];
+        let mut sums = vec![0.0; 1000];
+        comm.allreduce_into(&View::new(&one, again)?, &mut sums, Op::SUM)?;
+        assert_eq!(sums, vec![3.0; 1000]);
+        Ok(())
+    });
+}
+
+/// On rank 0 alone, what is read and what is written begin at one address, which is not in place.
+#[test]
+fn an_exchange_between_views_of_one_slice_is_not_in_place() {
+    const BLOCK: usize = 16 << 10;
+    Job::of(2).succeed(|world| {
+        let comm = world.comm();
+        let rank = comm.rank();
+        let mut field = vec![0u64; 6 * BLOCK];
+        for call in 0..40 {
+            let value = |from: usize, to: usize| (10 * call + 2 * from + to) as u64;
+            for (to, block) in field[..2 * BLOCK].chunks_mut(BLOCK).enumerate() {
+                block.fill(value(rank, to));
+            }
+            let received = if rank == 0 {
+                let out = Strided {
+                    first: 0,
+                    count: 1,
+                    block: 2 * BLOCK,
+                    stride: 2 * BLOCK as isize,
+                };
+                let into = Strided {
+                    first: 2 * BLOCK,
+                    count: 2 * BLOCK,
+                    block: 1,
+                    stride: 2,
+                };
+                let ([out], [mut into]) = ViewMut::split(&mut field, [out], [into])?;
+                comm.alltoall_into(&out, &mut into)?;
+                field[2 * BLOCK..].iter().copied().step_by(2).collect()
+            } else {
+                let mut received = vec![0; 2 * BLOCK];
+                comm.alltoall_into(&field[..2 * BLOCK], &mut received)?;
+                received
+            };
+            for (from, block) in received.chunks(BLOCK).enumerate() {
+                assert!(
+                    block.iter().all(|&one| one == value(from, rank)),
+                    "{call}, {from}"
+                );
+            }
+        }
         Ok(())
     });
 }

@@ -154,7 +154,10 @@ impl Call {
             1 => group.scatter(driver, root, (input, len), output, |_| Ok(())),
             2 => group.gather(driver, root, (input, len), output, |_| Ok(())),
             3 => group.allgather(driver, (input, from, len), output, |_| Ok(())),
-            4 => group.alltoall(driver, (input, len), output, |_| Ok(())),
+            4 => {
+                let in_place = input.start() == output.start();
+                group.alltoall(driver, (input, len, in_place), output, |_| Ok(()))
+            }
             5 => group.reduce(driver, root, operands),
             6 => group.allreduce(driver, operands),
             _ => group.reduce_scatter(driver, operands),

@@ -2,10 +2,14 @@
 
 mod protocols;
 
-use crate::common::{Event, Rank, head, pattern, threads};
+use crate::common::{Event, Rank, head, pattern, target, threads};
 use oxmpi_shm::{Node, SegmentLayout};
 use oxmpi_wire::regions::Region;
-use oxmpi_wire::{Access, Busy, Fault, Key, Local, Memory, Peer, Remote, Rma, Token, Tx};
+use oxmpi_wire::{
+    Access, Busy, EnvelopeFilter, Fault, Key, Local, Memory, Peer, QueueHead, Remote, Rma, Rx,
+    Token, Tx,
+};
+use std::sync::Barrier;
 
 fn small(ranks: u32) -> SegmentLayout {
     SegmentLayout {
@@ -70,6 +74,43 @@ fn two_ranks_keep_order_over_both_paths() {
             }
             rank.send(0, 0, &[]);
         }
+    });
+}
+
+/// What a receive from any rank leaves at the head of a ring is the next that a poll takes, however much others send.
+#[test]
+fn a_head_that_is_left_is_polled_first() {
+    let sent = Barrier::new(3);
+    threads(small(3), |me, mut rank| {
+        if me > 0 {
+            rank.send(0, 0, &[]);
+            sent.wait();
+            match me {
+                1 => rank.send(0, 1, &pattern(200, 1)),
+                _ => (0..5).for_each(|_| rank.send(0, 2, &pattern(8, 2))),
+            }
+            sent.wait();
+            sent.wait();
+            return;
+        }
+        rank.until("both links", |log| log.len() == 2);
+        rank.log.0.clear();
+        sent.wait();
+        sent.wait();
+        let wanted = EnvelopeFilter::exact(head(2, 8).envelope);
+        let mut body = [0; 8];
+        let bytes = target(&mut body);
+        let mut head = QueueHead::Empty;
+        while head != QueueHead::Other {
+            head = rank.rx.take_head(&mut rank.tx, None, wanted, &bytes);
+        }
+        rank.rx.poll(&mut rank.tx, 1, &mut rank.log);
+        assert!(
+            matches!(rank.log.0[..], [Event::Frame(1, ..)]),
+            "{:?}",
+            rank.log
+        );
+        sent.wait();
     });
 }
 

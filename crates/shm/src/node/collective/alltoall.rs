@@ -11,8 +11,8 @@ use super::run::CollectiveRun;
 
 impl NodeGroup {
     /// Copies this rank's block of every other rank's `input` to its `output`, in rank order. Its own block
-    /// there is not written: it runs `meanwhile` once the others can read. Input and output may be the same
-    /// memory.
+    /// there is not written: it runs `meanwhile` once the others can read. `in_place`: input and output are the
+    /// same memory, on every rank.
     ///
     /// # Errors
     /// When a rank never arrives, or as `meanwhile`.
@@ -22,15 +22,15 @@ impl NodeGroup {
     pub fn alltoall<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
-        (input, block): (&RawBytes, u64),
+        (input, block, in_place): (&RawBytes, u64, bool),
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        let may_use_cma = self.may_use_cma(block) && input.start() != output.start();
+        let may_use_cma = self.may_use_cma(block) && !in_place;
         let call = (CallKind::Alltoall, block, may_use_cma);
         self.by_protocol(driver, call, |group, driver, protocol| match protocol {
             CollectiveProtocol::Bounce => {
-                group.alltoall_by_bounce(driver, (input, block), output, meanwhile)
+                group.alltoall_by_bounce(driver, (input, block, in_place), output, meanwhile)
             }
             CollectiveProtocol::Cma => {
                 let (call, at) = ((CallKind::Alltoall, block), group.me as u64 * block);
@@ -42,17 +42,13 @@ impl NodeGroup {
     fn alltoall_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
-        (input, block): (&RawBytes, u64),
+        (input, block, in_place): (&RawBytes, u64, bool),
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_each(block, size - 1, 1);
-        let buffers = if input.start() == output.start() {
-            1
-        } else {
-            2
-        };
+        let buffers = if in_place { 1 } else { 2 };
         let non_temporal = self.exceeds_caches(self.all(block).saturating_mul(buffers));
         let mut run = CollectiveRun::new(self, driver, (CallKind::Alltoall, 0, block), pieces.path);
         run.exchange(

@@ -137,9 +137,14 @@ impl<B: Bytes> ShmRx<B> {
             let i = self.link_after(step);
             match Self::take_wanted(&mut self.links[self.open[i] as usize], tx, wanted, body) {
                 QueueHead::Empty => {}
-                head => {
+                QueueHead::Other => {
+                    // The poll that takes it begins here: else short messages of others could keep it for ever.
+                    self.next_link = i;
+                    return QueueHead::Other;
+                }
+                taken @ QueueHead::Taken(_) => {
                     self.next_link = if i + 1 < open { i + 1 } else { 0 };
-                    return head;
+                    return taken;
                 }
             }
         }
