@@ -105,12 +105,12 @@ fn a_head_that_is_left_is_polled_first() {
             head = rank.rx.take_head(&mut rank.tx, None, wanted, &bytes);
         }
         rank.rx.poll(&mut rank.tx, 1, &mut rank.log);
+        sent.wait();
         assert!(
             matches!(rank.log.0[..], [Event::Frame(1, ..)]),
             "{:?}",
             rank.log
         );
-        sent.wait();
     });
 }
 
