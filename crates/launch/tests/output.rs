@@ -227,6 +227,35 @@ fn output_that_cannot_be_written_ends_the_job_with_a_message() {
     }
 }
 
+/// The launcher warns of more ranks than processors.
+#[test]
+fn a_warning_that_cannot_be_written_is_an_error() {
+    let full = File::options().write(true).open("/dev/full");
+    let ranks = std::thread::available_parallelism()
+        .expect("a number")
+        .get()
+        + 1;
+    let mut command = oxmpi(&["run", "-n", &ranks.to_string(), "--bind-to", "none", "true"]);
+    command.stderr(full.expect("/dev/full"));
+    let done = finish(command.spawn().expect("oxmpi starts"));
+    let message = "oxmpi: cannot write standard error: No space left on device (os error 28)";
+    assert!(done.code == 1 && done.out.starts_with(message), "{done:?}");
+}
+
+/// A warning of another command, whose standard output is its answer.
+#[test]
+fn an_answer_whose_warning_cannot_be_written_is_an_error() {
+    let listing = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../bench/tests/imb/noise-in-table.txt"
+    );
+    let full = File::options().write(true).open("/dev/full");
+    let mut command = oxmpi(&["bench", "report", "--text", listing]);
+    command.stderr(full.expect("/dev/full"));
+    let done = finish(command.spawn().expect("oxmpi starts"));
+    assert!(done.code == 1 && done.out.contains("PingPong"), "{done:?}");
+}
+
 /// A message that cannot be written changes no exit code.
 #[test]
 fn a_wrong_command_line_has_its_exit_code_without_standard_error() {
