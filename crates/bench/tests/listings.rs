@@ -234,3 +234,73 @@ fn lines_of_launchers_are_skipped() {
         assert_eq!(reasons.collect::<Vec<_>>(), expected, "{name}");
     }
 }
+
+/// Lines that launchers, scripts and programs print: none of them is of a listing.
+const FOREIGN: [&str; 7] = [
+    "",
+    "42",
+    "17 4",
+    "3 nodes are slow",
+    "# WARNING x",
+    "[node01:12345] 7 more processes have sent help message help-mpi-btl-openib.txt / no active ports found",
+    "--------------------------------------------------------------------------",
+];
+
+/// A foreign line at any place of a text, also in headings and between listings, changes no table. It is named unless it
+/// is blank, or a comment in a header, whose words are free.
+#[test]
+fn a_foreign_line_anywhere_changes_no_table() {
+    let noisy = ["noise-in-table", "warning-between-tables"];
+    let single = FILES.into_iter().chain(noisy).map(text);
+    for text in single.chain([noisy.map(text).concat()]) {
+        let listings = Listing::parse(&text).expect(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        for number in 1..=lines.len() + 1 {
+            for foreign in FOREIGN {
+                let (above, below) = lines.split_at(number - 1);
+                let changed = [above, &[foreign], below].concat().join("\n");
+                let read = Listing::parse(&changed)
+                    .unwrap_or_else(|why| panic!("'{foreign}' as line {number}: {why}\n{text}"));
+                let tables = |listings: &[Listing], number| -> Vec<ListingTable> {
+                    let tables = listings.iter().flat_map(|listing| listing.tables.clone());
+                    tables.map(|table| moved(table, number)).collect()
+                };
+                let case = format!("'{foreign}' as line {number} of\n{text}");
+                assert_eq!(
+                    tables(&read, usize::MAX),
+                    tables(&listings, number),
+                    "{case}"
+                );
+                let is_finished = |listing: &Listing| listing.finished;
+                assert!(
+                    read.len() == listings.len() && read.iter().all(is_finished),
+                    "{case}"
+                );
+                let named = |listings: &[Listing]| -> BTreeSet<usize> {
+                    let foreign = listings.iter().flat_map(|listing| &listing.foreign);
+                    foreign.copied().collect()
+                };
+                let mut expected: BTreeSet<usize> = named(&listings)
+                    .into_iter()
+                    .map(|line| line + usize::from(line >= number))
+                    .collect();
+                let headers = read.iter().map(|listing| &listing.header);
+                let mut free =
+                    headers.flat_map(|header| header.notes.iter().chain([&header.command]));
+                if !foreign.is_empty() && !free.any(|words| format!("# {words}") == foreign) {
+                    expected.insert(number);
+                }
+                assert_eq!(named(&read), expected, "{case}");
+            }
+        }
+    }
+}
+
+/// The table in a text with one more line, which has this number.
+fn moved(mut table: ListingTable, number: usize) -> ListingTable {
+    let rows = table.rows.iter_mut().map(|row| &mut row.line);
+    for line in rows.chain([&mut table.line]) {
+        *line += usize::from(*line >= number);
+    }
+    table
+}

@@ -3,8 +3,9 @@
 //! Every line of an error begins with `oxmpi: `.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use oxmpi_coll::catalog::Collective;
 use oxmpi_text::{Printable, nearest};
@@ -17,10 +18,28 @@ pub(crate) const EXIT_USAGE: u8 = 2;
 /// The text of `--version`.
 pub(crate) const VERSION: &str = concat!("oxmpi ", env!("CARGO_PKG_VERSION"), "\n");
 
-/// Prints an error or warning. Control characters are escaped.
+/// Whether a message of [`error`] is lost.
+static HAS_LOST: AtomicBool = AtomicBool::new(false);
+
+/// Prints an error or warning. Control characters are escaped. A message that cannot be written makes the command fail:
+/// see [`with_lost_messages`].
 pub(crate) fn error(message: impl Display) {
-    // Standard error is the only place for this message.
-    let _ = writeln!(io::stderr(), "oxmpi: {}", printable(&message.to_string()));
+    let line = format!("oxmpi: {}\n", printable(&message.to_string()));
+    // A reader that stops early (`| head`) is not an error.
+    if let Err(why) = io::stderr().write_all(line.as_bytes())
+        && why.kind() != ErrorKind::BrokenPipe
+    {
+        HAS_LOST.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The exit code of a command that ends with `code`: 1 instead of 0 if a message is lost. Nothing else tells it, because
+/// standard output is the command's answer.
+pub(crate) fn with_lost_messages(code: ExitCode) -> ExitCode {
+    if code == ExitCode::SUCCESS && HAS_LOST.load(Ordering::Relaxed) {
+        return ExitCode::FAILURE;
+    }
+    code
 }
 
 /// The message with its control characters escaped, so that a quoted file name cannot drive the terminal. Newlines stay.

@@ -47,6 +47,11 @@ const COMMANDS: &[Subcommand] = &[
 ];
 
 fn main() -> ExitCode {
+    diagnostics::with_lost_messages(command())
+}
+
+/// Runs the command that the name of this program and its arguments ask for.
+fn command() -> ExitCode {
     let mut arguments = std::env::args_os();
     let called = arguments.next().unwrap_or_default();
     let rest: Vec<OsString> = arguments.collect();

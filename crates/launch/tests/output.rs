@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 
 use crate::common::terminal::Terminal;
-use crate::common::{Job, Leash, finish, named_pipe, oxmpi, run, start};
+use crate::common::{Job, Leash, finish, named_pipe, oxmpi, run, signal, start};
 use oxmpi_testkit::folder::Folder;
+use rustix::process::Signal;
 
 /// The launcher shows a prompt without a newline before the answer is typed.
 #[test]
@@ -69,6 +70,43 @@ fn lines_of_64_ranks_are_not_mixed() {
         counts[rank.parse::<usize>().expect(line)] += 1;
     }
     assert_eq!((done.code, counts), (0, [2000; 64]));
+}
+
+/// Both streams are one file, as with `2>&1`.
+#[test]
+fn a_message_that_breaks_a_long_line_is_followed_by_a_word_on_it() {
+    let folder = Folder::fresh();
+    let (path, mut leash) = Leash::new();
+    let script = format!(
+        "exec 3>{path}; trap 'ended=1' TERM; yes x | tr -d '\\n' | head -c 20000; echo rank 0 pid $$ >&3; \
+         until [ $ended ]; do sleep 0.01; done; echo rest"
+    );
+    let both = File::create(folder.at("both")).expect("a file");
+    let mut command = oxmpi(&["run", "-n", "1", "sh", "-c", &script]);
+    command.stdout(both.try_clone().expect("a copy"));
+    command.stderr(both);
+    let job = Job::from(command.spawn().expect("oxmpi starts"));
+    leash.pids(1);
+    let text = || fs::read_to_string(folder.at("both")).expect("the file");
+    while text().len() < 20_000 {
+        std::thread::yield_now();
+    }
+    signal(job.id(), Signal::TERM);
+    assert_eq!(finish(job).code, 0);
+    leash.end();
+    let text = text();
+    // A shell may report the end of the `sleep` that it waits for.
+    let lines: Vec<&str> = text.lines().filter(|line| *line != "Terminated").collect();
+    let [line, request, word, rest] = lines[..] else {
+        panic!("{} lines, not 4: {:?}", lines.len(), &lines[1..]);
+    };
+    assert_eq!((line.len(), rest), (20_000, "rest"));
+    assert!(
+        request.starts_with("oxmpi: SIGTERM is forwarded"),
+        "{request}"
+    );
+    let expected = "oxmpi: rank 0 wrote 20000 bytes of a line to stdout, and what follows is on a line of its own: ";
+    assert!(word.starts_with(expected), "{word}");
 }
 
 /// The test does not read until rank 0 and the launcher wait for it.
@@ -187,6 +225,35 @@ fn output_that_cannot_be_written_ends_the_job_with_a_message() {
         );
         assert_eq!((done.code, done.out + &done.err), (1, message));
     }
+}
+
+/// The launcher warns of more ranks than processors.
+#[test]
+fn a_warning_that_cannot_be_written_is_an_error() {
+    let full = File::options().write(true).open("/dev/full");
+    let ranks = std::thread::available_parallelism()
+        .expect("a number")
+        .get()
+        + 1;
+    let mut command = oxmpi(&["run", "-n", &ranks.to_string(), "--bind-to", "none", "true"]);
+    command.stderr(full.expect("/dev/full"));
+    let done = finish(command.spawn().expect("oxmpi starts"));
+    let message = "oxmpi: cannot write standard error: No space left on device (os error 28)";
+    assert!(done.code == 1 && done.out.starts_with(message), "{done:?}");
+}
+
+/// A warning of another command, whose standard output is its answer.
+#[test]
+fn an_answer_whose_warning_cannot_be_written_is_an_error() {
+    let listing = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../bench/tests/imb/noise-in-table.txt"
+    );
+    let full = File::options().write(true).open("/dev/full");
+    let mut command = oxmpi(&["bench", "report", "--text", listing]);
+    command.stderr(full.expect("/dev/full"));
+    let done = finish(command.spawn().expect("oxmpi starts"));
+    assert!(done.code == 1 && done.out.contains("PingPong"), "{done:?}");
 }
 
 /// A message that cannot be written changes no exit code.

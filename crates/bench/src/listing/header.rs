@@ -60,23 +60,22 @@ pub(super) fn read(suite: &str, lines: &mut Lines<'_>) -> Result<Header, Listing
         ..Header::default()
     };
     let (mut least, mut largest) = (None, None);
+    // Whether the next line is the command, and whether names of benchmarks follow.
+    let (mut awaits_command, mut lists_benchmarks) = (false, false);
     while let Some(line) = lines.peek() {
         let text = match line.kind {
             Kind::Rule => break,
             Kind::Comment(text) => text,
-            Kind::Blank => {
-                lines.next();
+            Kind::Blank | Kind::Text(_) => {
+                lines.skip();
                 continue;
-            }
-            Kind::Text(text) => {
-                let why = "where the header's lines begin with '#'";
-                return Err(line.error(format!("'{}' {why}", shown(text))));
             }
         };
         if text == super::LAST {
             break;
         }
         lines.next();
+        let is_command = core::mem::take(&mut awaits_command);
         let (key, value) = match text.split_once(':') {
             Some((key, value)) => (key.trim_end(), value.trim_start()),
             None => (text, ""),
@@ -88,14 +87,11 @@ pub(super) fn read(suite: &str, lines: &mut Lines<'_>) -> Result<Header, Listing
         };
         let field = match key {
             "Calling sequence was" => {
-                lines.skip_blanks();
-                header.command = lines.comment().unwrap_or_default().into();
+                awaits_command = true;
                 continue;
             }
             "List of Benchmarks to run" => {
-                lines.skip_blanks();
-                let names = core::iter::from_fn(|| lines.comment()).take_while(|n| !n.is_empty());
-                header.benchmarks = names.map(String::from).collect();
+                lists_benchmarks = true;
                 continue;
             }
             "Message lengths were user defined" => {
@@ -120,7 +116,14 @@ pub(super) fn read(suite: &str, lines: &mut Lines<'_>) -> Result<Header, Listing
             "MPI_Datatype" => &mut header.datatype,
             "MPI_Datatype for reductions" => &mut header.reduction_datatype,
             "MPI_Op" => &mut header.operation,
-            "" => continue,
+            _ if is_command => {
+                header.command = text.into();
+                continue;
+            }
+            _ if lists_benchmarks && !text.contains(char::is_whitespace) => {
+                header.benchmarks.push(text.into());
+                continue;
+            }
             _ => {
                 header.notes.push(text.into());
                 continue;

@@ -1,6 +1,6 @@
 //! Reads the heading of a table, the lines between two rules above it: benchmark, ranks and groups.
 
-use super::lines::{Kind, Line, Lines};
+use super::lines::{Kind, Line, Lines, are_columns};
 use super::{ListingError, shown};
 use alloc::format;
 use alloc::string::String;
@@ -21,8 +21,6 @@ pub struct Heading {
     pub groups: Vec<Vec<usize>>,
     /// The ranks that take part, row by row of the map, where the listing has it.
     pub order: Vec<Vec<usize>>,
-    /// Other lines of text, in order.
-    pub notes: Vec<String>,
 }
 
 /// Reads from one rule to the next, both included.
@@ -32,15 +30,18 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<Heading, ListingError> {
     let mut ordered = false;
     let first = lines.next();
     loop {
-        let Some(line) = lines.next() else {
+        let Some(line) = lines.peek() else {
             return Err(lines.ended("the listing ends in a heading"));
         };
         let text = match line.kind {
             Kind::Rule => break,
-            Kind::Comment("") => continue,
             Kind::Comment(text) => text,
-            Kind::Blank | Kind::Text(_) => {
+            Kind::Text(text) if are_columns(text) => {
                 return Err(line.error("a heading ends with a rule '#-----'"));
+            }
+            Kind::Blank | Kind::Text(_) => {
+                lines.skip();
+                continue;
             }
         };
         if let Some(name) = text.strip_prefix("Benchmarking ") {
@@ -58,7 +59,11 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<Heading, ListingError> {
                 let expected = heading.groups.len();
                 return Err(line.error(format!("group {number} where {expected} comes next")));
             }
-            heading.groups.push(numbers(&line, ranks)?);
+            let Some(ranks) = numbers(ranks) else {
+                let why = format!("'{}' are no ranks of a group", shown(ranks));
+                return Err(line.error(why));
+            };
+            heading.groups.push(ranks);
         } else if let Some(rest) = text.strip_prefix('(') {
             let words: Vec<&str> = rest.split_whitespace().collect();
             match words[..] {
@@ -67,19 +72,24 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<Heading, ListingError> {
                     heading.processes = whole(&line, size)?;
                 }
                 [number, "additional", ..] => heading.waiting = whole(&line, number)?,
-                _ => heading.notes.push(text.into()),
-            }
-        } else if text.starts_with(|c: char| c.is_ascii_digit()) {
-            let ranks = numbers(&line, text)?;
-            match heading.groups.last_mut() {
-                Some(group) => group.extend(ranks),
-                None if ordered => heading.order.push(ranks),
-                None => return Err(line.error("numbers of ranks, without a group they are of")),
+                _ => {
+                    lines.skip();
+                    continue;
+                }
             }
         } else {
-            heading.notes.push(text.into());
+            match (numbers(text), heading.groups.last_mut()) {
+                (Some(ranks), Some(group)) => group.extend(ranks),
+                (Some(ranks), None) if ordered => heading.order.push(ranks),
+                _ => {
+                    lines.skip();
+                    continue;
+                }
+            }
         }
+        lines.next();
     }
+    lines.next();
     let first = first.as_ref().map_or(1, |line| line.number);
     complete(&heading, count).map_err(|why| ListingError { line: first, why })?;
     Ok(heading)
@@ -121,8 +131,9 @@ fn whole(line: &Line<'_>, text: &str) -> Result<usize, ListingError> {
         .map_err(|_| line.error(format!("'{}' is no whole number", shown(text))))
 }
 
-fn numbers(line: &Line<'_>, text: &str) -> Result<Vec<usize>, ListingError> {
+/// The numbers of ranks in a text of nothing else.
+fn numbers(text: &str) -> Option<Vec<usize>> {
     text.split_whitespace()
-        .map(|word| whole(line, word))
+        .map(|word| word.parse().ok())
         .collect()
 }

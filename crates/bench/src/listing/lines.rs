@@ -1,5 +1,5 @@
-//! Splits benchmark listings into numbered lines and says of each whether it is a rule, a comment, blank, text of a
-//! table, or of other origin.
+//! Splits benchmark listings into numbered lines, each a rule, a comment, a blank or another text. Which of them are
+//! of other origin, their readers say.
 
 use super::ListingError;
 use alloc::vec::Vec;
@@ -12,11 +12,21 @@ const RULE: &str = "#--------";
 /// The end of the line between the first two rules of a listing, after the program's name and version.
 pub(super) const PART: &str = " part";
 
-/// The title that names the columns of every table.
-const REPETITIONS: &str = "#repetitions";
+/// The title of a column that every table has.
+pub(super) const REPETITIONS: &str = "#repetitions";
 
-/// The end of the first word of the reason why a row was not measured, such as `time-out.;`.
-const REASON: &str = ".;";
+/// The beginnings of comments that say nothing about a table: those that `oxmpi bench` adds to the original's, and
+/// the modes of IMB-EXT.
+const REMARKS: [&str; 8] = [
+    "Data of ",
+    "Every message is checked",
+    "MODE: ",
+    "Messages come from ",
+    "Messages walk past ",
+    "Rank ",
+    "Simulated: ",
+    "Wrong",
+];
 
 /// The kind of a line, with its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,9 +35,9 @@ pub(super) enum Kind<'a> {
     Rule,
     /// The text after a `#` in the first column, without surrounding spaces.
     Comment(&'a str),
-    /// Only spaces.
+    /// Only spaces, an empty comment, or one of the [`REMARKS`].
     Blank,
-    /// The columns or a row of a table, without surrounding spaces.
+    /// Any other text, without surrounding spaces: the columns or a row of a table, or of other origin.
     Text(&'a str),
 }
 
@@ -49,12 +59,12 @@ impl Line<'_> {
     }
 }
 
-/// An iterator over the lines of listings, without those of other origin.
+/// An iterator over the lines of a text with listings.
 pub(super) struct Lines<'a> {
     rest: Peekable<Enumerate<str::Lines<'a>>>,
     /// The number of the last line that `next` returned; 0 before the first.
     passed: usize,
-    /// The numbers of the skipped lines of other origin since the start of this listing.
+    /// The numbers of the skipped lines of other origin since the last line of the listing before.
     pub(super) foreign: Vec<usize>,
 }
 
@@ -69,54 +79,50 @@ impl<'a> Lines<'a> {
 
     /// The next line, without advancing.
     pub(super) fn peek(&mut self) -> Option<Line<'a>> {
-        loop {
-            let &(index, text) = self.rest.peek()?;
-            let number = index + 1;
-            if let Some(kind) = kind(text) {
-                return Some(Line { number, kind });
-            }
-            self.foreign.push(number);
-            self.rest.next();
-        }
+        let &(index, text) = self.rest.peek()?;
+        Some(Line {
+            number: index + 1,
+            kind: kind(text),
+        })
     }
 
-    /// The name of a program between two rules, if these are the next three lines: a listing begins with them.
+    /// Advances past a line that is of no use here, and notes its number if it is of other origin.
+    pub(super) fn skip(&mut self) {
+        let line = self.next();
+        self.foreign.extend(
+            line.filter(|line| line.kind != Kind::Blank)
+                .map(|line| line.number),
+        );
+    }
+
+    /// The name of a program, if a listing begins here: with a rule, the name and a rule.
     pub(super) fn suite(&self) -> Option<&'a str> {
-        let mut ahead = self.rest.clone().filter_map(|(_, text)| kind(text));
-        match (ahead.next()?, ahead.next()?, ahead.next()?) {
-            (Kind::Rule, Kind::Comment(name), Kind::Rule) if name.ends_with(PART) => Some(name),
-            _ => None,
+        let mut ahead = self.rest.clone().map(|(_, text)| kind(text));
+        if ahead.next()? != Kind::Rule {
+            return None;
         }
+        let name = ahead.find_map(|kind| match kind {
+            Kind::Rule => Some(None),
+            Kind::Comment(name) => name.ends_with(PART).then_some(Some(name)),
+            Kind::Blank | Kind::Text(_) => None,
+        })??;
+        ahead.any(|kind| kind == Kind::Rule).then_some(name)
     }
 
-    /// Advances past the first three lines of the next listing and returns the program's name.
+    /// Advances past the rule below the name of the next listing and returns the program's name.
     pub(super) fn next_listing(&mut self) -> Option<&'a str> {
-        while self.peek().is_some() {
+        loop {
             if let Some(suite) = self.suite() {
-                self.foreign.clear();
-                self.nth(2);
+                for part in [Kind::Rule, Kind::Comment(suite), Kind::Rule] {
+                    while self.peek()?.kind != part {
+                        self.skip();
+                    }
+                    self.next();
+                }
                 return Some(suite);
             }
-            self.next();
-        }
-        None
-    }
-
-    /// If the next line is a comment, advances and returns it without its `#`.
-    pub(super) fn comment(&mut self) -> Option<&'a str> {
-        match self.peek()?.kind {
-            Kind::Comment(text) => {
-                self.next();
-                Some(text)
-            }
-            _ => None,
-        }
-    }
-
-    /// Advances to the next line that is not blank.
-    pub(super) fn skip_blanks(&mut self) {
-        while self.peek().is_some_and(|line| line.kind == Kind::Blank) {
-            self.next();
+            self.peek()?;
+            self.skip();
         }
     }
 
@@ -140,30 +146,23 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// The kind of a line with this text; `None` if it is of other origin.
-fn kind(text: &str) -> Option<Kind<'_>> {
+fn kind(text: &str) -> Kind<'_> {
     if text.starts_with(RULE) && text.trim_end()[1..].bytes().all(|b| b == b'-') {
-        Some(Kind::Rule)
-    } else if let Some(comment) = text.strip_prefix('#') {
-        Some(Kind::Comment(comment.trim()))
-    } else if text.trim().is_empty() {
-        Some(Kind::Blank)
-    } else {
-        is_of_table(text).then_some(Kind::Text(text.trim()))
+        return Kind::Rule;
+    }
+    let (comment, text) = match text.strip_prefix('#') {
+        Some(comment) => (true, comment.trim()),
+        None => (false, text.trim()),
+    };
+    match comment {
+        _ if text.is_empty() => Kind::Blank,
+        true if REMARKS.iter().any(|remark| text.starts_with(remark)) => Kind::Blank,
+        true => Kind::Comment(text),
+        false => Kind::Text(text),
     }
 }
 
-/// Whether a text names the columns of a table, or begins as a row does: with two numbers, or with one number that is
-/// alone or has a reason behind it.
-fn is_of_table(text: &str) -> bool {
-    let mut words = text.split_whitespace();
-    if words.clone().any(|word| word == REPETITIONS) {
-        return true;
-    }
-    let is_number =
-        |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) && word.parse::<f64>().is_ok();
-    words.next().is_some_and(is_number)
-        && words
-            .next()
-            .is_none_or(|word| is_number(word) || word.ends_with(REASON))
+/// Whether a text names the columns of a table.
+pub(super) fn are_columns(text: &str) -> bool {
+    text.split_whitespace().any(|word| word == REPETITIONS)
 }

@@ -1,7 +1,7 @@
 //! Reads listings of the Intel MPI Benchmarks, and of programs that print the same format.
 //!
 //! ```text
-//! lines    the text as numbered lines, each a rule, a comment, a blank, or text of a table
+//! lines    the text as numbered lines, each a rule, a comment, a blank, or another text
 //! header   the lines above the first table: when, where and how
 //! heading  the lines between two rules above a table: benchmark, processes, groups
 //! table    columns and rows
@@ -57,14 +57,14 @@ pub struct Listing {
     pub tables: Vec<ListingTable>,
     /// Whether the last line is there, which shows that the program ended normally.
     pub finished: bool,
-    /// The numbers, from 1, of the lines of other origin between its first and its last line, such as
-    /// warnings of a launcher. They are skipped.
+    /// The numbers, from 1, of the skipped lines of other origin, such as warnings of a launcher: in the listing,
+    /// between it and the listing before, and behind it if it is the last one of the text.
     pub foreign: Vec<usize>,
 }
 
 impl Listing {
-    /// Reads the listings in a text, at least one. A line that is neither a comment nor begins as a row does
-    /// is of other origin and skipped, as is text before, between and after listings.
+    /// Reads the listings in a text, at least one. Lines of other origin before, in, between and behind listings are
+    /// skipped: all that are neither blank nor have the form that their place asks for. In a header every comment has it.
     ///
     /// # Errors
     /// The first line that does not fit, with the expected text.
@@ -74,13 +74,14 @@ impl Listing {
         while let Some(suite) = lines.next_listing() {
             listings.push(Listing::read(suite, &mut lines)?);
         }
-        if listings.is_empty() {
+        let Some(last) = listings.last_mut() else {
             let why = format!(
                 "no listing: nowhere are there a rule '#-----', a line that ends in '{PART}' such as \
                  '# Intel(R) MPI Benchmarks 2021.11, MPI-1 part', and a rule"
             );
             return Err(ListingError { line: 1, why });
-        }
+        };
+        last.foreign.append(&mut lines.foreign);
         Ok(listings)
     }
 
@@ -92,7 +93,12 @@ impl Listing {
             tables.push(table::read(lines)?);
         }
         // Header and tables end at a rule, at the last line, or at the end of the text.
-        let finished = lines.comment().is_some();
+        let finished = lines
+            .peek()
+            .is_some_and(|line| line.kind == Kind::Comment(LAST));
+        if finished {
+            lines.next();
+        }
         Ok(Listing {
             header,
             tables,

@@ -1,7 +1,7 @@
 //! Reads a table of a listing: its columns and rows.
 
 use super::heading::{self, Heading};
-use super::lines::{Kind, Line, Lines};
+use super::lines::{Kind, Line, Lines, REPETITIONS, are_columns};
 use super::{ListingError, shown};
 use alloc::format;
 use alloc::string::String;
@@ -86,6 +86,9 @@ impl Column {
     }
 }
 
+/// The end of the first word of the reason why a row was not measured, such as `time-out.;`.
+const REASON: &str = ".;";
+
 /// Reads a table from its first rule on.
 pub(super) fn read(lines: &mut Lines<'_>) -> Result<ListingTable, ListingError> {
     let line = lines.peek().map_or(1, |line| line.number);
@@ -95,54 +98,80 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<ListingTable, ListingError> 
         columns: Vec::new(),
         rows: Vec::new(),
     };
+    let mut is_ended = false;
     while let Some(line) = lines.peek() {
         match line.kind {
             Kind::Rule | Kind::Comment(super::LAST) => break,
-            Kind::Blank | Kind::Comment("") => {}
-            Kind::Comment(note) => table.heading.notes.push(note.into()),
-            Kind::Text(text) if table.columns.is_empty() => {
+            Kind::Text(text) if are_columns(text) => {
+                if !table.columns.is_empty() {
+                    return Err(line.error("columns are named again, without a heading above"));
+                }
                 table.columns = text.split_whitespace().map(Column::named).collect();
-                if !table.columns.contains(&Column::Repetitions) {
-                    let why = format!("'{}' where the columns are named", shown(text));
-                    return Err(line.error(why));
+                lines.next();
+            }
+            Kind::Text(text) if !table.columns.is_empty() => {
+                match row(&line, text, &table.columns) {
+                    Ok(Some(row)) => {
+                        table.rows.push(row);
+                        is_ended = false;
+                        lines.next();
+                    }
+                    Err(why) if !is_ended => return Err(line.error(why)),
+                    Ok(None) | Err(_) => lines.skip(),
                 }
             }
-            Kind::Text(text) => table.rows.push(row(&line, text, &table.columns)?),
+            Kind::Blank | Kind::Comment(_) | Kind::Text(_) => {
+                // Where there are groups, a blank stands above each length.
+                is_ended |= line.kind == Kind::Blank && !table.columns.contains(&Column::Group);
+                lines.skip();
+            }
         }
-        lines.next();
+    }
+    // A text may be cut short before them.
+    if table.columns.is_empty() && lines.peek().is_some() {
+        let name = shown(&table.heading.benchmark);
+        let why =
+            format!("the table of {name} has no line that names columns, such as '{REPETITIONS}'");
+        return Err(ListingError {
+            line: table.line,
+            why,
+        });
     }
     Ok(table)
 }
 
-/// Reads a row of numbers, or of the first numbers and the reason why it was skipped.
-fn row(line: &Line<'_>, text: &str, columns: &[Column]) -> Result<ListingRow, ListingError> {
-    let mut values = Vec::new();
-    let mut rest = text;
+/// Reads a row of numbers, or of the first numbers and the reason why it was skipped; `None`: it is no row.
+///
+/// # Errors
+/// Why a text that has most of a row's numbers does not fit.
+fn row(line: &Line<'_>, text: &str, columns: &[Column]) -> Result<Option<ListingRow>, String> {
+    let (mut values, mut rest, mut fraction) = (Vec::new(), text, None);
     while !rest.is_empty() {
         let (word, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         let Ok(value) = word.parse::<f64>() else {
             break;
         };
         if columns.get(values.len()).is_some_and(Column::counts) && word.parse::<u64>().is_err() {
-            return Err(line.error(format!("'{}' is no whole number", shown(word))));
+            fraction = fraction.or(Some(word));
         }
         values.push(value);
         rest = after.trim_start();
     }
     let (found, expected) = (values.len(), columns.len());
-    let skipped = match rest.split_whitespace().next() {
-        None if found == expected => None,
-        None => return Err(line.error(format!("{found} numbers under {expected} columns"))),
-        Some(word) if (1..expected).contains(&found) && word.starts_with(char::is_alphabetic) => {
-            Some(rest.into())
-        }
-        Some(word) => {
-            return Err(line.error(format!("'{}' where a number stands", shown(word))));
-        }
+    let why = match (fraction, rest.split_whitespace().next()) {
+        (None, None) if found == expected => None,
+        (None, Some(word)) if (1..expected).contains(&found) && word.ends_with(REASON) => None,
+        (Some(word), _) => Some(format!("'{}' is no whole number", shown(word))),
+        (None, None) => Some(format!("{found} numbers under {expected} columns")),
+        (None, Some(word)) => Some(format!("'{}' where a number stands", shown(word))),
     };
-    Ok(ListingRow {
-        line: line.number,
-        values,
-        skipped,
-    })
+    match why {
+        Some(why) if 2 * found > expected => Err(why),
+        Some(_) => Ok(None),
+        None => Ok(Some(ListingRow {
+            line: line.number,
+            values,
+            skipped: (!rest.is_empty()).then(|| rest.into()),
+        })),
+    }
 }

@@ -63,6 +63,9 @@ pub(crate) fn run(plan: &JobPlan) -> Result<u8, StartError> {
         failures: Vec::new(),
         code: 0,
     };
+    for warning in plan.warnings() {
+        job.output.message(warning);
+    }
     let started = job.start();
     if started.is_ok() {
         job.serve()?;

@@ -75,9 +75,6 @@ pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
             return EXIT_USAGE.into();
         }
     };
-    for warning in plan.warnings() {
-        diagnostics::error(warning);
-    }
     if options.display_map
         && let Err(why) = destination::write(&plan.map(), &Destination::Stdout)
     {

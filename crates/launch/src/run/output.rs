@@ -231,16 +231,7 @@ impl JobOutput {
                 }
             }
             sink.flush(now);
-            if let Some(broken) = sink.lines.take_broken() {
-                let stream = sink.streams[broken.source];
-                messages.push(format!(
-                    "rank {} wrote {} bytes of a line to {}, and the rest is on a line of its own: other output did not wait \
-                     longer (the limits are 64 MiB, and 1 s for each MiB)",
-                    stream / STREAMS.len(),
-                    broken.length,
-                    STREAMS[stream % STREAMS.len()]
-                ));
-            }
+            messages.extend(sink.take_broken());
         }
         messages.iter().for_each(|text| self.message(text));
     }
@@ -259,6 +250,10 @@ impl JobOutput {
         let sink = &mut self.sinks[sink];
         sink.lines.end_line(&mut |text| sink.writer.put(text));
         sink.writer.put(format!("{text}\n").as_bytes());
+        // At once: by the next call the rest may be a long open line again.
+        if let Some(broken) = sink.take_broken() {
+            sink.writer.put(format!("oxmpi: {broken}\n").as_bytes());
+        }
         sink.flush(self.start.elapsed());
     }
 
@@ -364,6 +359,23 @@ impl Sink {
 
     fn file(path: &Path, file: &File) -> io::Result<Self> {
         Self::new(format!("`{}`", path.display()), file.as_fd())
+    }
+
+    /// The message on a long line that was broken since the last call.
+    fn take_broken(&mut self) -> Option<String> {
+        let broken = self.lines.take_broken()?;
+        let stream = self.streams[broken.source];
+        let (rank, name) = (stream / STREAMS.len(), STREAMS[stream % STREAMS.len()]);
+        let reason = match broken.by_message {
+            true => "a message of oxmpi does not wait",
+            false => {
+                "other output did not wait longer (the limits are 64 MiB, and 1 s for each MiB)"
+            }
+        };
+        let length = broken.length;
+        Some(format!(
+            "rank {rank} wrote {length} bytes of a line to {name}, and what follows is on a line of its own: {reason}"
+        ))
     }
 
     /// Writes as much as there is room for.

@@ -58,8 +58,7 @@ fn skipped_lines(numbers: &[usize]) -> String {
     let more = if count > SHOWN { ", ..." } else { "" };
     let lines = if count == 1 { "line" } else { "lines" };
     format!(
-        "warning: skips {count} {lines} of other origin in the listing: {shown}{more}; check that none is a \
-         damaged row"
+        "warning: skips {count} {lines} of other origin: {shown}{more}; check that none is a damaged row"
     )
 }
 

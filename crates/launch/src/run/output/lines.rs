@@ -66,13 +66,15 @@ struct OpenLine {
     recent: usize,
 }
 
-/// A long line that the output of another source interrupted.
+/// A long line that the output of another source, or a message of the launcher, interrupted.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BrokenLine {
     /// The source of the line.
     pub(super) source: usize,
     /// The bytes of the line before the interruption.
     pub(super) length: usize,
+    /// Whether it was a message of the launcher.
+    pub(super) by_message: bool,
 }
 
 impl LineMerger {
@@ -174,12 +176,12 @@ impl LineMerger {
 
     /// Ends the open line, so that a message of the launcher has a line of its own.
     pub(super) fn end_line(&mut self, write: Writer<'_>) {
-        if self.open.take().is_some() {
-            write(b"\n");
+        if let Some(open) = self.open.take() {
+            self.interrupt(&open, true, write);
         }
     }
 
-    /// A long line that another source has interrupted since the last call.
+    /// A long line that was interrupted since the last call.
     pub(super) fn take_broken(&mut self) -> Option<BrokenLine> {
         self.broken.take()
     }
@@ -227,18 +229,24 @@ impl LineMerger {
         state.complete = state.complete.saturating_sub(length);
     }
 
+    /// Ends an open line before it is complete.
+    fn interrupt(&mut self, open: &OpenLine, by_message: bool, write: Writer<'_>) {
+        write(b"\n");
+        if open.length > SHORT && !self.sources[open.source].ended {
+            self.broken = Some(BrokenLine {
+                source: open.source,
+                length: open.length,
+                by_message,
+            });
+        }
+    }
+
     fn write(&mut self, source: usize, text: &[u8], now: Duration, write: Writer<'_>) {
         if text.is_empty() {
             return;
         }
         if let Some(open) = self.open.take_if(|open| open.source != source) {
-            write(b"\n");
-            if open.length > SHORT && !self.sources[open.source].ended {
-                self.broken = Some(BrokenLine {
-                    source: open.source,
-                    length: open.length,
-                });
-            }
+            self.interrupt(&open, false, write);
         }
         let label = &self.sources[source].label;
         if label.is_empty() {

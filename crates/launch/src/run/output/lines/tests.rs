@@ -163,6 +163,25 @@ fn a_long_line_that_brings_little_keeps_others_waiting_for_a_second() {
     assert_eq!(broken, Some(SHORT + 100));
 }
 
+/// A message of the launcher does not wait.
+#[test]
+fn a_message_breaks_an_open_line_and_notes_a_long_one() {
+    for (length, noted) in [(SHORT, false), (SHORT + 1, true)] {
+        let mut merged = Merged::new(1, false);
+        let text = "a".repeat(length);
+        merged.take(0, &text);
+        merged.wait(PARTIAL_WAIT);
+        merged.step(|lines, _, write| lines.end_line(write));
+        assert_eq!(merged.out, text + "\n");
+        let broken = merged.lines.take_broken().map(|broken| broken.length);
+        assert_eq!(broken, noted.then_some(length));
+        merged.take(0, "rest\n");
+        merged.step(|lines, _, write| lines.end_line(write));
+        assert!(merged.out.ends_with("a\nrest\n"));
+        assert_eq!(merged.lines.take_broken(), None, "no line is open");
+    }
+}
+
 #[test]
 fn a_line_that_returns_to_its_beginning_keeps_nobody_waiting() {
     let mut merged = Merged::new(2, false);
