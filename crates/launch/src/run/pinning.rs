@@ -55,7 +55,7 @@ impl Pinning {
         let is_intended = |warning: &Warning| {
             options.oversubscribe == Some(true) && warning.code == WarningCode::ProcessorShared
         };
-        let found = conflicts(&machine, &placement, threads);
+        let found = conflicts(&machine, &placement, |_| threads);
         let found = found.into_iter().filter(|warning| !is_intended(warning));
         let mut warnings = std::mem::take(&mut values.warnings);
         if let Some(mapping) = &options.mapping {
