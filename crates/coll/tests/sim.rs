@@ -343,9 +343,11 @@ fn a_simulation_fits_in_its_memory_or_is_refused() {
                 Err(why) => panic!("{which} {limit}: {why}"),
             }
         }
+        // The plans of the allreduce keep no more under way than is counted before.
+        assert_eq!(refused > 0, which < 2, "{which}: {refused} are refused");
         assert!(
-            0 < refused && refused < 80,
-            "{which}: {refused} are refused"
+            refused < 80,
+            "{which} fits in four times of what is counted before"
         );
     }
 }

@@ -6,15 +6,6 @@ use alloc::vec::Vec;
 use slab::Slab;
 
 use super::error::Error;
-use super::events::Event;
-use super::message::{PostedReceive, SimMessage};
-use super::state::{Adapter, SimRank, SimState};
-
-/// The least bytes of a rank's state: its record, and a message, a receive and two events under way.
-pub(super) const LEAST_BYTES_OF_RANK: u64 = (size_of::<SimRank>()
-    + size_of::<SimMessage>()
-    + size_of::<PostedReceive>()
-    + 2 * size_of::<Event>()) as u64;
 
 /// The bytes that a simulation may take, and those that its programs take of them.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +59,7 @@ pub(super) fn filled<T: Clone>(items: u32, item: T, budget: &Budget) -> Result<V
 }
 
 /// The bytes of the slab's entries.
-fn slab_bytes<T>(slab: &Slab<T>) -> u64 {
+pub(super) fn slab_bytes<T>(slab: &Slab<T>) -> u64 {
     (slab.capacity() * entry_bytes::<T>()) as u64
 }
 
@@ -78,7 +69,7 @@ const fn entry_bytes<T>() -> usize {
 }
 
 /// Doubles a slab that is full. `budget` and `held`, the bytes of the whole state, say whether that is possible.
-fn grow<T>(
+pub(super) fn grow<T>(
     slab: &mut Slab<T>,
     budget: &Budget,
     held: impl Fn(&Slab<T>) -> u64,
@@ -95,51 +86,4 @@ fn grow<T>(
     drop(free.map_err(|_| budget.refused(before, more))?);
     slab.reserve_exact(items - slab.len());
     Ok(())
-}
-
-impl SimState<'_> {
-    /// The bytes of the ranks, the adapters and, with room to move them, the events.
-    fn fixed_bytes(&self) -> u64 {
-        let ranks = self.ranks.capacity() * size_of::<SimRank>();
-        let adapters = self.adapters.capacity() * size_of::<Adapter>();
-        let events = 2 * self.events.len() * size_of::<Event>();
-        (ranks + adapters + events) as u64
-    }
-
-    /// The bytes of the state.
-    pub(super) fn bytes(&self) -> u64 {
-        self.fixed_bytes() + slab_bytes(&self.messages) + slab_bytes(&self.receives)
-    }
-
-    /// The error of events that have no room.
-    pub(super) fn no_room(&self) -> Error {
-        let more = self.events.len() * size_of::<Event>();
-        self.budget.refused(self.bytes(), more as u64)
-    }
-
-    /// Adds a message's record.
-    pub(super) fn insert_message(&mut self, message: SimMessage) -> Result<u32, Error> {
-        let other = self.fixed_bytes() + slab_bytes(&self.receives);
-        let held = |messages: &_| other + slab_bytes(messages);
-        grow(&mut self.messages, &self.budget, held)?;
-        Ok(self.messages.insert(message) as u32)
-    }
-
-    /// Adds a receive's record.
-    pub(super) fn insert_receive(&mut self, receive: PostedReceive) -> Result<u32, Error> {
-        let other = self.fixed_bytes() + slab_bytes(&self.messages);
-        let held = |receives: &_| other + slab_bytes(receives);
-        grow(&mut self.receives, &self.budget, held)?;
-        Ok(self.receives.insert(receive) as u32)
-    }
-
-    pub(super) fn push(&mut self, event: Event) -> Result<(), Error> {
-        self.events.push(event).map_err(|_| self.no_room())
-    }
-
-    /// Removes the next event.
-    pub(super) fn pop(&mut self) -> Option<Result<Event, Error>> {
-        let event = self.events.pop().map_err(|_| self.no_room());
-        event.transpose()
-    }
 }

@@ -51,6 +51,7 @@ mod offload;
 mod queue;
 mod state;
 mod symmetry;
+mod tables;
 mod workload;
 
 use alloc::vec::Vec;
@@ -69,8 +70,9 @@ use crate::call::setters;
 use crate::exec::{Execution, Failure, Progress};
 use crate::plan::{CallArrays, LearnedLengths, Plan};
 use driver::{RankDriver, Request};
-use memory::{Budget, LEAST_BYTES_OF_RANK, room_for};
+use memory::{Budget, room_for};
 use state::SimState;
+use tables::LEAST_BYTES_OF_RANK;
 
 /// The simulated system: a machine, the placement of ranks, and how messages are matched and copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
