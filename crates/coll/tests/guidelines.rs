@@ -8,6 +8,77 @@ use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, Stage};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, Workload};
 
+/// A page of `docs/simulations` in one line.
+fn page(name: &str) -> String {
+    let path = format!(
+        "{}/../../docs/simulations/{name}",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let text = std::fs::read_to_string(path).expect("the page is there");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The shares and factors of the list that `docs/simulations/README.md` repeats.
+#[test]
+fn the_description_has_the_numbers_of_the_list() {
+    let (list, text) = (page("guidelines.md"), page("README.md"));
+    let (serial, at_once) = list.split_once("## Copies AtOnce").expect("two halves");
+    let [serial_share, at_once_share] = [serial, at_once].map(|half| {
+        let counts = half.split(" of ").zip(half.split(" of ").skip(1));
+        let counts = counts.filter(|(_, after)| after.contains(" cells"));
+        let (mut broken, mut all) = (0, 0);
+        for (before, after) in counts {
+            let number = |word: Option<&str>| word.and_then(|word| word.parse::<f64>().ok());
+            if let (Some(few), Some(cells)) = (
+                number(before.rsplit(' ').next()),
+                number(after.split(' ').next()),
+            ) {
+                broken += few as u32;
+                all += cells as u32;
+            }
+        }
+        assert_eq!((all, broken > 0), (3_600 / 2 + 9_072 / 2, true));
+        (f64::from(all) / f64::from(broken)).round()
+    });
+    let factor = |half: &str, rule: &str, cell: &str| {
+        let rule = half.split(&format!("- {rule}")).nth(1).expect("a rule");
+        let rule = rule.split(" - ").next().expect("its cells");
+        let cell = rule.split(&format!("{cell} B ")).nth(1).expect("a cell");
+        let number = cell.split([' ', ';']).next().expect("a factor");
+        let number: f64 = number.trim_end_matches('.').parse().expect("a number");
+        format!("{number:.2}")
+    };
+    let allreduce = |half, cell| factor(half, "allreduce(p)", cell);
+    let scatter = |half, cell| factor(half, "reduce_scatter_block(p)", cell);
+    let alone = allreduce(serial, "gemini 33 x 8192");
+    assert_eq!(alone, factor(serial, "bcast <=", "slingshot 65 x 65536"));
+    for right in [
+        "Of 3,600 cells of the first rules and 9,072 of".into(),
+        format!(
+            "one of {serial_share} where copies follow one another, and in one of {at_once_share} where"
+        ),
+        format!("take up to {alone} times what is allowed on 33 and 65 ranks"),
+        format!(
+            "takes {} times. - Where",
+            allreduce(serial, "gemini 31 x 8192")
+        ),
+        format!(
+            "takes up to {} times what is allowed on 63 ranks of gemini, and {} times on 31; where they follow one another, {} and {}.",
+            scatter(at_once, "gemini 63 x 8192"),
+            scatter(at_once, "gemini 31 x 8192"),
+            scatter(serial, "gemini 63 x 8192"),
+            scatter(serial, "gemini 31 x 8192"),
+        ),
+        format!(
+            "on gemini {} times what is allowed where copies follow one another, and {} times where they are made at once",
+            allreduce(serial, "gemini 63 x 524288"),
+            allreduce(at_once, "gemini 63 x 524288"),
+        ),
+    ] {
+        assert!(text.contains(&right), "the description lacks \"{right}\"");
+    }
+}
+
 /// The picoseconds of the best algorithm, and its name and parameters.
 fn best(machine: Machine, collective: Collective, ranks: u32, bytes: u64) -> (u64, String) {
     let setup = Setup::new(

@@ -1,6 +1,6 @@
 //! The simulator against times computed by hand, and with symmetry against without.
 
-use oxmpi_coll::catalog::{Algorithm, Parameters};
+use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
 use oxmpi_coll::plan::{Acts, Buf, Part, Plan, PlanInputs};
 use oxmpi_coll::sim::{
     Classical, Error, Machine, Order, PathCosts, Placement, Setup, SimReport, Simulation, Workload,
@@ -304,5 +304,50 @@ fn a_time_limit_ends_what_takes_longer_and_changes_nothing_else() {
             let refused = Err(Error::Time { limit });
             assert_eq!(within(limit), refused, "{algorithm}, {last} ps");
         }
+    }
+}
+
+/// With any limit a simulation either fits, or is refused with what it needs.
+#[test]
+fn a_simulation_fits_in_its_memory_or_is_refused() {
+    let setup = Setup::new(
+        Machine::GEMINI,
+        Placement::new(Order::Block, 2_000, Machine::GEMINI.per_node),
+    );
+    let work = Workload::new(Collective::Allreduce, 2_000, 8);
+    let simulation = |limit| Simulation::new(&setup).memory_limit(limit);
+    let run = |which, limit| match which {
+        0 => simulation(limit).run_classical(Classical::Gatherv, 8),
+        1 => simulation(limit).run_classical(Classical::Scatterv, 64 << 10),
+        _ => simulation(limit).work(
+            &work,
+            Algorithm::AllreduceRecursiveDoubling,
+            &Parameters::NONE,
+        ),
+    };
+    for which in 0..3 {
+        let right = run(which, u64::MAX).expect("no limit");
+        let Err(Error::Memory { needed: start, .. }) = run(which, 0) else {
+            panic!("{which} is not refused before it starts");
+        };
+        let mut refused = 0;
+        for limit in (0..80).map(|part| start + part * start / 20) {
+            match run(which, limit) {
+                Ok(report) => assert_eq!(report, right, "{which} {limit}"),
+                Err(Error::Memory {
+                    needed, limit: at, ..
+                }) => {
+                    assert!(at == limit && needed > limit, "{which} {limit}: {needed}");
+                    refused += 1;
+                }
+                Err(why) => panic!("{which} {limit}: {why}"),
+            }
+        }
+        // The plans of the allreduce keep no more under way than is counted before.
+        assert_eq!(refused > 0, which < 2, "{which}: {refused} are refused");
+        assert!(
+            refused < 80,
+            "{which} fits in four times of what is counted before"
+        );
     }
 }

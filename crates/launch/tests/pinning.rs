@@ -231,6 +231,46 @@ fn options_say_which_settings_they_override() {
 }
 
 #[test]
+fn each_program_is_placed_by_its_own_settings() {
+    let (all, first) = (granted(), granted()[0]);
+    let show = ["sh", "-c", "grep Cpus_allowed_list /proc/self/status"];
+    let one = [
+        "--display-map",
+        "-n",
+        "1",
+        "-env",
+        "I_MPI_PIN_PROCESSOR_LIST",
+    ];
+    let other = [":", "-n", "1", "-env", "I_MPI_PIN", "0"];
+    let place = first.to_string();
+    let done = run(&[&one[..], &[&place], &show, &other, &show].concat());
+    assert_eq!(done.code, 0, "{done:?}");
+    let row = format!("\n      0  {place} ");
+    assert!(done.out.contains(&row), "{done:?}");
+    let says = ["  Program 0: ", "Program 1: ", "Pinning is off: not pinned"];
+    let is_said = says.map(|words| done.out.contains(words));
+    assert_eq!(is_said, [true; 3], "{done:?}");
+    let bound = format!("Cpus_allowed_list:\t{place}\n");
+    let ranks = if all.len() > 1 { 1 } else { 2 };
+    assert_eq!(done.out.matches(&bound).count(), ranks, "{done:?}");
+    // A setting of the whole job.
+    let done = run(&[
+        "-n",
+        "1",
+        "true",
+        ":",
+        "-n",
+        "1",
+        "-env",
+        "OXMPI_PERHOST",
+        "3",
+        "false",
+    ]);
+    let says = "for program 0 (true) and `3` for program 1 (false), but counts for the whole job";
+    assert!(done.code != 0 && done.err.contains(says), "{done:?}");
+}
+
+#[test]
 fn variables_of_openmp_are_set() {
     let first = granted()[0];
     let show = [

@@ -298,6 +298,31 @@ fn a_simulation_that_needs_more_memory_than_there_is_is_refused() {
     }
 }
 
+/// Also a table that cannot grow while the simulation runs is an error, whatever memory there is.
+#[test]
+fn a_simulation_never_aborts_for_lack_of_memory() {
+    let oxmpi = env!("CARGO_BIN_EXE_oxmpi");
+    for arguments in [
+        "allreduce 8 -n 30000 --algorithm recursive-doubling",
+        "gatherv 8 -n 30000",
+        "scatterv 8 -n 30000",
+    ] {
+        let mut codes = Vec::new();
+        for kibibytes in (60_000..220_000).step_by(8_000) {
+            let mut command = Command::new("sh");
+            let line = format!("ulimit -v {kibibytes} && exec {oxmpi} sim {arguments}");
+            let output = command.args(["-c", &line]).output().expect("sh starts");
+            let errors = String::from_utf8_lossy(&output.stderr);
+            let code = output.status.code();
+            let is_refused = code == Some(1) && errors.contains(" MiB are left");
+            assert!(code == Some(0) || is_refused, "{line}: {code:?} {errors}");
+            codes.push(code);
+        }
+        codes.dedup();
+        assert_eq!(codes, [Some(1), Some(0)], "{arguments}");
+    }
+}
+
 #[test]
 fn wire_up_takes_rounds_instead_of_a_request_for_each_pair() {
     let table = printed("wireup -n 64,100000 --ppn 64 --serve 5us");

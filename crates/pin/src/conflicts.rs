@@ -3,6 +3,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use oxmpi_topo::{CpuSet, Kind, Machine};
@@ -11,45 +12,53 @@ use crate::numa::{NumaDomain, numa_domains, numa_domains_of};
 use crate::placement::{Placement, RankPlace, Warning, WarningCode, count};
 use crate::rdma;
 
-/// The conflicts of a placement, each kind at most once, with the first rank that has it as the example.
+/// The conflicts of a placement, each kind at most once, with the first rank that has it as the example. `threads` is the
+/// value of `OMP_NUM_THREADS` of each rank.
 ///
-/// - [`ThreadsExceedDomain`](WarningCode::ThreadsExceedDomain): a rank has fewer processors than `threads`,
-///   the value of `OMP_NUM_THREADS`.
-/// - [`ProcessorShared`](WarningCode::ProcessorShared): pinning puts two ranks on one processor, or ranks that are not pinned
-///   outnumber the processors, each counted with its `threads`.
-/// - [`SiblingShared`](WarningCode::SiblingShared): two ranks have hardware threads of one core while another core is idle.
+/// - [`ThreadsExceedDomain`](WarningCode::ThreadsExceedDomain): a rank has fewer processors than threads.
+/// - [`ProcessorShared`](WarningCode::ProcessorShared): ranks, each counted with its threads, outnumber the processors that
+///   they have together. Ranks that share a domain with a processor for each of them are no conflict.
+/// - [`SiblingShared`](WarningCode::SiblingShared): ranks outnumber the cores that they have together while another core is idle.
 /// - [`DomainAcrossNuma`](WarningCode::DomainAcrossNuma): a rank has processors of several
 ///   [NUMA domains](NumaDomain), but not all processors of each.
 /// - [`FarFromRdma`](WarningCode::FarFromRdma): a rank has no processor near an active RDMA port.
 ///
-/// Ranks that are not pinned have no other conflicts: the kernel's scheduler moves them.
+/// Ranks that are not pinned have no other conflicts than the first two: the kernel's scheduler moves them.
 ///
 /// # Cost
-/// About ranks times processors of a rank, and ranks times NUMA nodes; allocates. For set-up only.
-pub fn conflicts(machine: &Machine, placement: &Placement, threads: Option<u32>) -> Vec<Warning> {
-    let ranks = &placement.ranks;
-    let few_processors = threads.and_then(|threads| too_many_threads(placement, threads));
+/// About ranks times processors of a rank, ranks times domains, and ranks times NUMA nodes; allocates. For set-up only.
+pub fn conflicts(
+    machine: &Machine,
+    placement: &Placement,
+    threads: impl Fn(u32) -> Option<u32>,
+) -> Vec<Warning> {
+    let ranks = placement.ranks.iter();
+    let threads: Vec<u32> = ranks
+        .map(|place| threads(place.rank).unwrap_or(1))
+        .collect();
+    let few_processors = too_many_threads(placement, &threads);
+    let crowd = crowd(processor_demands(placement, &threads));
     if !placement.is_pinned() {
-        let warnings = [
-            few_processors,
-            oversubscribed(placement, threads.unwrap_or(1)),
-        ];
-        return warnings.into_iter().flatten().collect();
+        let crowded = crowd.map(|ranks| oversubscribed(placement, &ranks, &threads));
+        return few_processors.into_iter().chain(crowded).collect();
     }
+    let shared = match crowd {
+        Some(ranks) => processor_shared(placement, &ranks, &threads),
+        None => sibling_shared(machine, placement),
+    };
     let warnings = [
         few_processors,
-        processor_shared(placement),
-        sibling_shared(machine, placement),
+        shared,
         across_numa(machine, placement),
-        far_from_rdma(machine, ranks),
+        far_from_rdma(machine, &placement.ranks),
     ];
     warnings.into_iter().flatten().collect()
 }
 
-fn too_many_threads(placement: &Placement, threads: u32) -> Option<Warning> {
-    let mut ranks = placement.ranks.iter();
-    let rank = ranks.find(|rank| rank.cpus.len() < threads as usize)?;
-    let RankPlace { rank, cpus } = rank;
+fn too_many_threads(placement: &Placement, threads: &[u32]) -> Option<Warning> {
+    let mut ranks = placement.ranks.iter().zip(threads);
+    let (place, threads) = ranks.find(|(place, threads)| place.cpus.len() < **threads as usize)?;
+    let RankPlace { rank, cpus } = place;
     let processors = count(cpus.len(), "processor");
     let advice = match *cpus == placement.allowed {
         true => "reduce OMP_NUM_THREADS, or widen the job's affinity mask",
@@ -67,49 +76,99 @@ fn too_many_threads(placement: &Placement, threads: u32) -> Option<Warning> {
     ))
 }
 
-/// Ranks that may use all processors and are more than these, each counted with its threads.
-fn oversubscribed(placement: &Placement, threads: u32) -> Option<Warning> {
-    let Placement { ranks, allowed, .. } = placement;
-    let [first, second, ..] = &ranks[..] else {
-        return None;
-    };
-    if ranks.len().saturating_mul(threads as usize) <= allowed.len() {
-        return None;
-    }
-    let threads_too = match threads {
-        0 | 1 => "".into(),
-        threads => format!(" with {threads} threads each (OMP_NUM_THREADS)"),
-    };
-    Some(Warning::new(
-        WarningCode::ProcessorShared,
-        [&first.rank, &second.rank, allowed, &CpuSet::new()],
-        format!(
-            "{} ranks{threads_too} on {} ({allowed}): they take turns; start fewer, or pass --oversubscribe if this is intended",
-            ranks.len(),
-            count(allowed.len(), "processor"),
-        ),
-    ))
+/// The processors or cores of a rank, and how many of them it needs: at least 1, at most all.
+struct Demand<'a> {
+    place: &'a RankPlace,
+    domain: CpuSet,
+    needed: usize,
 }
 
-/// The first rank that overlaps an earlier one, that earlier rank, and the number of what both use. `takes`
-/// maps a processor to that number.
-fn first_overlap(
-    ranks: &[RankPlace],
-    takes: impl Fn(usize) -> Option<usize>,
-) -> Option<(&RankPlace, &RankPlace, usize)> {
+/// A processor for each thread; a rank with more threads than processors needs all of them.
+fn processor_demands<'a>(placement: &'a Placement, threads: &[u32]) -> Vec<Demand<'a>> {
+    let ranks = placement.ranks.iter().zip(threads);
+    let demand = |(place, &threads): (&'a RankPlace, &u32)| Demand {
+        place,
+        domain: place.cpus.clone(),
+        needed: (threads.max(1) as usize).min(place.cpus.len()),
+    };
+    ranks.map(demand).collect()
+}
+
+/// The ranks that need more than they have together: those inside one rank's domain, or all. `None` if each can have
+/// what it needs. By Hall's theorem that is exact for domains of which any two are nested or disjoint.
+fn crowd(demands: Vec<Demand<'_>>) -> Option<Vec<&RankPlace>> {
+    let mut domains: Vec<(&CpuSet, usize)> = Vec::new();
+    for Demand { domain, needed, .. } in &demands {
+        match domains.iter_mut().find(|(known, _)| *known == domain) {
+            Some((_, sum)) => *sum += needed,
+            None => domains.push((domain, *needed)),
+        }
+    }
+    let all = domains.iter().map(|(domain, _)| *domain);
+    let all = all.fold(CpuSet::new(), |all, domain| &all | domain);
+    let is_crowded = |within: &&CpuSet| {
+        let inside = domains
+            .iter()
+            .filter(|(domain, _)| domain.is_subset(within));
+        inside.map(|(_, needed)| needed).sum::<usize>() > within.len()
+    };
+    let mut sets = domains.iter().map(|(domain, _)| *domain).chain([&all]);
+    let crowded = sets.find(is_crowded)?;
+    let inside = demands
+        .iter()
+        .filter(|demand| demand.domain.is_subset(crowded));
+    Some(inside.map(|demand| demand.place).collect())
+}
+
+/// The two first of `crowd` that overlap. There are such, as no rank needs more than it has.
+fn first_overlap<'a>(crowd: &[&'a RankPlace]) -> Option<(&'a RankPlace, &'a RankPlace)> {
     let mut takers: BTreeMap<usize, &RankPlace> = BTreeMap::new();
-    ranks.iter().find_map(|rank| {
+    crowd.iter().find_map(|rank| {
         let taken = |cpu| {
-            let resource = takes(cpu)?;
-            let first = *takers.entry(resource).or_insert(rank);
-            (first.rank != rank.rank).then_some((first, rank, resource))
+            let first = *takers.entry(cpu).or_insert(rank);
+            (first.rank != rank.rank).then_some((first, *rank))
         };
         rank.cpus.iter().find_map(taken)
     })
 }
 
-fn processor_shared(placement: &Placement) -> Option<Warning> {
-    let (first, second, _) = first_overlap(&placement.ranks, Some)?;
+/// The number of ranks, with their threads if some rank has several.
+fn ranks_and_threads(threads: &[u32]) -> String {
+    let ranks = threads.len();
+    let all = || threads.iter().map(|&threads| u64::from(threads.max(1)));
+    match all().max() {
+        None | Some(1) => format!("{ranks} ranks"),
+        Some(most) if all().all(|each| each == most) => {
+            format!("{ranks} ranks with {most} threads each (OMP_NUM_THREADS)")
+        }
+        Some(_) => format!(
+            "{ranks} ranks with {} threads together (OMP_NUM_THREADS)",
+            all().sum::<u64>()
+        ),
+    }
+}
+
+/// Ranks that may use all processors and are more than these, each counted with its threads.
+fn oversubscribed(placement: &Placement, crowd: &[&RankPlace], threads: &[u32]) -> Warning {
+    let allowed = &placement.allowed;
+    let rank = |at: usize| crowd.get(at).map_or(0, |place| place.rank);
+    Warning::new(
+        WarningCode::ProcessorShared,
+        [&rank(0), &rank(1), allowed, &CpuSet::new()],
+        format!(
+            "{} on {} ({allowed}): they take turns; start fewer, or pass --oversubscribe if this is intended",
+            ranks_and_threads(threads),
+            count(allowed.len(), "processor"),
+        ),
+    )
+}
+
+fn processor_shared(
+    placement: &Placement,
+    crowd: &[&RankPlace],
+    threads: &[u32],
+) -> Option<Warning> {
+    let (first, second) = first_overlap(crowd)?;
     let both = &first.cpus & &second.cpus;
     let used = placement.ranks.iter();
     let used = used.fold(CpuSet::new(), |used, rank| &used | &rank.cpus);
@@ -122,9 +181,9 @@ fn processor_shared(placement: &Placement) -> Option<Warning> {
         WarningCode::ProcessorShared,
         [&first.rank, &second.rank, &both, &idle],
         format!(
-            "{} ranks on {}: rank {} shares processors {both} with rank {}, and other ranks may share some, too{idle_too}; \
+            "{} on {}: rank {} shares processors {both} with rank {}, and other ranks may share some, too{idle_too}; \
              pass --oversubscribe if this is intended",
-            placement.ranks.len(),
+            ranks_and_threads(threads),
             count(placement.allowed.len(), "processor"),
             second.rank,
             first.rank,
@@ -132,34 +191,42 @@ fn processor_shared(placement: &Placement) -> Option<Warning> {
     ))
 }
 
+/// Ranks that have a processor each, but not a core, while a core is idle.
 fn sibling_shared(machine: &Machine, placement: &Placement) -> Option<Warning> {
     let cores = machine.objects(Kind::Core).enumerate();
     let core_of: BTreeMap<usize, usize> = cores
         .flat_map(|(place, core)| core.cpus().iter().map(move |cpu| (cpu, place)))
         .collect();
-    let is_used = |core: &CpuSet| {
-        placement
-            .ranks
-            .iter()
-            .any(|rank| rank.cpus.intersects(core))
+    let cores_of = |cpus: &CpuSet| -> CpuSet {
+        let cores = cpus.iter().filter_map(|cpu| core_of.get(&cpu));
+        cores.copied().collect()
     };
-    let (first, second, core) = first_overlap(&placement.ranks, |cpu| core_of.get(&cpu).copied())?;
+    let used = placement.ranks.iter();
+    let used = used.fold(CpuSet::new(), |used, rank| &used | &cores_of(&rank.cpus));
+    let is_idle = |core: &usize| !used.contains(*core);
+    let idle = cores_of(&placement.allowed).iter().find(is_idle)?;
+    let demands = placement.ranks.iter().map(|place| Demand {
+        place,
+        domain: cores_of(&place.cpus),
+        needed: 1,
+    });
+    let crowd = crowd(demands.collect())?;
+    let (first, second, core) = crowd.iter().enumerate().find_map(|(at, second)| {
+        let shared = |first: &&RankPlace| {
+            let both = &cores_of(&first.cpus) & &cores_of(&second.cpus);
+            both.first().map(|core| (first.rank, second.rank, core))
+        };
+        crowd[..at].iter().find_map(shared)
+    })?;
+    let cpus = |core| Some(machine.objects(Kind::Core).nth(core)?.cpus() & &placement.allowed);
+    let idle = cpus(idle)?;
     let cpus = machine.objects(Kind::Core).nth(core)?.cpus();
-    // Two ranks on one processor get the warning ProcessorShared instead.
-    if first.cpus.intersects(&second.cpus) {
-        return None;
-    }
-    let idle = machine
-        .objects(Kind::Core)
-        .map(|core| core.cpus() & &placement.allowed)
-        .find(|core| !core.is_empty() && !is_used(core))?;
     Some(Warning::new(
         WarningCode::SiblingShared,
-        [&first.rank, &second.rank, &cpus, &idle],
+        [&first, &second, &cpus, &idle],
         format!(
-            "ranks {} and {} share a core (its hardware threads are {cpus}) while another is idle ({idle}); \
+            "ranks {first} and {second} share a core (its hardware threads are {cpus}) while another is idle ({idle}); \
              I_MPI_PIN_DOMAIN=core or --bind-to core gives each rank a core of its own",
-            first.rank, second.rank
         ),
     ))
 }

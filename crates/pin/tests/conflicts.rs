@@ -17,7 +17,7 @@ fn domain(domain: &str, order: &str) -> Settings {
 fn found(machine: &str, settings: &Settings, ranks: u32, threads: Option<u32>) -> Vec<Warning> {
     let machine = Machine::from_synthetic(machine).unwrap();
     let placement = place(&machine, settings, None, ranks);
-    conflicts(&machine, &placement, threads)
+    conflicts(&machine, &placement, |_| threads)
 }
 
 fn codes(warnings: &[Warning]) -> Vec<WarningCode> {
@@ -105,13 +105,62 @@ fn ranks_share_a_processor() {
         "{text}"
     );
     // Masks from the user, which leave processors idle.
-    let warnings = found("core:4 pu:1", &domain("[1,3,f]", "bunch"), 2, None);
+    let warnings = found("core:4 pu:1", &domain("[1,1,f]", "bunch"), 2, None);
     assert_eq!(codes(&warnings), [WarningCode::ProcessorShared]);
     assert!(
         warnings[0]
             .text
-            .contains("rank 1 shares processors 0 with rank 0, and other ranks may share some, too, while 2-3 stay idle")
+            .contains("rank 1 shares processors 0 with rank 0, and other ranks may share some, too, while 1-3 stay idle")
     );
+}
+
+#[test]
+fn a_shared_domain_with_a_processor_for_each_rank_is_no_conflict() {
+    use WarningCode::{ProcessorShared, SiblingShared};
+    let machine = "package:2 core:12 pu:2";
+    for (name, ranks, threads, expected) in [
+        ("socket", 4, None, &[][..]),
+        ("numa", 4, None, &[]),
+        ("socket", 48, None, &[]),
+        ("socket", 49, None, &[ProcessorShared]),
+        ("socket", 4, Some(12), &[]),
+        ("socket", 4, Some(13), &[ProcessorShared]),
+        ("core", 48, None, &[]),
+        // Nested domains: rank 1 has a processor of its own, but no core.
+        ("[1,3]", 2, None, &[SiblingShared]),
+        ("[3,3,1]", 3, None, &[ProcessorShared]),
+        // Three ranks on the two processors of each pair and on all three.
+        ("[3,6,5,3]", 4, None, &[ProcessorShared]),
+        // One core for each of two ranks, then three ranks on two cores.
+        ("[f,f]", 2, None, &[]),
+        ("[f,f,f]", 3, None, &[SiblingShared]),
+    ] {
+        let warnings = found(machine, &domain(name, "bunch"), ranks, threads);
+        assert_eq!(codes(&warnings), expected, "{name} {ranks} {threads:?}");
+    }
+}
+
+#[test]
+fn each_rank_counts_with_its_own_threads() {
+    use WarningCode::{ProcessorShared, ThreadsExceedDomain};
+    let machine = Machine::from_synthetic("core:2 pu:1").unwrap();
+    let unpinned = Settings {
+        pin: false,
+        ..Settings::default()
+    };
+    let placement = place(&machine, &unpinned, None, 2);
+    let said =
+        |threads: [u32; 2]| conflicts(&machine, &placement, |rank| Some(threads[rank as usize]));
+    let warnings = said([1, 5]);
+    assert_eq!(codes(&warnings), [ThreadsExceedDomain, ProcessorShared]);
+    assert_eq!(warnings[0].args, ["1", "5", "0-1"]);
+    assert!(
+        warnings[1].text.starts_with(
+            "2 ranks with 6 threads together (OMP_NUM_THREADS) on 2 processors (0-1): "
+        )
+    );
+    assert_eq!(said([64, 1])[0].args, ["0", "64", "0-1"]);
+    assert_eq!(said([1, 1]), []);
 }
 
 #[test]
@@ -123,7 +172,7 @@ fn ranks_share_a_core_while_another_is_idle() {
     let machine = Machine::from_synthetic(SMT).unwrap();
     let mask: CpuSet = "0-1".parse().unwrap();
     let placement = place(&machine, &domain("1", "compact"), Some(&mask), 2);
-    assert_eq!(conflicts(&machine, &placement, None), []);
+    assert_eq!(conflicts(&machine, &placement, |_| None), []);
 }
 
 #[test]
@@ -174,12 +223,12 @@ fn with_rdma(state: &str) -> Machine {
 fn ranks_away_from_the_active_port_are_named() {
     let machine = with_rdma("4");
     let placement = place(&machine, &domain("core", "compact"), None, 4);
-    let warnings = conflicts(&machine, &placement, None);
+    let warnings = conflicts(&machine, &placement, |_| None);
     assert_eq!(codes(&warnings), [WarningCode::FarFromRdma]);
     assert_eq!(warnings[0].args, ["0-1", "2-3"]);
     // A port that is down has no effect.
     let machine = with_rdma("1");
-    assert_eq!(conflicts(&machine, &placement, None), []);
+    assert_eq!(conflicts(&machine, &placement, |_| None), []);
 }
 
 #[test]

@@ -117,6 +117,36 @@ fn distinct(placement: &Placement) -> Vec<&CpuSet> {
     sets
 }
 
+/// Whether each thread of each rank can have a processor of its own, if a rank needs at most all it has: Kuhn's matching.
+fn can_have_own(placement: &Placement, threads: usize) -> bool {
+    fn finds(
+        slot: usize,
+        slots: &[&CpuSet],
+        owner: &mut [Option<usize>],
+        seen: &mut [bool],
+    ) -> bool {
+        slots[slot].iter().any(|cpu| {
+            if std::mem::replace(&mut seen[cpu], true) {
+                return false;
+            }
+            let is_free = match owner[cpu] {
+                None => true,
+                Some(other) => finds(other, slots, owner, seen),
+            };
+            if is_free {
+                owner[cpu] = Some(slot);
+            }
+            is_free
+        })
+    }
+    let ranks = placement.ranks.iter();
+    let slots = ranks.flat_map(|rank| vec![&rank.cpus; threads.clamp(1, rank.cpus.len())]);
+    let slots: Vec<&CpuSet> = slots.collect();
+    let size = placement.allowed.iter().max().map_or(0, |most| most + 1);
+    let mut owner = vec![None; size];
+    (0..slots.len()).all(|slot| finds(slot, &slots, &mut owner, &mut vec![false; size]))
+}
+
 proptest! {
     #[test]
     fn every_rank_has_processors_that_the_job_may_use(machine in machines(), settings in settings(), mask in masks(), ranks in 1u32..70) {
@@ -155,17 +185,12 @@ proptest! {
     #[test]
     fn conflicts_are_reported_once_each(machine in machines(), settings in prop_oneof![settings(), other_settings()], threads in prop::option::of(1u32..9), ranks in 1u32..70) {
         let placement = place(&machine, &settings, None, ranks);
-        let mut codes: Vec<String> = conflicts(&machine, &placement, threads).iter().map(|warning| warning.code.to_string()).collect();
+        let mut codes: Vec<String> = conflicts(&machine, &placement, |_| threads).iter().map(|warning| warning.code.to_string()).collect();
         let count = codes.len();
         codes.sort();
         codes.dedup();
         prop_assert_eq!(codes.len(), count);
-        let union = placement.ranks.iter().fold(CpuSet::new(), |all, rank| &all | &rank.cpus);
-        let sum: usize = placement.ranks.iter().map(|rank| rank.cpus.len()).sum();
-        let shared = match placement.is_pinned() {
-            true => sum > union.len(),
-            false => ranks > 1 && ranks * threads.unwrap_or(1) > placement.allowed.len() as u32,
-        };
+        let shared = !can_have_own(&placement, threads.unwrap_or(1) as usize);
         prop_assert_eq!(codes.contains(&"processor-shared".to_string()), shared);
     }
 

@@ -66,7 +66,7 @@ fn several_local_memories_are_one_domain_for_metrics_and_warnings() {
             let placement = place(&machine, &settings("on", domain, "compact"), None, ranks);
             let metrics = Metrics::new(&machine, &placement);
             assert_eq!(metrics.numa_crossings, crossings, "{domain}");
-            let warned: Vec<String> = conflicts(&machine, &placement, None)
+            let warned: Vec<String> = conflicts(&machine, &placement, |_| None)
                 .iter()
                 .filter(|warning| warning.code == WarningCode::DomainAcrossNuma)
                 .map(|warning| warning.args.join(" "))

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::driver::{RankDriver, Request};
 use super::error::Error;
+use super::memory::room_for;
 use super::{Program, SimReport, Simulation};
 use crate::exec::Driver;
 use crate::plan::{Buf, CallArrays, Part};
@@ -53,6 +54,11 @@ impl LinearProgram {
     fn start(&mut self, driver: &mut RankDriver<'_, '_>) -> Result<(), Error> {
         let (size, at_root) = (driver.state.setup.placement.size(), driver.rank == 0);
         let peers = if at_root { 1..size } else { 0..1 };
+        let state = &driver.state;
+        self.open = room_for(peers.len()).map_err(|_| {
+            let more = peers.len() * size_of::<Request>();
+            state.budget.refused(state.bytes(), more as u64)
+        })?;
         for peer in peers {
             let sends = at_root == (self.algorithm == Classical::Scatterv);
             let request = if sends {

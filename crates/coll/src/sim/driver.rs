@@ -50,7 +50,7 @@ impl Driver for RankDriver<'_, '_> {
     fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<Request>, Error> {
         self.check_peer(to)?;
         let bytes = self.bytes(from);
-        let message = self.state.send(self.rank, to, tag, bytes);
+        let message = self.state.send(self.rank, to, tag, bytes)?;
         Ok(message.map(Request::Send))
     }
 

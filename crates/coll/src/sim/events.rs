@@ -6,7 +6,7 @@
 //! event moves a few times only, and memory is read sequentially, however many events there are.
 //! Simultaneous events are ordered by their tie breakers.
 
-use alloc::collections::BinaryHeap;
+use alloc::collections::{BinaryHeap, TryReserveError};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -73,40 +73,60 @@ impl EventQueue {
     }
 
     /// Adds an event, which must not be in the past.
-    pub(super) fn push(&mut self, event: Event) {
+    ///
+    /// # Errors
+    /// If memory is lacking; the event is lost.
+    pub(super) fn push(&mut self, event: Event) -> Result<(), TryReserveError> {
         debug_assert!(event.time >= self.now, "an event is not in the past");
         match (event.time ^ self.now).checked_ilog2() {
-            None => self.late.push(Reverse(event)),
-            Some(bit) => self.later[bit as usize].push(event),
+            None => {
+                self.late.try_reserve(1)?;
+                self.late.push(Reverse(event));
+                Ok(())
+            }
+            Some(bit) => append(&mut self.later[bit as usize], event),
         }
     }
 
     /// Removes the next event.
-    pub(super) fn pop(&mut self) -> Option<Event> {
-        if self.current.is_empty() && self.late.is_empty() {
-            self.advance()?;
+    ///
+    /// # Errors
+    /// If memory is lacking; some events are lost.
+    pub(super) fn pop(&mut self) -> Result<Option<Event>, TryReserveError> {
+        if self.current.is_empty() && self.late.is_empty() && !self.advance()? {
+            return Ok(None);
         }
         let late = self.late.peek().map(|event| event.0);
-        match self.current.last() {
+        Ok(match self.current.last() {
             Some(&event) if late.is_none_or(|late| event <= late) => self.current.pop(),
             _ => self.late.pop().map(|event| event.0),
-        }
+        })
     }
 
-    /// Moves on to the next time that has events.
-    fn advance(&mut self) -> Option<()> {
-        let bucket = self.later.iter_mut().find(|bucket| !bucket.is_empty())?;
+    /// Moves on to the next time that has events. Returns whether there is one.
+    fn advance(&mut self) -> Result<bool, TryReserveError> {
+        let mut buckets = self.later.iter_mut();
+        let Some(bucket) = buckets.find(|bucket| !bucket.is_empty()) else {
+            return Ok(false);
+        };
         let events = core::mem::take(bucket);
-        self.now = events.iter().map(|event| event.time).min()?;
+        let first = events.iter().map(|event| event.time).min();
+        self.now = first.unwrap_or(self.now);
         for event in events {
             match (event.time ^ self.now).checked_ilog2() {
-                None => self.current.push(event),
-                Some(bit) => self.later[bit as usize].push(event),
+                None => append(&mut self.current, event)?,
+                Some(bit) => append(&mut self.later[bit as usize], event)?,
             }
         }
         self.current.sort_unstable_by(|a, b| b.cmp(a));
-        Some(())
+        Ok(true)
     }
+}
+
+fn append(events: &mut Vec<Event>, event: Event) -> Result<(), TryReserveError> {
+    events.try_reserve(1)?;
+    events.push(event);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -122,18 +142,18 @@ mod tests {
             for (message, (delay, tie, near)) in (0..).zip(steps) {
                 let time = now + if near { delay % 3 } else { delay };
                 let event = Event { time, tie, message, kind: EventKind::Inject };
-                events.push(event);
+                events.push(event).expect("room");
                 oracle.insert(event);
                 if message % 3 == 2 {
-                    let next = events.pop();
+                    let next = events.pop().expect("room");
                     prop_assert_eq!(next, oracle.pop_first());
                     now = next.map_or(now, |event| event.time);
                 }
             }
             while let Some(event) = oracle.pop_first() {
-                prop_assert_eq!(events.pop(), Some(event));
+                prop_assert_eq!(events.pop(), Ok(Some(event)));
             }
-            prop_assert_eq!(events.pop(), None);
+            prop_assert_eq!(events.pop(), Ok(None));
         }
     }
 }

@@ -45,11 +45,13 @@ mod error;
 mod events;
 mod goal;
 mod intra_node;
+mod memory;
 mod message;
 mod offload;
 mod queue;
 mod state;
 mod symmetry;
+mod tables;
 mod workload;
 
 use alloc::vec::Vec;
@@ -68,7 +70,9 @@ use crate::call::setters;
 use crate::exec::{Execution, Failure, Progress};
 use crate::plan::{CallArrays, LearnedLengths, Plan};
 use driver::{RankDriver, Request};
+use memory::{Budget, room_for};
 use state::SimState;
+use tables::LEAST_BYTES_OF_RANK;
 
 /// The simulated system: a machine, the placement of ranks, and how messages are matched and copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -273,6 +277,8 @@ pub struct SimProgress {
     pub events: u64,
     /// The simulated time, in picoseconds.
     pub time: u64,
+    /// The messages that are received and whose senders are done.
+    pub messages: u64,
 }
 
 /// The number of events between two looks at memory and calls of the watch function.
@@ -312,7 +318,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Sets the bytes of memory that the simulation may take. It is refused before it starts if its ranks do
-    /// not fit, and ends with [`Error::Memory`] if the messages under way do not.
+    /// not fit, and ends with [`Error::Memory`] if a table has to grow, for the messages under way, and does not fit beside
+    /// the old one. It also ends so if the system refuses memory below this limit.
     pub const fn memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = bytes;
         self
@@ -363,28 +370,39 @@ impl<'a> Simulation<'a> {
     /// Each simulated rank's program.
     fn programs<P>(&self, program: impl Fn(u32) -> Result<P, Error>) -> Result<Vec<P>, Error> {
         let ranks = self.setup.ranks();
-        self.check_memory::<P>(u64::from(ranks) * state::LEAST_BYTES_OF_RANK)?;
-        (0..ranks).map(program).collect()
+        let budget = self.budget::<P>();
+        budget.check(u64::from(ranks) * LEAST_BYTES_OF_RANK, 0)?;
+        let room = room_for(ranks as usize);
+        let mut programs = room.map_err(|_| {
+            Budget {
+                programs: 0,
+                ..budget
+            }
+            .refused(0, budget.programs)
+        })?;
+        for rank in 0..ranks {
+            programs.push(program(rank)?);
+        }
+        Ok(programs)
     }
 
-    /// Checks that the programs fit in memory beside a state of so many bytes.
-    fn check_memory<P>(&self, state: u64) -> Result<(), Error> {
-        let (ranks, limit) = (self.setup.ranks(), self.memory_limit);
-        let needed = u64::from(ranks) * size_of::<P>() as u64 + state;
-        if needed > limit {
-            return Err(Error::Memory {
-                ranks,
-                needed,
-                limit,
-            });
+    /// The memory that the simulation of such programs may take.
+    fn budget<P>(&self) -> Budget {
+        let ranks = self.setup.ranks();
+        Budget {
+            ranks,
+            programs: u64::from(ranks) * size_of::<P>() as u64,
+            limit: self.memory_limit,
         }
-        Ok(())
     }
 
     /// Runs every simulated rank's program to its end.
     fn simulate<P: Program>(mut self, programs: &mut [P]) -> Result<SimReport, Error> {
         let ranks = self.setup.ranks();
-        let mut state = SimState::new(self.setup, self.element, self.block, ranks);
+        let mut state = SimState::new(self.setup, self.element, self.block, self.budget::<P>())?;
+        let bytes = u64::from(ranks) * size_of::<u64>() as u64;
+        let times = room_for(ranks as usize);
+        let mut times = times.map_err(|_| state.budget.refused(state.bytes(), bytes))?;
         let mut left = 0;
         for rank in 0..ranks {
             left += u32::from(!self.advance(&mut state, programs, rank)?);
@@ -401,10 +419,13 @@ impl<'a> Simulation<'a> {
             }
             events += 1;
             if events.is_multiple_of(WATCH) {
-                self.check_memory::<P>(state.bytes_soon())?;
+                state.budget.check(state.bytes(), 0)?;
                 if let Some(watch) = self.watch.as_mut() {
-                    let time = state.now();
-                    watch(SimProgress { events, time });
+                    watch(SimProgress {
+                        events,
+                        time: state.now(),
+                        messages: state.finished,
+                    });
                 }
             }
         }
@@ -412,9 +433,9 @@ impl<'a> Simulation<'a> {
             let (rank, others) = (rank as u32, left - 1);
             return Err(Error::Deadlock { rank, others });
         }
-        let times = state.ranks.iter().map(|rank| rank.cpu);
+        times.extend(state.ranks.iter().map(|rank| rank.cpu));
         let report = SimReport {
-            times: times.collect(),
+            times,
             counts: state.counts.times(self.setup.nodes_represented()),
         };
         let limit = self.time_limit;

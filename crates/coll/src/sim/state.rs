@@ -7,6 +7,7 @@ use super::counts::MessageCounts;
 use super::error::Error;
 use super::events::{Event, EventKind, EventQueue};
 use super::intra_node::PendingOps;
+use super::memory::{Budget, filled};
 use super::message::{MessageStage, PostedReceive, SimMessage};
 use super::queue::{MatchQueue, NONE, QueueEntry};
 use crate::cost::intra_node_op;
@@ -31,15 +32,9 @@ pub(super) struct SimRank {
     pub(super) done: bool,
 }
 
-/// The least bytes of a rank's state: its record, and a message, a receive and two events under way.
-pub(super) const LEAST_BYTES_OF_RANK: u64 = (size_of::<SimRank>()
-    + size_of::<SimMessage>()
-    + size_of::<PostedReceive>()
-    + 2 * size_of::<Event>()) as u64;
-
 /// The times until which the two ends of a node's adapter are busy.
 #[derive(Clone, Copy, Debug, Default)]
-struct Adapter {
+pub(super) struct Adapter {
     out: u64,
     into: u64,
 }
@@ -52,17 +47,28 @@ pub(super) struct SimState<'a> {
     /// The value of every length that a plan learns.
     pub(super) block: u64,
     pub(super) ranks: Vec<SimRank>,
-    adapters: Vec<Adapter>,
+    pub(super) adapters: Vec<Adapter>,
     pub(super) messages: Slab<SimMessage>,
     pub(super) receives: Slab<PostedReceive>,
     pub(super) pending_ops: PendingOps,
-    events: EventQueue,
+    pub(super) events: EventQueue,
     pub(super) counts: MessageCounts,
+    /// The messages that are received and whose senders are done.
+    pub(super) finished: u64,
+    pub(super) budget: Budget,
 }
 
 impl<'a> SimState<'a> {
     /// The state at time 0.
-    pub(super) fn new(setup: &'a Setup, element: u64, block: u64, ranks: u32) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if there is no room for the ranks.
+    pub(super) fn new(
+        setup: &'a Setup,
+        element: u64,
+        block: u64,
+        budget: Budget,
+    ) -> Result<Self, Error> {
         let rank = SimRank {
             cpu: 0,
             posted: MatchQueue::EMPTY,
@@ -73,36 +79,22 @@ impl<'a> SimState<'a> {
             ended: 0,
             done: false,
         };
-        SimState {
+        let ranks = filled(setup.ranks(), rank, &budget)?;
+        let adapters = filled(setup.nodes(), Adapter::default(), &budget)?;
+        Ok(SimState {
             setup,
             element,
             block,
-            ranks: alloc::vec![rank; ranks as usize],
-            adapters: alloc::vec![Adapter::default(); setup.nodes() as usize],
+            ranks,
+            adapters,
             messages: Slab::new(),
             receives: Slab::new(),
             pending_ops: PendingOps::default(),
             events: EventQueue::new(),
             counts: MessageCounts::default(),
-        }
-    }
-
-    /// The bytes of the state, if each of its tables grows once more.
-    pub(super) fn bytes_soon(&self) -> u64 {
-        let records = [
-            (self.ranks.capacity(), size_of::<SimRank>()),
-            (
-                self.messages.capacity().max(2 * self.messages.len()),
-                size_of::<SimMessage>(),
-            ),
-            (
-                self.receives.capacity().max(2 * self.receives.len()),
-                size_of::<PostedReceive>(),
-            ),
-            (2 * self.events.len(), size_of::<Event>()),
-        ];
-        let bytes = records.map(|(count, size)| (count * size) as u64);
-        bytes.iter().sum()
+            finished: 0,
+            budget,
+        })
     }
 
     /// The simulated time, in picoseconds.
@@ -130,7 +122,13 @@ impl<'a> SimState<'a> {
 
     /// Sends `bytes` bytes from the simulated rank `source` to rank `to` of the group. Returns the record
     /// of a long message, which stays until [`SimState::release`].
-    pub(super) fn send(&mut self, source: u32, to: u32, tag: u32, bytes: u64) -> Option<u32> {
+    pub(super) fn send(
+        &mut self,
+        source: u32,
+        to: u32,
+        tag: u32,
+        bytes: u64,
+    ) -> Result<Option<u32>, Error> {
         let place = self.setup.placement;
         let path_to = self.setup.message_path(source, to);
         let path = if path_to.distance > 0 {
@@ -151,7 +149,7 @@ impl<'a> SimState<'a> {
         let tie = u64::from(path_to.distance) << 40
             | u64::from(place.local(source) & 0xffff) << 24
             | u64::from(number & 0x00ff_ffff);
-        let message = self.messages.insert(SimMessage {
+        let message = self.insert_message(SimMessage {
             tie,
             bytes,
             arrival: 0,
@@ -169,14 +167,14 @@ impl<'a> SimState<'a> {
             remote: path_to.distance > 0,
             sent: false,
             holders: if eager { 1 } else { 2 },
-        }) as u32;
+        })?;
         self.counts.messages += 1;
         if path_to.distance > 0 {
             self.counts.remote += 1;
             self.counts.remote_bytes += bytes;
         }
-        self.launch(message, start);
-        (!eager).then_some(message)
+        self.launch(message, start)?;
+        Ok((!eager).then_some(message))
     }
 
     /// Posts a receive of the simulated rank `target`. `None` if an eager message was there, which
@@ -204,7 +202,7 @@ impl<'a> SimState<'a> {
                 rank_state.cpu += walked * matching;
                 self.counts.walked += walked;
             }
-            let receive = self.receives.insert(posted) as u32;
+            let receive = self.insert_receive(posted)?;
             self.ranks[target as usize]
                 .posted
                 .push(&mut self.receives, receive);
@@ -233,9 +231,9 @@ impl<'a> SimState<'a> {
             self.release(message);
             return Ok(None);
         }
-        let receive = self.receives.insert(posted) as u32;
+        let receive = self.insert_receive(posted)?;
         self.messages[message as usize].receive = receive;
-        self.fetch(message);
+        self.fetch(message)?;
         Ok(Some(receive))
     }
 
@@ -257,12 +255,13 @@ impl<'a> SimState<'a> {
         record.holders -= 1;
         if record.holders == 0 {
             self.messages.remove(message as usize);
+            self.finished += 1;
         }
     }
 
     /// Starts the data transfer of a matched long message: a request to another node, or a copy within
     /// the node.
-    fn fetch(&mut self, message: u32) {
+    fn fetch(&mut self, message: u32) -> Result<(), Error> {
         let machine = self.setup.machine;
         let record = &mut self.messages[message as usize];
         let (bytes, target) = (record.bytes, record.target);
@@ -271,13 +270,13 @@ impl<'a> SimState<'a> {
             let rank_state = self.rank(target);
             rank_state.cpu += machine.network.send;
             let start = rank_state.cpu;
-            self.launch(message, start);
+            self.launch(message, start)
         } else {
             record.stage = MessageStage::Data;
             let start = self.rank(target).cpu;
             let end = start + self.copy_time(target, bytes);
-            self.schedule(message, end, EventKind::Deliver);
-            self.schedule(message, end + machine.node.latency, EventKind::Sent);
+            self.schedule(message, end, EventKind::Deliver)?;
+            self.schedule(message, end + machine.node.latency, EventKind::Sent)
         }
     }
 
@@ -291,16 +290,16 @@ impl<'a> SimState<'a> {
         time
     }
 
-    fn launch(&mut self, message: u32, time: u64) {
+    fn launch(&mut self, message: u32, time: u64) -> Result<(), Error> {
         if self.messages[message as usize].remote {
-            self.schedule(message, time, EventKind::Inject);
+            self.schedule(message, time, EventKind::Inject)
         } else {
             let SimMessage { stage, bytes, .. } = self.messages[message as usize];
             let node = self.setup.machine.node;
             let travels = stage == MessageStage::Eager && !self.setup.serial_copies;
             let copy = if travels { bytes * node.byte } else { 0 };
             let arrival = self.in_order(message, time + node.latency + copy);
-            self.schedule(message, arrival, EventKind::Deliver);
+            self.schedule(message, arrival, EventKind::Deliver)
         }
     }
 
@@ -320,39 +319,37 @@ impl<'a> SimState<'a> {
         arrival
     }
 
-    fn schedule(&mut self, message: u32, time: u64, kind: EventKind) {
+    fn schedule(&mut self, message: u32, time: u64, kind: EventKind) -> Result<(), Error> {
         let tie = self.messages[message as usize].tie;
-        self.events.push(Event {
+        self.push(Event {
             time,
             tie,
             message,
             kind,
-        });
+        })
     }
 
     /// Adds an event of a rank that concerns no message.
-    pub(super) fn schedule_rank(&mut self, rank: u32, time: u64, kind: EventKind) {
-        self.events.push(Event {
+    pub(super) fn schedule_rank(
+        &mut self,
+        rank: u32,
+        time: u64,
+        kind: EventKind,
+    ) -> Result<(), Error> {
+        self.push(Event {
             time,
             tie: rank.into(),
             message: rank,
             kind,
-        });
+        })
     }
 
     /// Processes the next event. Returns the simulated rank that may continue, if there is one; `None`
     /// when no event is left.
     pub(super) fn step(&mut self) -> Option<Result<Option<u32>, Error>> {
-        let event = self.events.pop()?;
-        Some(match event.kind {
-            EventKind::Inject => {
-                self.inject(event);
-                Ok(None)
-            }
-            EventKind::Arrive => {
-                self.arrive(event);
-                Ok(None)
-            }
+        Some(self.pop()?.and_then(|event| match event.kind {
+            EventKind::Inject => self.inject(event).map(|()| None),
+            EventKind::Arrive => self.arrive(event).map(|()| None),
             EventKind::Deliver => self.deliver(event),
             EventKind::Sent => {
                 let record = &mut self.messages[event.message as usize];
@@ -368,7 +365,7 @@ impl<'a> SimState<'a> {
                 rank_state.ended += 1;
                 Ok(Some(event.message))
             }
-        })
+        }))
     }
 
     /// A rank enters an intra-node phase, which all its ranks leave as long after the last one enters as
@@ -382,7 +379,7 @@ impl<'a> SimState<'a> {
             let node = self.setup.machine.node;
             let end = last + intra_node_op(node, act.collective, act.ranks.size, bytes);
             for rank in ranks {
-                self.schedule_rank(rank, end, EventKind::PhaseEnd);
+                self.schedule_rank(rank, end, EventKind::PhaseEnd)?;
             }
         }
         Ok(request)
@@ -402,19 +399,20 @@ impl<'a> SimState<'a> {
         }
     }
 
-    fn inject(&mut self, event: Event) {
+    fn inject(&mut self, event: Event) -> Result<(), Error> {
         let network = self.setup.machine.network;
         let (node, _, bytes) = self.stage(event.message);
         let out = &mut self.adapters[node as usize].out;
         let start = event.time.max(*out);
         *out = start + network.gap.max(bytes * network.byte);
-        self.schedule(event.message, start + network.latency, EventKind::Arrive);
+        self.schedule(event.message, start + network.latency, EventKind::Arrive)?;
         if self.messages[event.message as usize].stage == MessageStage::Data {
-            self.schedule(event.message, start + bytes * network.byte, EventKind::Sent);
+            self.schedule(event.message, start + bytes * network.byte, EventKind::Sent)?;
         }
+        Ok(())
     }
 
-    fn arrive(&mut self, event: Event) {
+    fn arrive(&mut self, event: Event) -> Result<(), Error> {
         let network = self.setup.machine.network;
         let (_, node, bytes) = self.stage(event.message);
         let into = &mut self.adapters[node as usize].into;
@@ -424,7 +422,7 @@ impl<'a> SimState<'a> {
             event.message,
             start + bytes * network.byte,
             EventKind::Deliver,
-        );
+        )
     }
 
     /// A message's current stage has reached the receiver's memory.
@@ -435,7 +433,7 @@ impl<'a> SimState<'a> {
             MessageStage::Eager | MessageStage::Request => return self.match_message(event),
             MessageStage::Grant => {
                 self.messages[event.message as usize].stage = MessageStage::Data;
-                self.schedule(event.message, event.time, EventKind::Inject);
+                self.schedule(event.message, event.time, EventKind::Inject)?;
                 return Ok(None);
             }
             MessageStage::Data => {
@@ -487,7 +485,7 @@ impl<'a> SimState<'a> {
         }
         if record.stage == MessageStage::Request {
             self.messages[event.message as usize].receive = receive;
-            self.fetch(event.message);
+            self.fetch(event.message)?;
         } else {
             if !record.remote && self.setup.serial_copies {
                 rank_state.cpu += record.bytes * path.byte;

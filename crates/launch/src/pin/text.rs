@@ -49,7 +49,7 @@ fn table(machine: &Machine, answer: &PinAnswer) -> String {
 
 /// The warnings and conflicts, then hints about wrong thread settings; `None` if there are none.
 pub(super) fn warnings(machine: &Machine, answer: &PinAnswer) -> Option<String> {
-    let conflicts = conflicts(machine, &answer.placement, answer.omp_threads);
+    let conflicts = conflicts(machine, &answer.placement, |_| answer.omp_threads);
     let warnings = answer.warnings.iter().chain(&conflicts);
     let warnings = warnings.map(|warning| format!("warning: {}\n", warning.text));
     let first = answer.teams.iter().flatten().next();

@@ -44,16 +44,16 @@ pub(super) struct OpenmpExports {
 
 /// Whether any rank has a thread setting.
 pub(super) fn is_any_set(options: &Options) -> bool {
-    let mut environments = environments(options, None);
+    let mut environments = environments(options, &[]);
     environments.any(|environment| environment.sets_threads())
 }
 
-/// The variables for each of `ranks`, which are pairs of a program number and processors. `threads` is the value for
-/// `OMP_NUM_THREADS` if that is not set.
+/// The variables for each of `ranks`, which are pairs of a program number and processors. `threads` has for each
+/// program the value for `OMP_NUM_THREADS` if that is not set.
 pub(super) fn exports<'a>(
     machine: &Machine,
     options: &Options,
-    threads: Option<&str>,
+    threads: &[Option<String>],
     ranks: impl Iterator<Item = (usize, &'a CpuSet)>,
 ) -> Vec<OpenmpExports> {
     let environments: Vec<(RankEnvironment<'_>, bool)> = environments(options, threads)
@@ -78,13 +78,13 @@ pub(super) fn exports<'a>(
 /// The environment of each program.
 fn environments<'a>(
     options: &'a Options,
-    threads: Option<&'a str>,
+    threads: &'a [Option<String>],
 ) -> impl Iterator<Item = RankEnvironment<'a>> {
-    let programs = options.programs.iter();
-    programs.map(move |program| RankEnvironment {
+    let programs = options.programs.iter().enumerate();
+    programs.map(move |(number, program)| RankEnvironment {
         options,
         program,
-        threads,
+        threads: threads.get(number).and_then(Option::as_deref),
     })
 }
 

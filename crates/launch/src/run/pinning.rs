@@ -6,14 +6,14 @@ use std::time::Duration;
 use oxmpi_os::affinity;
 use oxmpi_pin::openmpi::Report;
 use oxmpi_pin::{
-    PerHost, Placement, SETTINGS, Warning, WarningCode, conflicts, omp_threads, place,
+    PerHost, Placement, SETTINGS, Settings, Warning, WarningCode, conflicts, omp_threads, place,
 };
 use oxmpi_settings::{Assignment, Origin, SettingValue, Sources, TABLE, Values, resolve, seconds};
 use oxmpi_text::Product;
 use oxmpi_topo::{CpuSet, Machine};
 
 use super::openmp;
-use super::options::Options;
+use super::options::{Options, Program};
 use crate::machine;
 
 /// The ranks of a job on the processors of this machine.
@@ -23,8 +23,8 @@ pub(crate) struct Pinning {
     placement: Placement,
     /// Variables that pass the settings of the command line to the ranks.
     pub(crate) typed: Vec<(OsString, OsString)>,
-    /// Threads of each rank from a setting that OpenMP runtimes do not read.
-    threads: Option<String>,
+    /// Threads of each program's ranks from a setting that OpenMP runtimes do not read.
+    threads: Vec<Option<String>>,
     /// Ranks per virtual host.
     pub(crate) per_host: u32,
     /// How long ranks have to end after a request.
@@ -34,59 +34,76 @@ pub(crate) struct Pinning {
 }
 
 impl Pinning {
-    /// Places `ranks` ranks by settings and options, on the processors in `inherited`.
+    /// Places ranks by settings and options, on the processors in `inherited`; `programs` has the program number of each
+    /// rank. Each rank is where the settings of its program place it.
     ///
     /// # Errors
-    /// A wrong setting, with a caret; a file of this machine that cannot be read.
-    pub(crate) fn new(options: &Options, inherited: &CpuSet, ranks: u32) -> Result<Self, String> {
-        let mut values = settings(options)?;
-        let wanted = match &options.mapping {
-            None => values.pinning(),
-            Some(mapping) => mapping.clone().into(),
+    /// A wrong setting, with a caret; a setting of the whole job that two programs set differently; a file of this machine
+    /// that cannot be read.
+    pub(crate) fn new(
+        options: &Options,
+        inherited: &CpuSet,
+        programs: &[usize],
+    ) -> Result<Self, String> {
+        let values = settings(options)?;
+        let settings: Vec<Settings> = values.iter().map(Values::pinning).collect();
+        let wanted: Vec<Settings> = match &options.mapping {
+            None => settings.clone(),
+            Some(mapping) => vec![mapping.clone().into(); settings.len()],
         };
-        let has_caches = wanted.needs_caches() || openmp::is_any_set(options);
+        let has_caches = wanted.iter().any(Settings::needs_caches) || openmp::is_any_set(options);
         let machine = machine::local(has_caches)?;
         if let Some(mapping) = &options.mapping {
             let checked = mapping.check(&machine);
             checked.map_err(|wrong| wrong.to_string())?;
         }
-        let placement = place(&machine, &wanted, Some(inherited), ranks);
-        let threads = values.pinning().omp_threads;
+        let placement = placed(&machine, &wanted, inherited, programs);
         let is_intended = |warning: &Warning| {
             options.oversubscribe == Some(true) && warning.code == WarningCode::ProcessorShared
         };
+        let threads = |rank: u32| settings[programs[rank as usize]].omp_threads;
         let found = conflicts(&machine, &placement, threads);
         let found = found.into_iter().filter(|warning| !is_intended(warning));
-        let mut warnings = std::mem::take(&mut values.warnings);
+        let mut warnings: Vec<String> = Vec::new();
+        let mut warn = |text: String| {
+            if !warnings.contains(&text) {
+                warnings.push(text);
+            }
+        };
+        for values in &values {
+            values.warnings.iter().cloned().for_each(&mut warn);
+        }
         if let Some(mapping) = &options.mapping {
-            let given = given(&values).map(|value| value.origin.to_string());
-            let ignored = given.map(|name| Warning::overridden(&name, mapping.option()).text);
-            warnings.extend(ignored);
+            let ignored = values.iter().flat_map(given);
+            let ignored = ignored.map(|value| value.origin.to_string());
+            ignored
+                .map(|name| Warning::overridden(&name, mapping.option()).text)
+                .for_each(&mut warn);
         }
         let all = placement.warnings.iter().cloned().chain(found);
-        warnings.extend(all.map(|warning| warning.text));
+        all.map(|warning| warning.text).for_each(&mut warn);
         let typed = values
-            .exports()
+            .iter()
+            .take(1)
+            .flat_map(Values::exports)
             .map(|(name, value)| (name.into(), value.into()))
             .collect();
         let per_host = options.ranks_per_host.map_or_else(
             || {
-                values
-                    .get("perhost")
-                    .text
-                    .parse()
-                    .map(|each: PerHost| each.ranks(&machine))
+                let each = of_job(options, &values, "perhost")?.parse();
+                each.map(|each: PerHost| each.ranks(&machine))
+                    .map_err(|error| format!("perhost: {error}"))
             },
             Ok,
         );
         Ok(Self {
-            kill_timeout: seconds(&values.get("kill_timeout").text)
+            kill_timeout: seconds(of_job(options, &values, "kill_timeout")?)
                 .map_err(|error| format!("kill_timeout: {error}"))?,
-            per_host: per_host.map_err(|error| format!("perhost: {error}"))?,
+            per_host: per_host?,
             machine,
             placement,
             typed,
-            threads: threads_of_ours(&values),
+            threads: values.iter().map(threads_of_ours).collect(),
             warnings,
         })
     }
@@ -100,7 +117,7 @@ impl Pinning {
     ) -> Vec<Vec<(&'static str, String)>> {
         let cpus = self.placement.ranks.iter().map(|place| &place.cpus);
         let ranks = programs.iter().copied().zip(cpus);
-        let all = openmp::exports(&self.machine, options, self.threads.as_deref(), ranks);
+        let all = openmp::exports(&self.machine, options, &self.threads, ranks);
         let variables = all.into_iter().map(|exports| {
             for warning in exports.warnings {
                 if !self.warnings.contains(&warning) {
@@ -160,19 +177,80 @@ fn threads_of_ours(values: &Values) -> Option<String> {
     (is_ours && omp_threads(&value.text).is_some()).then(|| value.text.clone())
 }
 
-/// All settings, as the environment of this process, the variables for ranks and `--mca` give them.
-fn settings(options: &Options) -> Result<Values, String> {
-    let mut sources = Sources::of_process().map_err(|bad| bad.to_string())?;
-    let for_ranks = options
-        .env
-        .iter()
-        .chain(options.programs.iter().flat_map(|program| &program.env));
-    for (name, value) in for_ranks {
-        if let (Some(name), Some(value)) = (name.to_str(), value.to_str()) {
-            sources.environment.retain(|(before, _)| before != name);
-            sources.environment.push((name.into(), value.into()));
+/// The placement in which each rank is where the settings of its program, in `wanted`, place it.
+fn placed(
+    machine: &Machine,
+    wanted: &[Settings],
+    inherited: &CpuSet,
+    programs: &[usize],
+) -> Placement {
+    let mut plans: Vec<(&Settings, Placement)> = Vec::new();
+    let mut plan_of = Vec::new();
+    for settings in wanted {
+        let known = plans.iter().position(|(known, _)| *known == settings);
+        plan_of.push(known.unwrap_or(plans.len()));
+        if known.is_none() {
+            let plan = place(machine, settings, Some(inherited), programs.len() as u32);
+            plans.push((settings, plan));
         }
     }
+    let mut all = Placement {
+        ranks: Vec::new(),
+        allowed: CpuSet::new(),
+        explanation: String::new(),
+        warnings: Vec::new(),
+    };
+    let ranks = programs.iter().enumerate();
+    let places = ranks.filter_map(|(rank, &program)| plans[plan_of[program]].1.ranks.get(rank));
+    all.ranks.extend(places.cloned());
+    let is_one = plans
+        .iter()
+        .all(|(_, plan)| plan.explanation == plans[0].1.explanation);
+    for (number, (_, plan)) in plans.iter().enumerate() {
+        all.allowed = &all.allowed | &plan.allowed;
+        for warning in &plan.warnings {
+            if !all.warnings.contains(warning) {
+                all.warnings.push(warning.clone());
+            }
+        }
+        if is_one {
+            all.explanation.clone_from(&plan.explanation);
+            continue;
+        }
+        let of = (0..).zip(&plan_of).filter(|&(_, &plan)| plan == number);
+        let of: CpuSet = of.map(|(program, _)| program).collect();
+        let gap = if number == 0 { "" } else { " " };
+        all.explanation += &format!("{gap}Program {of}: {}", plan.explanation);
+    }
+    all
+}
+
+/// The value of a setting that counts for the whole job.
+///
+/// # Errors
+/// A sentence with the two programs that set it differently.
+fn of_job<'a>(options: &Options, values: &'a [Values], name: &str) -> Result<&'a str, String> {
+    let texts: Vec<&str> = values
+        .iter()
+        .map(|values| values.get(name).text.as_str())
+        .collect();
+    let program = |number: usize| {
+        let command = options.programs[number].command.to_string_lossy();
+        format!("`{}` for program {number} ({command})", texts[number])
+    };
+    match texts.iter().position(|text| *text != texts[0]) {
+        None => Ok(texts[0]),
+        Some(other) => Err(format!(
+            "{name} is {} and {}, but counts for the whole job: set it once, by -genv",
+            program(0),
+            program(other)
+        )),
+    }
+}
+
+/// All settings of each program, as the environment of this process, the variables for its ranks and `--mca` give them.
+fn settings(options: &Options) -> Result<Vec<Values>, String> {
+    let mut sources = Sources::of_process().map_err(|bad| bad.to_string())?;
     sources
         .command_line
         .extend(options.settings.iter().map(|(name, value)| Assignment {
@@ -181,5 +259,15 @@ fn settings(options: &Options) -> Result<Values, String> {
             name: name.clone(),
             value: value.clone(),
         }));
-    resolve(TABLE, &sources).map_err(|bad| bad.to_string())
+    let of_program = |program: &Program| {
+        let mut sources = sources.clone();
+        for (name, value) in options.env.iter().chain(&program.env) {
+            if let (Some(name), Some(value)) = (name.to_str(), value.to_str()) {
+                sources.environment.retain(|(before, _)| before != name);
+                sources.environment.push((name.into(), value.into()));
+            }
+        }
+        resolve(TABLE, &sources).map_err(|bad| bad.to_string())
+    };
+    options.programs.iter().map(of_program).collect()
 }

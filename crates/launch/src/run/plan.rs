@@ -80,7 +80,7 @@ impl JobPlan {
         let places: Vec<usize> = numbers.collect();
         let count = u32::try_from(places.len()).map_err(|_| "too many ranks".to_owned())?;
         options.stdin.check(count)?;
-        let mut pinning = Pinning::new(options, &affinity::cpus(&allowed).collect(), count)?;
+        let mut pinning = Pinning::new(options, &affinity::cpus(&allowed).collect(), &places)?;
         let openmp = pinning.openmp(options, &places);
         let rank_plan = |((rank, program), openmp)| RankPlan {
             rank,

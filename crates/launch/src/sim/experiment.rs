@@ -9,7 +9,7 @@ use oxmpi_os::limit;
 
 use super::algorithm_name::{AlgorithmName, AlgorithmOptions};
 use super::options::{AlgorithmSelection, Options};
-use super::progress::ProgressLine;
+use super::progress::{ExpectedEnd, ProgressLine};
 use crate::diagnostics::CommandError;
 
 /// An implementation to simulate, with options of its own.
@@ -207,7 +207,8 @@ fn simulate(
             counts: MessageCounts::default(),
         }),
         Implementation::Classical(classical) => {
-            let mut watch = |progress| line.show(progress, None);
+            let expected = ExpectedEnd::Messages(u64::from(work.ranks()) - 1);
+            let mut watch = |progress| line.show(progress, expected);
             let simulation = Simulation::new(&setup)
                 .memory_limit(memory)
                 .watch(&mut watch);
@@ -222,7 +223,9 @@ fn simulate(
             let parameters = options.over(own, chosen);
             let call = work.blocking_call(0, setup.placement);
             let model = options.tuning().model(work.ranks());
-            let expected = call.map(|call| algorithm.cost(&call, &parameters, &model));
+            let expected = call.map_or(ExpectedEnd::Unknown, |call| {
+                ExpectedEnd::Time(algorithm.cost(&call, &parameters, &model))
+            });
             let mut watch = |progress| line.show(progress, expected);
             let simulation = Simulation::new(&setup)
                 .memory_limit(memory)

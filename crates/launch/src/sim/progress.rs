@@ -30,6 +30,28 @@ struct Observation {
     progress: SimProgress,
 }
 
+/// What is known about the end of a simulation.
+#[derive(Clone, Copy)]
+pub(super) enum ExpectedEnd {
+    /// The simulated time in picoseconds.
+    Time(u64),
+    /// The number of messages.
+    Messages(u64),
+    /// Nothing.
+    Unknown,
+}
+
+impl ExpectedEnd {
+    /// How far the progress is, and where the end is.
+    fn position(self, progress: SimProgress) -> (u64, u64) {
+        match self {
+            ExpectedEnd::Time(time) => (progress.time, time),
+            ExpectedEnd::Messages(messages) => (progress.messages, messages),
+            ExpectedEnd::Unknown => (0, 0),
+        }
+    }
+}
+
 impl ProgressLine {
     pub(super) fn new(algorithm: &str, ranks: u32) -> Self {
         let is_terminal = std::io::stderr().is_terminal();
@@ -43,8 +65,8 @@ impl ProgressLine {
         }
     }
 
-    /// Shows the progress of a simulation that is expected to end at `expected` picoseconds of simulated time.
-    pub(super) fn show(&mut self, progress: SimProgress, expected: Option<u64>) {
+    /// Shows the progress of a simulation.
+    pub(super) fn show(&mut self, progress: SimProgress, expected: ExpectedEnd) {
         let elapsed = self.start.elapsed();
         let now = Observation { elapsed, progress };
         let first = *self.first.get_or_insert(now);
@@ -72,21 +94,20 @@ impl Drop for ProgressLine {
     }
 }
 
-/// The progress as text, with the time that is left if simulated time goes on as since the first observation.
-fn text(first: Observation, now: Observation, expected: Option<u64>) -> String {
+/// The progress as text, with the time that is left if it goes on as since the first observation.
+fn text(first: Observation, now: Observation, expected: ExpectedEnd) -> String {
     let seconds = now.elapsed.as_secs();
-    let (start, time) = (first.progress.time, now.progress.time);
-    match expected.filter(|&expected| start < time && time < expected) {
-        Some(expected) => {
-            let left = (expected - time) as f64 / (time - start) as f64;
-            format!(
-                "{} % simulated in {seconds} s, about {} left",
-                100 * u128::from(time) / u128::from(expected),
-                rough((now.elapsed - first.elapsed).mul_f64(left.min(1e6)))
-            )
-        }
-        None => format!("{} events in {seconds} s", now.progress.events),
+    let (start, _) = expected.position(first.progress);
+    let (at, end) = expected.position(now.progress);
+    if !(start < at && at < end) {
+        return format!("{} events in {seconds} s", now.progress.events);
     }
+    let left = (end - at) as f64 / (at - start) as f64;
+    format!(
+        "{} % simulated in {seconds} s, about {} left",
+        100 * u128::from(at) / u128::from(end),
+        rough((now.elapsed - first.elapsed).mul_f64(left.min(1e6)))
+    )
 }
 
 /// A time in seconds, minutes or hours, rounded.
@@ -104,23 +125,31 @@ mod tests {
 
     #[test]
     fn the_time_left_follows_from_what_is_simulated_since_the_first_observation() {
-        let at = |seconds, time| Observation {
+        use ExpectedEnd::{Messages, Time, Unknown};
+        let at = |seconds, done| Observation {
             elapsed: Duration::from_secs(seconds),
             progress: SimProgress {
                 events: 3 << 20,
-                time,
+                time: done,
+                messages: 2 * done,
             },
         };
         for (time, expected, right) in [
-            (250, Some(1000), "25 % simulated in 20 s, about 45 s left"),
+            (
+                250,
+                Messages(1000),
+                "50 % simulated in 20 s, about 15 s left",
+            ),
+            (0, Messages(1000), "3145728 events in 20 s"),
+            (250, Time(1000), "25 % simulated in 20 s, about 45 s left"),
             (
                 10,
-                Some(1000),
+                Time(1000),
                 "1 % simulated in 20 s, about 25 minutes left",
             ),
-            (1, Some(1000), "0 % simulated in 20 s, about 4 hours left"),
-            (1000, Some(1000), "3145728 events in 20 s"),
-            (250, None, "3145728 events in 20 s"),
+            (1, Time(1000), "0 % simulated in 20 s, about 4 hours left"),
+            (1000, Time(1000), "3145728 events in 20 s"),
+            (250, Unknown, "3145728 events in 20 s"),
         ] {
             assert_eq!(text(at(5, 0), at(20, time), expected), right);
         }

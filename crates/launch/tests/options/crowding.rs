@@ -48,6 +48,49 @@ fn one_processor_is_crowded_by_two() {
             &["oxmpi: 2 ranks on 1 processor ("],
         ),
         (None, &["-n", "4", "--oversubscribe"], &[]),
+        // Each program's ranks have their own threads.
+        (
+            None,
+            &[
+                "-n",
+                "1",
+                "-env",
+                "OMP_NUM_THREADS",
+                "64",
+                "true",
+                ":",
+                "-n",
+                "1",
+                "-env",
+                "OMP_NUM_THREADS",
+                "1",
+            ],
+            &[
+                "oxmpi: OMP_NUM_THREADS asks for 64 threads, rank 0 has 1 processor (",
+                "oxmpi: 2 ranks with 65 threads together (OMP_NUM_THREADS) on 1 processor (",
+            ],
+        ),
+        (
+            None,
+            &[
+                "-n",
+                "1",
+                "-env",
+                "OMP_NUM_THREADS",
+                "1",
+                "true",
+                ":",
+                "-n",
+                "1",
+                "-env",
+                "OMP_NUM_THREADS",
+                "5",
+            ],
+            &[
+                "oxmpi: OMP_NUM_THREADS asks for 5 threads, rank 1 has 1 processor (",
+                "oxmpi: 2 ranks with 6 threads together (OMP_NUM_THREADS) on 1 processor (",
+            ],
+        ),
     ] {
         let said = on_one_processor(threads, options);
         let lines: Vec<&str> = said.lines().collect();

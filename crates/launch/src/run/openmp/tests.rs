@@ -142,14 +142,20 @@ fn job(words: &[(&str, &[u8])]) -> Options {
 fn threads_of_our_settings_reach_the_runtime() {
     let machine = Machine::from_synthetic("package:2 core:2 pu:2").unwrap();
     let cpus: CpuSet = "0-3".parse().unwrap();
-    let of = |words: &[(&str, &[u8])], threads| {
+    let of = |words: &[(&str, &[u8])], threads: Option<String>| {
         let ranks = [(0, &cpus)].into_iter();
-        exports(&machine, &job(words), threads, ranks).remove(0)
+        exports(&machine, &job(words), &[threads], ranks).remove(0)
     };
     let threads = ("OMP_NUM_THREADS", "2".to_owned());
-    assert_eq!(of(&[], Some("2")).variables, std::slice::from_ref(&threads));
-    assert_eq!(of(&[("OMP_NUM_THREADS", b"3")], Some("2")).variables, []);
-    let places = of(&[("KMP_AFFINITY", b"compact")], Some("2")).variables;
+    assert_eq!(
+        of(&[], Some("2".to_owned())).variables,
+        std::slice::from_ref(&threads)
+    );
+    assert_eq!(
+        of(&[("OMP_NUM_THREADS", b"3")], Some("2".to_owned())).variables,
+        []
+    );
+    let places = of(&[("KMP_AFFINITY", b"compact")], Some("2".to_owned())).variables;
     assert_eq!(
         places,
         [
@@ -165,7 +171,7 @@ fn a_value_that_is_no_text_is_not_replaced() {
     let machine = Machine::from_synthetic("package:2 core:2 pu:2").unwrap();
     let cpus: CpuSet = "0-3".parse().unwrap();
     let job = job(&[("KMP_AFFINITY", b"compact"), ("OMP_PLACES", b"\xff")]);
-    let exports = exports(&machine, &job, None, [(0, &cpus)].into_iter()).remove(0);
+    let exports = exports(&machine, &job, &[], [(0, &cpus)].into_iter()).remove(0);
     let places = exports
         .variables
         .iter()
