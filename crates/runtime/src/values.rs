@@ -194,35 +194,27 @@ through_mut! {
     [] Box<V>;
 }
 
-impl<'v, T: Data> Lend<T> for View<'v, T> {
-    type Read<'b>
-        = &'b View<'v, T>
-    where
-        Self: 'b;
+/// Lends views to be read.
+macro_rules! views {
+    ($($view:ident),*) => {$(
+        impl<'v, T: Data> Lend<T> for $view<'v, T> {
+            type Read<'b>
+                = &'b $view<'v, T>
+            where
+                Self: 'b;
 
-    fn lend(&self) -> LentValues<&Self> {
-        LentValues {
-            bytes: self.bytes(),
-            count: self.len(),
-            held: self,
+            fn lend(&self) -> LentValues<&Self> {
+                LentValues {
+                    bytes: self.bytes(),
+                    count: self.len(),
+                    held: self,
+                }
+            }
         }
-    }
+    )*};
 }
 
-impl<'v, T: Data> Lend<T> for ViewMut<'v, T> {
-    type Read<'b>
-        = &'b ViewMut<'v, T>
-    where
-        Self: 'b;
-
-    fn lend(&self) -> LentValues<&Self> {
-        LentValues {
-            bytes: self.bytes(),
-            count: self.len(),
-            held: self,
-        }
-    }
-}
+views!(View, ViewMut);
 
 impl<'v, T: Data> LendMut<T> for ViewMut<'v, T> {
     type Written<'b>

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Instant;
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::heap::{HeapPreference, HeapSize};
 use oxmpi_shm::{BulkPreference, BulkProtocol, Node, SegmentLayout};
 use oxmpi_testkit::datatypes::{Description, Typemap};
 use oxmpi_testkit::rng::Rng;
@@ -14,7 +13,7 @@ use oxmpi_wire::regions::Region;
 use oxmpi_wire::{Access, Key, Memory, Peer};
 use proptest::prelude::*;
 
-use crate::common::{Event, Rank, WATCHDOG, pattern};
+use crate::common::{Event, Rank, WATCHDOG, alone_with_heap, pattern};
 use crate::processes::start_peer;
 
 /// The lengths of ranges around which something changes: how they are copied, and whether each is worth a copy of its own.
@@ -260,13 +259,7 @@ fn an_owner_with_gaps_writes_its_bytes() {
 #[test]
 fn ranges_of_allocated_memory_are_copied_where_they_are_mapped() {
     const RANGE: usize = 1000;
-    let preference = HeapPreference {
-        size: HeapSize::Bytes(8 << 20),
-        ..HeapPreference::default()
-    };
-    let node = Node::alone(SegmentLayout::new(1))
-        .unwrap()
-        .with_heap(preference);
+    let node = alone_with_heap();
     let heap = node.rank_areas().expect("a heap").heap();
     let block = heap.allocate(1 << 20).unwrap();
     let mut rank = Rank::new(node);

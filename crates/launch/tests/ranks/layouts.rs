@@ -80,7 +80,7 @@ fn placed(mut values: Vec<u32>, indexes: &[usize], with: &[u32]) -> Vec<u32> {
 
 fn ring(comm: &Comm) -> [usize; 2] {
     let (rank, size) = (comm.rank(), comm.size());
-    [(rank + size - 1) % size, (rank + 1) % size]
+    [ring_left(rank, size), (rank + 1) % size]
 }
 
 /// Every send and every receive takes views, in place of a slice on either side.

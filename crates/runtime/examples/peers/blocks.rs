@@ -18,35 +18,11 @@ pub(crate) struct Measured {
     pub(crate) repetitions: u64,
 }
 
-/// The ranks of a measurement.
-pub(crate) trait Ranks {
-    /// The rank of this process.
-    fn rank(&self) -> usize;
-    /// Sends a byte from rank 0.
-    fn tell(&self, said: &mut [u8; 1], to: usize) -> Result<()>;
-    /// Receives a byte from rank 0.
-    fn hear(&self, said: &mut [u8; 1]) -> Result<()>;
-}
-
-impl Ranks for Comm {
-    fn rank(&self) -> usize {
-        Comm::rank(self)
-    }
-
-    fn tell(&self, said: &mut [u8; 1], to: usize) -> Result<()> {
-        self.send(&*said, to, 9)
-    }
-
-    fn hear(&self, said: &mut [u8; 1]) -> Result<()> {
-        self.recv(said, 0, 9).map(drop)
-    }
-}
-
 /// Measures `pattern` in blocks of repetitions between the first `ranks` of `comm`. The search for the number
 /// of repetitions is the warm-up: blocks must last long enough three times in a row, as noise may lengthen
 /// one. `prepare` runs after the warm-up.
 pub(crate) fn measure<M>(
-    comm: &impl Ranks,
+    comm: &Comm,
     ranks: usize,
     messages: &mut M,
     mut pattern: impl FnMut(&mut M, u64) -> Result<()>,
@@ -78,14 +54,14 @@ pub(crate) fn measure<M>(
 
 /// Whether at least [`BLOCK`] has passed on rank 0 since its `start`. Rank 0 sends the answer to the other
 /// `ranks`.
-fn long_enough(comm: &impl Ranks, ranks: usize, start: Instant) -> Result<bool> {
+fn long_enough(comm: &Comm, ranks: usize, start: Instant) -> Result<bool> {
     let mut enough = [u8::from(start.elapsed() >= BLOCK)];
     if comm.rank() == 0 {
         for to in 1..ranks {
-            comm.tell(&mut enough, to)?;
+            comm.send(&enough, to, 9)?;
         }
     } else {
-        comm.hear(&mut enough)?;
+        comm.recv(&mut enough, 0, 9)?;
     }
     Ok(enough[0] != 0)
 }

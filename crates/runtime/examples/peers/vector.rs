@@ -7,129 +7,117 @@
 mod blocks;
 mod buffers;
 mod content;
+mod report;
 
 use buffers::Pages;
-use oxmpi_core::{Communicator, Error, Job, Mode, Result, Single, Source, Tag};
-use oxmpi_os::RawBytes;
-use oxmpi_wire::layout::{Basic, Datatype};
+use oxmpi::layout::{Strided, View, ViewMut};
+use oxmpi::{Comm, Result, World};
 
 const BLOCK: usize = 8;
 const STRIDE: usize = 16;
 
-/// The memory that a rank sends from and receives into, and the datatype of messages there.
-struct Messages {
-    out: Pages,
-    into: Pages,
-    bytes: usize,
-    vector: Datatype,
-    both: bool,
-}
-
-impl Messages {
-    fn new(bytes: usize, both: bool) -> Self {
-        let block = Datatype::basic(Basic::new(1, BLOCK as u16, BLOCK as u16));
-        let (blocks, stride) = ((bytes / BLOCK) as u64, (STRIDE / BLOCK) as i64);
-        let all = bytes / BLOCK * STRIDE;
-        Self {
-            out: Pages::new(all),
-            into: Pages::new(all),
-            bytes,
-            vector: block.vector(blocks, 1, stride).expect("it fits the memory"),
-            both,
-        }
-    }
-
-    fn ping(&mut self, comm: &Communicator<Single>, to: usize) -> Result<()> {
-        // SAFETY: the memory covers the datatype, and nobody else uses either until the send returns.
-        let from = unsafe { RawBytes::with_datatype(self.out.as_mut_ptr(), &self.vector, 1) };
-        comm.send(from, to, 1, Mode::Standard)
-    }
-
-    fn pong(&mut self, comm: &Communicator<Single>, from: usize) -> Result<()> {
-        let start = self.into.as_mut_ptr();
-        let into = match self.both {
-            // SAFETY: as in `ping`, until the receive returns.
-            true => unsafe { RawBytes::with_datatype(start, &self.vector, 1) },
-            // SAFETY: as above.
-            false => unsafe { RawBytes::new(start, self.bytes) },
-        };
-        comm.recv(into, Source::Rank(from), Tag::Is(1)).map(drop)
-    }
-
-    /// Whether the message of `rank` has arrived.
-    fn arrived(&self, rank: usize) -> bool {
-        let mut sent = Pages::new(self.out.len());
-        content::write(&mut sent, rank);
-        let stride = if self.both { STRIDE } else { BLOCK };
-        let blocks = sent
-            .chunks_exact_mut(STRIDE)
-            .zip(self.into.chunks_exact(stride));
-        for (sent, into) in blocks {
-            sent[..BLOCK].copy_from_slice(&into[..BLOCK]);
-        }
-        content::are_right(&sent, rank)
+/// The vector of a message of so many bytes.
+const fn vector(bytes: usize) -> Strided {
+    Strided {
+        first: 0,
+        count: bytes / BLOCK,
+        block: BLOCK,
+        stride: STRIDE as isize,
     }
 }
 
-impl blocks::Ranks for Communicator<Single> {
-    fn rank(&self) -> usize {
-        self.group().rank() as usize
+/// What a rank sends, and where it receives; views are made once, as MPI's datatypes are.
+struct Messages<'a> {
+    comm: &'a Comm,
+    out: View<'a, u8>,
+    into: Target<'a>,
+}
+
+/// Where messages are received.
+enum Target<'a> {
+    Slice(&'a mut [u8]),
+    Vector(ViewMut<'a, u8>),
+}
+
+impl Messages<'_> {
+    fn ping(&self) -> Result<()> {
+        self.comm.send(&self.out, 1 - self.comm.rank(), 1)
     }
 
-    fn tell(&self, said: &mut [u8; 1], to: usize) -> Result<()> {
-        // SAFETY: nobody else uses the byte until the send returns.
-        let bytes = unsafe { RawBytes::new(said.as_mut_ptr(), 1) };
-        self.send(bytes, to, 9, Mode::Standard)
+    fn pong(&mut self) -> Result<()> {
+        let from = 1 - self.comm.rank();
+        match &mut self.into {
+            Target::Slice(into) => self.comm.recv(*into, from, 1),
+            Target::Vector(into) => self.comm.recv(into, from, 1),
+        }
+        .map(drop)
     }
 
-    fn hear(&self, said: &mut [u8; 1]) -> Result<()> {
-        // SAFETY: as above.
-        let bytes = unsafe { RawBytes::new(said.as_mut_ptr(), 1) };
-        self.recv(bytes, Source::Rank(0), Tag::Is(9)).map(drop)
+    fn round_trips(&mut self, times: u64) -> Result<()> {
+        for _ in 0..times {
+            if self.comm.rank() == 0 {
+                self.ping()?;
+            }
+            self.pong()?;
+            if self.comm.rank() == 1 {
+                self.ping()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is not the message where it is received.
+    fn spoil(&mut self, wrong: &[u8]) {
+        match &mut self.into {
+            Target::Slice(into) => into.copy_from_slice(wrong),
+            Target::Vector(into) => into.copy_from_slice(wrong),
+        }
+    }
+
+    fn received(&self) -> Vec<u8> {
+        match &self.into {
+            Target::Slice(into) => into.to_vec(),
+            Target::Vector(into) => into.as_view().to_vec(),
+        }
     }
 }
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let policy = || {
-        let policy = oxmpi_settings::job_policy(Vec::new());
-        policy.map_err(|bad| Error::Setting(bad.to_string()))
-    };
-    let mut warn = |warning: &str| eprintln!("vector: {warning}");
-    let (mut job, comm): (Job, Communicator<Single>) = Job::join(policy, &mut warn)?;
-    let (rank, size) = (blocks::Ranks::rank(&comm), comm.group().size() as usize);
+    let world = World::init()?;
+    let comm = world.comm();
+    let (rank, size) = (comm.rank(), comm.size());
     if size != 2 {
         return Err("vector: two ranks".into());
     }
-    let other = 1 - rank;
     let both = std::env::args().nth(1).as_deref() == Some("both");
     let kernel = if both { "vectors" } else { "vector" };
     for bytes in buffers::lengths(usize::from(both))? {
-        let mut messages = Messages::new(bytes, both);
-        content::write(&mut messages.out, rank);
-        let measured = blocks::measure(
-            &comm,
-            2,
-            &mut messages,
-            |messages, times| {
-                for _ in 0..times {
-                    if rank == 0 {
-                        messages.ping(&comm, other)?;
-                    }
-                    messages.pong(&comm, other)?;
-                    if rank == 1 {
-                        messages.ping(&comm, other)?;
-                    }
-                }
-                Ok(())
+        let all = bytes / BLOCK * STRIDE;
+        let (mut out, mut into) = (Pages::new(all), Pages::new(all));
+        content::write(&mut out, rank);
+        // As the other rank's memory, but wrong.
+        let mut theirs = vec![0; all];
+        content::write_wrong(&mut theirs, 1 - rank);
+        let wrong = View::new(&theirs, vector(bytes))?.to_vec();
+        let mut messages = Messages {
+            comm,
+            out: View::new(&out, vector(bytes))?,
+            into: match both {
+                true => Target::Vector(ViewMut::new(&mut into, vector(bytes))?),
+                false => Target::Slice(&mut into[..bytes]),
             },
-            |messages| content::write_wrong(&mut messages.into, other),
+        };
+        let measured = blocks::measure(
+            comm,
+            size,
+            &mut messages,
+            |messages, times| messages.round_trips(times),
+            |messages| messages.spoil(&wrong),
         )?;
-        let arrived = messages.arrived(other);
-        if rank == 0 {
-            blocks::print(kernel, size, bytes, &measured, 2.0, arrived);
-        } else if !arrived {
-            eprintln!("{kernel}: wrong data at {bytes} bytes");
-        }
+        content::write(&mut theirs, 1 - rank);
+        ViewMut::new(&mut theirs, vector(bytes))?.copy_from_slice(&messages.received());
+        let right = content::are_right(&theirs, 1 - rank);
+        report::report(kernel, comm, bytes, &measured, 2.0, right);
     }
-    Ok(job.leave(&comm)?)
+    Ok(())
 }

@@ -4,45 +4,32 @@ use super::view::{Place, View, ViewMut};
 use crate::buffer::sealed::HoldBuffer;
 use crate::data::Data;
 
-impl<'v, T: Data> HoldBuffer for &View<'v, T> {
-    type Held = Self;
+/// Views that an operation reads are held as they are given.
+macro_rules! held_to_be_read {
+    ($($view:ident),*) => {$(
+        impl<'v, T: Data> HoldBuffer for &$view<'v, T> {
+            type Held = Self;
 
-    type Lent<'a>
-        = &'a View<'v, T>
-    where
-        Self: 'a;
+            type Lent<'a>
+                = &'a $view<'v, T>
+            where
+                Self: 'a;
 
-    unsafe fn back(held: Self) -> Self {
-        held
-    }
+            unsafe fn back(held: Self) -> Self {
+                held
+            }
 
-    unsafe fn lend<'a>(held: &'a mut Self) -> &'a View<'v, T>
-    where
-        Self: 'a,
-    {
-        held
-    }
+            unsafe fn lend<'a>(held: &'a mut Self) -> &'a $view<'v, T>
+            where
+                Self: 'a,
+            {
+                held
+            }
+        }
+    )*};
 }
 
-impl<'v, T: Data> HoldBuffer for &ViewMut<'v, T> {
-    type Held = Self;
-
-    type Lent<'a>
-        = &'a ViewMut<'v, T>
-    where
-        Self: 'a;
-
-    unsafe fn back(held: Self) -> Self {
-        held
-    }
-
-    unsafe fn lend<'a>(held: &'a mut Self) -> &'a ViewMut<'v, T>
-    where
-        Self: 'a,
-    {
-        held
-    }
-}
+held_to_be_read!(View, ViewMut);
 
 impl<'v, T: Data> HoldBuffer for &mut ViewMut<'v, T> {
     type Held = *mut ViewMut<'v, T>;

@@ -83,6 +83,45 @@ fn laid_out_mut<T>(layout: &impl Layout, len: usize) -> Result<Datatype> {
     laid_out::<T>(layout, len)
 }
 
+/// What both views have in common.
+macro_rules! views {
+    ($($view:ident),*) => {$(
+        impl<T: Data> $view<'_, T> {
+            pub(super) const fn at(start: *mut u8, datatype: Datatype) -> Self {
+                Self {
+                    place: Place { start, datatype },
+                    values: PhantomData,
+                }
+            }
+
+            /// Number of elements.
+            #[must_use]
+            pub const fn len(&self) -> usize {
+                self.place.len(size_of::<T>())
+            }
+
+            /// Whether it has no elements.
+            #[must_use]
+            pub const fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            pub(crate) fn bytes(&self) -> RawBytes {
+                self.place.bytes()
+            }
+        }
+
+        impl<T: Data> fmt::Debug for $view<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut debug = f.debug_struct(stringify!($view));
+                debug.field("len", &self.len()).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+
+views!(View, ViewMut);
+
 impl<'v, T: Data> View<'v, T> {
     /// The elements of `values` that `layout` names.
     ///
@@ -95,35 +134,12 @@ impl<'v, T: Data> View<'v, T> {
         ))
     }
 
-    const fn at(start: *mut u8, datatype: Datatype) -> Self {
-        Self {
-            place: Place { start, datatype },
-            values: PhantomData,
-        }
-    }
-
-    /// Number of elements.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.place.len(size_of::<T>())
-    }
-
-    /// Whether it has no elements.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// A copy of the elements, one after the other (`MPI_Pack`).
     #[must_use]
     pub fn to_vec(&self) -> Vec<T> {
         let mut packed = vec![T::new_zeroed(); self.len()];
         target(&mut packed).copy_from(&self.bytes());
         packed
-    }
-
-    pub(crate) fn bytes(&self) -> RawBytes {
-        self.place.bytes()
     }
 }
 
@@ -169,25 +185,6 @@ impl<'v, T: Data> ViewMut<'v, T> {
         ))
     }
 
-    pub(super) const fn at(start: *mut u8, datatype: Datatype) -> Self {
-        Self {
-            place: Place { start, datatype },
-            values: PhantomData,
-        }
-    }
-
-    /// Number of elements.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.place.len(size_of::<T>())
-    }
-
-    /// Whether it has no elements.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The same elements, to be read.
     #[must_use]
     pub fn as_view(&self) -> View<'_, T> {
@@ -205,23 +202,5 @@ impl<'v, T: Data> ViewMut<'v, T> {
             "the view and the slice have different lengths"
         );
         self.bytes().copy_from(&source(packed));
-    }
-
-    pub(crate) fn bytes(&self) -> RawBytes {
-        self.place.bytes()
-    }
-}
-
-impl<T: Data> fmt::Debug for View<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut debug = f.debug_struct("View");
-        debug.field("len", &self.len()).finish_non_exhaustive()
-    }
-}
-
-impl<T: Data> fmt::Debug for ViewMut<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut debug = f.debug_struct("ViewMut");
-        debug.field("len", &self.len()).finish_non_exhaustive()
     }
 }

@@ -4,6 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use oxmpi_os::RawBytes;
+use oxmpi_shm::heap::{HeapPreference, HeapSize};
 use oxmpi_shm::{Node, NodeBarriers, NodeLeader, SegmentLayout, ShmRx, ShmTx, WaitPolicy};
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{
@@ -194,6 +195,16 @@ pub(crate) fn target(body: &mut [u8]) -> RawBytes {
 
 pub(crate) fn pattern(len: usize, seed: usize) -> Vec<u8> {
     (0..len).map(|i| (i * 31 + i / 251 + seed) as u8).collect()
+}
+
+/// A node of one rank, with memory to allocate from.
+pub(crate) fn alone_with_heap() -> Node {
+    let preference = HeapPreference {
+        size: HeapSize::Bytes(8 << 20),
+        ..HeapPreference::default()
+    };
+    let node = Node::alone(SegmentLayout::new(1)).unwrap();
+    node.with_heap(preference)
 }
 
 /// Runs `work` as each rank of a node whose ranks are threads of this process.

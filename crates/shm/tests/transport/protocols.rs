@@ -1,11 +1,10 @@
 //! Gets of offered memory by each bulk protocol.
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::heap::{HeapPreference, HeapSize};
 use oxmpi_shm::{BulkPreference, BulkProtocol, Node, SegmentLayout};
 use oxmpi_wire::{Access, Fault, Key, Layout, Memory, Peer};
 
-use crate::common::{Event, Rank, pattern};
+use crate::common::{Event, Rank, alone_with_heap, pattern};
 
 /// A rank alone, whose gets go by this protocol, or by any.
 fn by(protocol: Option<BulkProtocol>) -> Rank {
@@ -134,13 +133,7 @@ fn a_released_offer_is_refused() {
 /// Memory that all ranks have mapped is copied from there.
 #[test]
 fn allocated_memory_is_copied_where_it_is_mapped() {
-    let preference = HeapPreference {
-        size: HeapSize::Bytes(8 << 20),
-        ..HeapPreference::default()
-    };
-    let node = Node::alone(SegmentLayout::new(1))
-        .unwrap()
-        .with_heap(preference);
+    let node = alone_with_heap();
     let block = node
         .rank_areas()
         .expect("a heap")
