@@ -49,7 +49,7 @@ enum Verb {
     /// Run every test: unit, integration, documentation and README examples, tidy rules
     ///
     /// Runs what `cargo test --workspace` runs, without building the examples that no test starts, and the rules of
-    /// `cargo xtask tidy`. It needs Rust and a C linker, and takes at most 8 minutes on two cores, compilation included.
+    /// `cargo xtask tidy`. It needs Rust and a C linker, and takes about 12 minutes on two cores, compilation included.
     /// The slower proofs (model checking, fuzzing, packages alone) are in `cargo xtask ci`.
     ///
     /// The last line is `N passed, N failed, N skipped`.
