@@ -6,7 +6,7 @@ use crate::transport::{VerbsEndpoint, VerbsTransportError};
 use oxmpi_os::RawBytes;
 use oxmpi_testkit::conformance::{EventLog, TestMemory};
 use oxmpi_testkit::memory::pattern;
-use oxmpi_wire::{Access, Fault, Layout, Local, Memory, Peer, Remote, Rma, Token};
+use oxmpi_wire::{Access, Bytes as _, Fault, Layout, Local, Memory, Peer, Remote, Rma, Token};
 
 const A: Peer = Peer(0);
 const B: Peer = Peer(1);
@@ -36,7 +36,7 @@ fn memory_with_gaps_moves_by_copies() {
         let mut ends = pair(Script::GOOD);
         let [(a, _), (b, _)] = &mut ends;
         let (source, target) = (
-            HeapMemory::new(pattern(100, 1)),
+            HeapMemory::new(vec![0; 100]),
             HeapMemory::new(vec![0xee; 100]),
         );
         let mut log = EventLog::default();
@@ -47,6 +47,8 @@ fn memory_with_gaps_moves_by_copies() {
         };
         let region = a.register(with_gaps(here), access[0], B).unwrap();
         let there_region = b.register(with_gaps(there), access[1], A).unwrap();
+        // Bytes that are read may change until they are exposed, or put.
+        source.bytes().fill(0, &mut &pattern(100, 1)[..]);
         let key = b.expose(&there_region, A);
         let (remote, local) = (
             Remote {
@@ -218,4 +220,57 @@ fn a_released_key_is_void_and_harmless() {
             assert!(log.lost.is_empty());
         }
     }
+}
+
+/// Memory that only gets write, and no peer, keeps what this rank wrote to it.
+#[test]
+fn a_get_to_memory_with_gaps_changes_its_range_only() {
+    let mut ends = pair(Script::GOOD);
+    let [(a, _), (b, _)] = &mut ends;
+    let (here, there) = (
+        HeapMemory::new(vec![0; 100]),
+        HeapMemory::new(pattern(60, 2)),
+    );
+    let region = a.register(with_gaps(&here), Access::WRITE, B).unwrap();
+    let there_region = b.register(there.bytes(), Access::READ, A).unwrap();
+    let key = b.expose(&there_region, A);
+    here.bytes().fill(0, &mut &[0xee; 100][..]);
+    let (remote, local) = (
+        Remote {
+            key: &key,
+            at: 5,
+            len: 10,
+        },
+        Local {
+            region: &region,
+            at: 5,
+            len: 10,
+        },
+    );
+    a.get(B, remote, local, Token(1)).unwrap();
+    let mut log = EventLog::default();
+    settle(&mut [&mut ends[0]], &mut log);
+    ends[0].0.release(region, Token(2));
+    settle(&mut [&mut ends[0]], &mut log);
+    let mut expected = [0xee; 60];
+    expected[5..15].copy_from_slice(&pattern(60, 2)[5..15]);
+    assert!(split(&here).0 == expected);
+}
+
+/// A release whose announcement is on its way to a peer ends also when that peer is lost.
+#[test]
+fn a_release_ends_with_its_peer() {
+    let [a, mut b] = pair(Script {
+        late: Some(3),
+        ..Script::GOOD
+    });
+    let memory = HeapMemory::new(vec![0; 100]);
+    let region = b.0.register(memory.bytes(), Access::READ, A).unwrap();
+    b.0.expose(&region, A);
+    b.0.release(region, Token(1));
+    drop(a);
+    let mut log = EventLog::default();
+    settle(&mut [&mut b], &mut log);
+    assert_eq!(log.done, [(Token(1), Ok(()))]);
+    assert_eq!(log.lost, [(A, Fault::PeerDead)]);
 }

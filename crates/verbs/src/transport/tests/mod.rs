@@ -4,6 +4,7 @@ mod conformance;
 mod faults;
 mod floods;
 mod memory;
+mod room;
 
 use super::{ReceiveQueue, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
 use crate::fake::{self, Script};

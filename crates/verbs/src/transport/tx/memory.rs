@@ -1,7 +1,7 @@
 //! Registered memory: regions that a device knows, and what peers know of them.
 //!
 //! Memory with gaps has a registered copy without any: a get to it ends with a copy, and a put from it begins with
-//! one. What peers write is copied when the region is released.
+//! one. What peers read is copied when the region is first exposed, what they write when it is released.
 
 use super::VerbsTx;
 use crate::objects::{self, MemoryRegion, RemoteAddress};
@@ -56,26 +56,26 @@ impl Memory for VerbsTx {
     /// [`Fault::Refused`] when the device or the system refuses, or peers would both read and write memory with gaps.
     ///
     /// # Cost
-    /// A system call; every page is pinned. Memory with gaps is copied.
+    /// A system call; every page is pinned.
     fn register(&mut self, bytes: RawBytes, access: Access, _: Peer) -> Result<Region, Fault> {
         let memory = self.register_memory(bytes, access)?;
         let region = self.regions.add(bytes, access);
         let note = self.regions.note_mut(region.id()).expect("it was added");
         (note.memory, note.access) = (memory, access);
-        self.fill_copy(region.id(), 0, bytes.len());
         Ok(region)
     }
 
     fn expose(&mut self, region: &Region, to: Peer) -> Key {
         let id = region.id();
         let len = self.regions.bytes(id).map_or(0, Bytes::len);
-        let note = self
-            .regions
-            .note_mut(id)
-            .expect("a region of this transport");
-        if !note.exposed.contains(&to.0) {
-            note.exposed.push(to.0);
+        if self.exposed(id).is_empty() {
+            self.fill_copy(id, 0, len);
         }
+        let exposed = self.exposed(id);
+        if !exposed.contains(&to.0) {
+            exposed.push(to.0);
+        }
+        let note = self.regions.note(id).expect("a region of this transport");
         let nowhere = RemoteAddress {
             address: 0,
             rkey: 0,
@@ -92,12 +92,9 @@ impl Memory for VerbsTx {
 
     fn release(&mut self, region: Region, token: Token) {
         let id = region.id();
-        let note = self
-            .regions
-            .note_mut(id)
-            .expect("a region of this transport");
-        let (exposed, access) = (std::mem::take(&mut note.exposed), note.access);
-        if access.contains(Access::WRITE) {
+        let exposed = std::mem::take(self.exposed(id));
+        let access = self.regions.note(id).map(|note| note.access);
+        if !exposed.is_empty() && access.is_some_and(|access| access.contains(Access::WRITE)) {
             let len = self.regions.bytes(id).map_or(0, Bytes::len);
             self.drain_copy(id, 0, len);
         }
@@ -146,6 +143,12 @@ impl VerbsTx {
             .register(len as usize, allowed)
             .map_err(refused)?;
         Ok(Some(Registered::Copy(region)))
+    }
+
+    /// The peers that have the key of a region.
+    fn exposed(&mut self, id: RegionId) -> &mut Vec<u32> {
+        let note = self.regions.note_mut(id);
+        &mut note.expect("a region of this transport").exposed
     }
 
     /// The memory that the device reaches for a region.

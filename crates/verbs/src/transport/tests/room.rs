@@ -1,0 +1,170 @@
+//! What is bounded, and who goes first where there is room for few.
+
+use super::{HeapMemory, connected, pair, settle, with_queues};
+use crate::fake::{self, Script};
+use crate::transport::VerbsTx;
+use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
+use oxmpi_wire::{
+    Access, Atomic, Busy, Fault, Header, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink, Slot,
+    Take, Token, Tx,
+};
+
+const A: Peer = Peer(0);
+const B: Peer = Peer(1);
+
+/// A sink that answers each frame by one of its own, and notes whether it could.
+#[derive(Default)]
+struct Answering {
+    answers: Vec<Result<(), Busy>>,
+}
+
+fn send(tx: &mut VerbsTx, to: Peer) -> Result<(), Busy> {
+    let mut slot = tx.frame(to, &eager(1, 1), 1)?;
+    slot.put(&[1]);
+    slot.send();
+    Ok(())
+}
+
+impl Sink<VerbsTx> for Answering {
+    fn frame(&mut self, tx: &mut VerbsTx, from: Peer, _: &Header, _: &mut impl Take) {
+        self.answers.push(send(tx, from));
+    }
+
+    fn done(&mut self, _: &mut VerbsTx, _: Token, _: Result<(), Fault>) {}
+    fn room(&mut self, _: &mut VerbsTx, _: Peer) {}
+    fn lost(&mut self, _: &mut VerbsTx, peer: Peer, why: Fault) {
+        panic!("{peer:?} is lost: {why}");
+    }
+}
+
+/// An answer to an atomic that waits for a credit gets the first one, also if the sink sends a frame for each that it
+/// gets.
+#[test]
+fn answers_of_the_transport_go_before_frames() {
+    let ends = connected(2, Script::GOOD, &with_queues("P,128,2,2,2"));
+    let [(mut a, mut a_rx), (mut b, mut b_rx)] = ends.try_into().expect("two ends");
+    let memory = [HeapMemory::new(vec![0; 16]), HeapMemory::new(vec![0; 16])];
+    let region = a.register(memory[0].bytes(), Access::WRITE, B).unwrap();
+    let both = Access::READ | Access::WRITE;
+    let there_region = b.register(memory[1].bytes(), both, A).unwrap();
+    let key = b.expose(&there_region, A);
+    // B has no credit left when it gets the atomic, and A sends one back with a frame.
+    assert_eq!([send(&mut b, A), send(&mut b, A)], [Ok(()), Ok(())]);
+    let (remote, local) = (
+        Remote {
+            key: &key,
+            at: 0,
+            len: 8,
+        },
+        Local {
+            region: &region,
+            at: 0,
+            len: 8,
+        },
+    );
+    a.atomic(B, remote, Atomic::Add(1), local, Token(1))
+        .unwrap();
+    let mut sink = Answering::default();
+    b_rx.poll(&mut b, 64, &mut sink);
+    let mut log = EventLog::default();
+    a_rx.poll(&mut a, 1, &mut log);
+    assert_eq!((log.frames.len(), send(&mut a, B)), (1, Ok(())));
+    b_rx.poll(&mut b, 64, &mut sink);
+    assert_eq!(sink.answers, [Err(Busy)], "the credit is the answer's");
+    a_rx.poll(&mut a, 64, &mut log);
+    assert_eq!(log.done, [(Token(1), Ok(()))]);
+}
+
+/// Operations that end at once are bounded as others are, and room is reported when their ends are.
+#[test]
+fn ends_that_nobody_polls_are_bounded() {
+    let mut ends = pair(Script::GOOD);
+    let [(a, _), (b, _)] = &mut ends;
+    let memory = HeapMemory::new(vec![0; 16]);
+    let region = a.register(memory.bytes(), Access::WRITE, B).unwrap();
+    let there_region = b.register(memory.bytes(), Access::READ, A).unwrap();
+    let key = b.expose(&there_region, A);
+    let mut started = 0;
+    loop {
+        let (remote, local) = (
+            Remote {
+                key: &key,
+                at: 0,
+                len: 8,
+            },
+            Local {
+                region: &region,
+                at: 0,
+                len: 7,
+            },
+        );
+        if a.get(B, remote, local, Token(started)).is_err() {
+            break;
+        }
+        started += 1;
+        assert!(started < 10_000, "it takes any number");
+    }
+    let mut log = EventLog::default();
+    settle(&mut [&mut ends[0]], &mut log);
+    assert_eq!((log.done.len() as u64, &log.room[..]), (started, &[B][..]));
+}
+
+/// There is room again when an operation can start, not before.
+#[test]
+fn room_for_operations_is_not_room_for_frames() {
+    let mut ends = pair(Script::GOOD);
+    let [(a, _), (b, _)] = &mut ends;
+    let memory = [HeapMemory::new(vec![0; 16]), HeapMemory::new(vec![0; 16])];
+    let both = Access::READ | Access::WRITE;
+    let region = a.register(memory[0].bytes(), both, B).unwrap();
+    let there_region = b.register(memory[1].bytes(), both, A).unwrap();
+    let key = b.expose(&there_region, A);
+    let atomic = |a: &mut VerbsTx, flush: bool| match flush {
+        true => a.flush_peer(B, Token(1)),
+        false => {
+            let (remote, local) = (
+                Remote {
+                    key: &key,
+                    at: 0,
+                    len: 8,
+                },
+                Local {
+                    region: &region,
+                    at: 0,
+                    len: 8,
+                },
+            );
+            a.atomic(B, remote, Atomic::Add(1), local, Token(0))
+        }
+    };
+    let mut flush = false;
+    while atomic(a, flush).is_ok() {
+        // One request, which nobody answers yet, and flushes that wait for it: frames have room.
+        flush = true;
+    }
+    assert_eq!(send(a, B), Ok(()));
+    let mut log = EventLog::default();
+    settle(&mut [&mut ends[0]], &mut log);
+    assert!(log.room.is_empty(), "no operation can start");
+    let [first, second] = &mut ends;
+    settle(&mut [second, first], &mut log);
+    assert_eq!(log.room, [B]);
+    assert_eq!(log.done.len(), 64);
+}
+
+/// A device that takes no request, or gives no completions, loses the peers that it reaches.
+#[test]
+fn a_device_that_refuses_loses_its_peers() {
+    for (call, why) in [
+        ("post_send", Fault::Refused("the device takes no request")),
+        ("poll_cq", Fault::Refused("the device gives no completions")),
+    ] {
+        let mut ends = pair(Script::GOOD);
+        fake::fail(call, -22);
+        assert_eq!(send(&mut ends[0].0, B), Ok(()));
+        let mut log = EventLog::default();
+        settle(&mut [&mut ends[0]], &mut log);
+        assert_eq!(log.lost, [(B, why)]);
+        fake::start();
+    }
+}
