@@ -4,10 +4,12 @@
 //! a [device](device) whose queue pairs reach each other, and misbehaves as its [`Script`] says.
 
 mod device;
+mod heap;
 mod library;
 mod requests;
 mod script;
 
+pub(crate) use heap::HeapMemory;
 pub(crate) use library::LIBRARY;
 pub(crate) use script::Script;
 

@@ -29,7 +29,7 @@ pub struct VerbsOptions {
     pub receive_queues: Vec<ReceiveQueue>,
     /// Bytes of a message that is sent inline, if the device grants so many: at most 256.
     pub inline: u32,
-    /// Bytes that one request reads or writes at most.
+    /// Bytes that one request reads or writes at most; no more than the port's longest message.
     pub piece: u32,
 }
 
@@ -143,6 +143,8 @@ impl VerbsEndpoint {
                 return Err(VerbsTransportError::ReceiveQueues(all.join(":")));
             }
         };
+        let longest = context.port(options.port)?.max_message;
+        let piece = options.piece.clamp(1, longest.max(1));
         let domain = context.alloc_pd()?;
         let channel = context.create_completion_channel()?;
         let capacity = capacity(&buffers, options.inline);
@@ -163,7 +165,7 @@ impl VerbsEndpoint {
                 domain.clone(),
                 peers,
                 Limits::new(short, buffers.size),
-                options.piece,
+                piece,
             ),
             rx: VerbsRx::new(queue.clone(), channel, peers),
             context: context.clone(),

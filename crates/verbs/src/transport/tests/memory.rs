@@ -12,11 +12,8 @@ const A: Peer = Peer(0);
 const B: Peer = Peer(1);
 
 /// 20 blocks of 3 bytes, 5 bytes apart.
-#[allow(unsafe_code)]
 fn with_gaps(memory: &HeapMemory) -> RawBytes {
-    let layout = Layout::strided(3, 5, 20).expect("a layout");
-    // SAFETY: the 98 bytes are in the memory, which the test keeps as the conformance suite does.
-    unsafe { RawBytes::with_layout(memory.bytes().start(), layout) }
+    memory.strided(Layout::strided(3, 5, 20).expect("a layout"))
 }
 
 /// The bytes of `with_gaps`, and those between.

@@ -7,33 +7,10 @@ mod memory;
 mod room;
 
 use super::{ReceiveQueue, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
-use crate::fake::{self, Script};
+use crate::fake::{self, HeapMemory, Script};
 use crate::objects::{Context, devices_of};
-use oxmpi_os::RawBytes;
-use oxmpi_testkit::conformance::{EventLog, TestMemory};
+use oxmpi_testkit::conformance::EventLog;
 use oxmpi_wire::{Peer, Rx};
-
-/// Memory of the process, by its owner.
-struct HeapMemory(Box<[u8]>);
-
-#[allow(unsafe_code)]
-impl TestMemory for HeapMemory {
-    type Bytes = RawBytes;
-
-    fn new(bytes: Vec<u8>) -> Self {
-        Self(bytes.into())
-    }
-
-    fn bytes(&self) -> RawBytes {
-        // SAFETY: the suite keeps the memory until the transport has given it back, and reads it only then. The box
-        // owns it alone.
-        unsafe { RawBytes::new(self.0.as_ptr().cast_mut(), self.0.len()) }
-    }
-
-    fn to_vec(&self) -> Vec<u8> {
-        self.0.to_vec()
-    }
-}
 
 /// A device that follows `script`, opened.
 fn device(script: Script) -> Context {

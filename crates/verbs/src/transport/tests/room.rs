@@ -1,8 +1,8 @@
 //! What is bounded, and who goes first where there is room for few.
 
-use super::{HeapMemory, connected, pair, settle, with_queues};
+use super::{HeapMemory, connected, device, pair, settle, with_queues};
 use crate::fake::{self, Script};
-use crate::transport::VerbsTx;
+use crate::transport::{VerbsEndpoint, VerbsOptions, VerbsTx};
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
 use oxmpi_wire::{
     Access, Atomic, Busy, Fault, Header, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink, Slot,
@@ -155,16 +155,81 @@ fn room_for_operations_is_not_room_for_frames() {
 /// A device that takes no request, or gives no completions, loses the peers that it reaches.
 #[test]
 fn a_device_that_refuses_loses_its_peers() {
-    for (call, why) in [
-        ("post_send", Fault::Refused("the device takes no request")),
-        ("poll_cq", Fault::Refused("the device gives no completions")),
+    let refused = Fault::Refused("the device takes no request");
+    for (call, frames, why) in [
+        ("post_send", 1, refused),
+        // A credit message is refused, and a receive.
+        ("post_send", 0, refused),
+        ("post_recv", 0, refused),
+        (
+            "poll_cq",
+            1,
+            Fault::Refused("the device gives no completions"),
+        ),
     ] {
         let mut ends = pair(Script::GOOD);
+        let [(a, _), (b, _)] = &mut ends;
+        while frames == 0 && send(b, A).is_ok() {}
         fake::fail(call, -22);
-        assert_eq!(send(&mut ends[0].0, B), Ok(()));
+        if frames == 1 {
+            assert_eq!(send(a, B), Ok(()));
+        }
         let mut log = EventLog::default();
         settle(&mut [&mut ends[0]], &mut log);
-        assert_eq!(log.lost, [(B, why)]);
+        assert_eq!(log.lost, [(B, why)], "{call}");
         fake::start();
+    }
+}
+
+/// A credit message waits, as frames do, while the completions of as many messages as there are buffers are late.
+#[test]
+fn a_credit_message_waits_for_a_buffer() {
+    let script = Script {
+        inline: 0,
+        late: Some(1),
+        ..Script::GOOD
+    };
+    let ends = connected(2, script, &with_queues("P,128,1,1,1,1"));
+    let [mut a, mut b] = ends.try_into().expect("two ends");
+    let mut log = EventLog::default();
+    for round in 1..200 {
+        // A's buffers are two: it sends as often as it can, while it owes B a credit for each frame.
+        let (mut sent, frames) = (false, log.frames.len());
+        while log.frames.len() < frames + 2 {
+            sent |= !sent && send(&mut b.0, A).is_ok();
+            let answered = send(&mut a.0, B).is_ok();
+            b.1.poll(&mut b.0, 1, &mut log);
+            a.1.poll(&mut a.0, 1, &mut log);
+            assert!(
+                log.lost.is_empty(),
+                "round {round}, answered {answered}: {:?}",
+                log.lost
+            );
+        }
+    }
+}
+
+/// A short frame is no longer than a frame, and there is one also where nothing is granted inline.
+#[test]
+fn the_short_path_reaches_as_far_as_the_device_grants() {
+    for (granted, asked, queues, short) in [
+        (0, 128, "P,4096", 64),
+        (40, 128, "P,4096", 64),
+        (256, 128, "P,4096", 108),
+        (1000, 1000, "P,4096", 236),
+        (256, 256, "P,128", 128),
+    ] {
+        let context = device(Script {
+            inline: granted,
+            ..Script::GOOD
+        });
+        let options = VerbsOptions {
+            inline: asked,
+            ..with_queues(queues)
+        };
+        let (tx, _) = VerbsEndpoint::open(&context, 1, options)
+            .unwrap()
+            .into_halves();
+        assert_eq!(tx.limits(A).short, short, "{granted} of {asked} B granted");
     }
 }

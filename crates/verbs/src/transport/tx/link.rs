@@ -64,7 +64,7 @@ impl Link {
             credits,
             staging,
             most,
-            posted: VecDeque::new(),
+            posted: VecDeque::with_capacity(most as usize + OPERATIONS),
             messages: 0,
             replies: VecDeque::new(),
             pending: VecDeque::new(),

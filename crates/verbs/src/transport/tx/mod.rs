@@ -200,11 +200,6 @@ impl VerbsTx {
         reported
     }
 
-    /// Whether [`VerbsTx::report`] has completions or losses to report.
-    pub(super) fn has_reports(&self) -> bool {
-        !self.completions.is_empty() || !self.losses.is_empty()
-    }
-
     /// The peer awaiting room at index `at`, removed from the list, if there is room for it now.
     fn take_unblocked(&mut self, at: usize) -> Option<u32> {
         let &peer = self.peers_awaiting_room.get(at)?;
