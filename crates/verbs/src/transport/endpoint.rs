@@ -1,10 +1,10 @@
 //! [`VerbsEndpoint`]: the connections of a rank while they are made.
 
-use super::SEND;
 use super::buffers::Buffers;
 use super::credits::Credits;
-use super::frame_head::HEAD;
+use super::frame_head::{HEAD, MAX_INLINE};
 use super::receive_queues::{PerPeerQueue, ReceiveQueue};
+use super::request_id::RequestId;
 use super::rx::VerbsRx;
 use super::tx::{Link, VerbsTx};
 use crate::error::{PostError, VerbsError};
@@ -89,9 +89,6 @@ pub struct PairAddress {
     /// The longest packet of its port.
     pub mtu: Mtu,
 }
-
-/// The longest message that is sent inline, with its head.
-pub(super) const MAX_INLINE: usize = 256;
 
 /// The body of the longest short frame where a device grants nothing inline.
 const SHORT: u32 = 64;
@@ -209,7 +206,11 @@ impl VerbsEndpoint {
         let count = capacity.max_recv_wr;
         let buffers = Buffers::new(&self.domain, count, self.buffers.size)?;
         for buffer in 0..count {
-            pair.post_receive(receive_id(peer.0, buffer), &[buffers.segment(buffer)])?;
+            let id = RequestId::Receive {
+                peer: peer.0,
+                buffer,
+            };
+            pair.post_receive(id.word(), &[buffers.segment(buffer)])?;
         }
         let offered = Offered {
             pair,
@@ -269,9 +270,4 @@ fn capacity(queue: &PerPeerQueue, inline: u32) -> QueueCapacity {
         max_inline_data: inline.min(MAX_INLINE as u32),
         ..QueueCapacity::new(messages + super::OPERATIONS as u32, messages)
     }
-}
-
-/// The number of a receive of `buffer` from `peer`.
-pub(super) fn receive_id(peer: u32, buffer: u32) -> u64 {
-    (u64::from(peer) << 32 | u64::from(buffer)) & !SEND
 }

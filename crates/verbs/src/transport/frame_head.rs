@@ -6,6 +6,9 @@ use oxmpi_wire::{Envelope, Flags, Header, HeaderError, Kind};
 /// Bytes before the body.
 pub(super) const HEAD: usize = 4 + Header::LEN;
 
+/// The longest message that is sent inline, with its head.
+pub(super) const MAX_INLINE: usize = 256;
+
 /// The head of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FrameHead {

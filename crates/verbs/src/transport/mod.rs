@@ -22,6 +22,7 @@ mod endpoint;
 mod frame_head;
 mod receive_queues;
 mod region_key;
+mod request_id;
 mod rx;
 #[cfg(test)]
 mod tests;
@@ -34,7 +35,3 @@ pub use tx::{VerbsSlot, VerbsTx};
 
 /// Operations of a rank in flight, and reads and writes posted to one connection.
 const OPERATIONS: usize = 64;
-
-/// The number of a send's completion: of its peer, but for this bit. That of a receive has the peer above, and its
-/// buffer below.
-const SEND: u64 = 1 << 63;

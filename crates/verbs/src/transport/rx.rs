@@ -1,10 +1,9 @@
 //! [`VerbsRx`]: the receiving half, which polls the completion queue of all connections.
 
-use super::SEND;
 use super::buffers::Buffers;
 use super::control::Control;
-use super::endpoint::receive_id;
 use super::frame_head::{FrameHead, HEAD};
+use super::request_id::RequestId;
 use super::tx::VerbsTx;
 use crate::error::VerbsError;
 use crate::objects::{Completion, CompletionChannel, CompletionQueue};
@@ -75,12 +74,13 @@ impl VerbsRx {
         tx: &mut T,
         sink: &mut S,
     ) -> Step {
-        let id = completion.id();
-        if id & SEND != 0 {
-            tx.as_tx().sent(id as u32, completion);
-            return Step::Other;
-        }
-        let (peer, buffer) = ((id >> 32) as u32, id as u32);
+        let (peer, buffer) = match RequestId::from_word(completion.id()) {
+            RequestId::Receive { peer, buffer } => (peer, buffer),
+            RequestId::Send { peer } => {
+                tx.as_tx().sent(peer, completion);
+                return Step::Other;
+            }
+        };
         if tx.as_tx().is_lost(peer) {
             return Step::Other;
         }
@@ -155,7 +155,7 @@ fn post(buffers: &mut Buffers, peer: u32, count: u32, tx: &mut VerbsTx) {
             .free
             .pop()
             .expect("as many free buffers as arrivals");
-        tx.post_receive(peer, receive_id(peer, buffer), &[buffers.segment(buffer)]);
+        tx.post_receive(peer, buffer, &[buffers.segment(buffer)]);
     }
     tx.advance(peer);
 }

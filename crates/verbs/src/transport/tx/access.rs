@@ -6,12 +6,13 @@
 //! ```
 
 use super::VerbsTx;
-use super::link::{Posted, send_id};
+use super::link::Posted;
 use super::operations::{Operation, OperationKind};
 use crate::error::PostError;
 use crate::objects::{CompletionError, Payload, RemoteAddress, SendFlags};
 use crate::transport::control::Control;
 use crate::transport::region_key::RegionKey;
+use crate::transport::request_id::RequestId;
 use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::slab::Handle;
 use oxmpi_wire::{Access, Atomic, Busy, Bytes, Fault, Local, Peer, Remote, Rma, Token, Width};
@@ -144,7 +145,8 @@ impl VerbsTx {
         };
         let at = (operation.at + operation.posted) as usize;
         let here = [region.segment(at..at + len as usize)];
-        let id = send_id(operation.peer);
+        let peer = operation.peer;
+        let id = RequestId::Send { peer }.word();
         let there = |start: RemoteAddress| RemoteAddress {
             address: start.address + operation.posted,
             ..start

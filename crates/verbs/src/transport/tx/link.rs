@@ -2,11 +2,12 @@
 
 use crate::error::PostError;
 use crate::objects::{Payload, QueuePair, ReadyToSend, SendFlags};
+use crate::transport::OPERATIONS;
 use crate::transport::buffers::Buffers;
 use crate::transport::control::Control;
 use crate::transport::credits::Credits;
 use crate::transport::frame_head::{FrameHead, HEAD, own_header};
-use crate::transport::{OPERATIONS, SEND};
+use crate::transport::request_id::RequestId;
 use oxmpi_wire::Fault;
 use oxmpi_wire::regions::RegionId;
 use std::collections::{BTreeMap, VecDeque};
@@ -172,10 +173,6 @@ impl Link {
 }
 
 fn post(pair: &QueuePair<ReadyToSend>, peer: u32, payload: Payload<'_>) -> Result<(), PostError> {
-    pair.post_send(send_id(peer), payload, None, SendFlags::SIGNALED)
-}
-
-/// The number of a request of the send queue of `peer`.
-pub(super) const fn send_id(peer: u32) -> u64 {
-    SEND | peer as u64
+    let id = RequestId::Send { peer }.word();
+    pair.post_send(id, payload, None, SendFlags::SIGNALED)
 }

@@ -14,8 +14,8 @@ use self::operations::Operations;
 use super::OPERATIONS;
 use super::control::Control;
 use super::credits::Credits;
-use super::endpoint::MAX_INLINE;
-use super::frame_head::{FrameHead, HEAD, own_header};
+use super::frame_head::{FrameHead, HEAD, MAX_INLINE, own_header};
+use super::request_id::RequestId;
 use crate::objects::{Completion, ProtectionDomain, Segment};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::regions::{RegionId, Regions};
@@ -173,9 +173,10 @@ impl VerbsTx {
         self.advance(peer);
     }
 
-    pub(super) fn post_receive(&mut self, peer: u32, id: u64, to: &[Segment<'_>]) {
+    pub(super) fn post_receive(&mut self, peer: u32, buffer: u32, to: &[Segment<'_>]) {
         if let Some(pair) = &self.link(peer).pair {
-            let posted = pair.post_receive(id, to);
+            let id = RequestId::Receive { peer, buffer };
+            let posted = pair.post_receive(id.word(), to);
             self.check(peer, posted);
         }
     }
