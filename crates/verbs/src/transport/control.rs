@@ -26,6 +26,11 @@ pub(super) enum Control {
 }
 
 impl Control {
+    /// Whether it answers a request of its receiver.
+    pub(super) const fn is_answer(&self) -> bool {
+        matches!(self, Self::Changed { .. } | Self::Refused { .. })
+    }
+
     /// Bytes of the body.
     pub(super) const LEN: usize = 8 * Self::WORDS;
 

@@ -3,17 +3,19 @@
 use super::{HeapMemory, device, pair, settle, with_queues};
 use crate::fake::{self, Script};
 use crate::objects::{
-    Access as DeviceAccess, AddressVector, CompletionQueueOptions, InitAttributes, Payload,
-    QueueCapacity, QueuePair, ReadyToSend, ReceiveAttributes, SendAttributes, SendFlags,
+    Access as DeviceAccess, AddressVector, CompletionQueueOptions, InitAttributes, MemoryRegion,
+    Payload, QueueCapacity, QueuePair, ReadyToSend, ReceiveAttributes, SendAttributes, SendFlags,
 };
+use crate::transport::control::Control;
 use crate::transport::credits::Grant;
 use crate::transport::frame_head::{FrameHead, own_header};
 use crate::transport::region_key::RegionKey;
 use crate::transport::{ReceiveQueue, VerbsEndpoint, VerbsOptions};
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
+use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{
     Access, Atomic, Fault, Local, Memory, Peer, Put, Remote, Rma, Rx, Sleeper, Slot, Token, Tx,
-    WaitObjects,
+    WaitObjects, Width,
 };
 
 const A: Peer = Peer(0);
@@ -134,6 +136,7 @@ fn a_made_up_key_is_refused_and_breaks_the_connection() {
 /// A queue pair without a transport, connected to an endpoint.
 struct Stranger {
     pair: QueuePair<ReadyToSend>,
+    region: MemoryRegion,
     end: (crate::VerbsTx, crate::VerbsRx),
 }
 
@@ -145,9 +148,10 @@ impl Stranger {
         let queue = context
             .create_completion_queue(CompletionQueueOptions::polled(99))
             .unwrap();
+        let region = domain.register(128, DeviceAccess::LOCAL_WRITE).unwrap();
         let capacity = QueueCapacity {
             max_inline_data: 256,
-            ..QueueCapacity::new(9, 9)
+            ..QueueCapacity::new(99, 99)
         };
         let pair = domain.create_queue_pair(&queue, &queue, capacity).unwrap();
         let pair = pair.init(InitAttributes::new(1)).unwrap();
@@ -174,6 +178,7 @@ impl Stranger {
         let pair = pair.ready_to_send(SendAttributes::new(0)).unwrap();
         Self {
             pair,
+            region,
             end: endpoint.into_halves(),
         }
     }
@@ -250,6 +255,50 @@ fn a_peer_that_breaks_the_protocol_is_lost() {
         assert_eq!(log.lost, [(A, Fault::Protocol(rule))]);
         assert!(log.frames.is_empty(), "{rule}");
     }
+}
+
+/// A peer has as many requests open as it may have operations, whatever it does about credits.
+#[test]
+fn more_requests_than_a_rank_may_have_lose_it() {
+    let mut stranger = Stranger::new();
+    let region = RegionId::from_word(0);
+    let request = Control::Atomic {
+        id: 0,
+        to: region,
+        at: 0,
+        width: Width::Bits64,
+        atomic: Atomic::Fetch,
+    };
+    let head = FrameHead {
+        grant: Grant::default(),
+        header: own_header(Control::LEN),
+    }
+    .bytes();
+    let message = [&head[..], &request.bytes()].concat();
+    for id in 0..30 {
+        // Answers and credit messages arrive; no credit goes back.
+        let buffer = [stranger.region.segment(0..128)];
+        stranger.pair.post_receive(id, &buffer).unwrap();
+    }
+    let mut log = EventLog::default();
+    let mut requests = 0;
+    while log.lost.is_empty() {
+        stranger
+            .pair
+            .post_send(99, Payload::Inline(&message), None, SendFlags::empty())
+            .unwrap();
+        settle(&mut [&mut stranger.end], &mut log);
+        requests += 1;
+    }
+    assert_eq!(
+        log.lost,
+        [(
+            A,
+            Fault::Protocol("more requests at once than a rank may have")
+        )]
+    );
+    // Eight answers had credits.
+    assert_eq!(requests, 8 + 64 + 1);
 }
 
 /// What a device without a posted receive does: the fake one is no more patient than others.

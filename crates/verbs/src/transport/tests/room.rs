@@ -75,6 +75,45 @@ fn answers_of_the_transport_go_before_frames() {
     assert_eq!(log.done, [(Token(1), Ok(()))]);
 }
 
+/// However many releases wait to be announced, a peer's request is answered.
+#[test]
+fn releases_that_wait_do_not_count_as_answers() {
+    let ends = connected(2, Script::GOOD, &with_queues("P,128,4"));
+    let [mut a, mut b] = ends.try_into().expect("two ends");
+    let memory = [HeapMemory::new(vec![0; 16]), HeapMemory::new(vec![0; 16])];
+    let both = Access::READ | Access::WRITE;
+    let region = a.0.register(memory[0].bytes(), both, B).unwrap();
+    let there_region = b.0.register(memory[1].bytes(), both, A).unwrap();
+    let key = b.0.expose(&there_region, A);
+    while send(&mut b.0, A).is_ok() {}
+    for token in 0..200 {
+        let region = b.0.register(memory[1].bytes(), Access::READ, A).unwrap();
+        b.0.expose(&region, A);
+        b.0.release(region, Token(token));
+    }
+    let (remote, local) = (
+        Remote {
+            key: &key,
+            at: 0,
+            len: 8,
+        },
+        Local {
+            region: &region,
+            at: 0,
+            len: 8,
+        },
+    );
+    a.0.atomic(B, remote, Atomic::Add(1), local, Token(999))
+        .unwrap();
+    let mut log = EventLog::default();
+    settle(&mut [&mut b], &mut log);
+    settle(&mut [&mut a, &mut b], &mut log);
+    assert!(log.lost.is_empty(), "{:?}", log.lost);
+    assert!(log.done.contains(&(Token(999), Ok(()))));
+    // The releases did not wait: a frame was in their place.
+    assert_eq!(log.done.len(), 201);
+}
+
 /// Operations that end at once are bounded as others are, and room is reported when their ends are.
 #[test]
 fn ends_that_nobody_polls_are_bounded() {

@@ -72,7 +72,7 @@ impl Rma for VerbsTx {
                 atomic,
             };
             // As many as there are operations.
-            self.link(to.0).replies.push_back(request);
+            self.link(to.0).waiting.push_back(request);
             self.advance(to.0);
         }
         Ok(())
@@ -218,7 +218,7 @@ impl VerbsTx {
                     Some(old) => Control::Changed { id, old },
                     None => Control::Refused { id },
                 };
-                self.reply(peer, answer)
+                self.answer(peer, answer)
             }
             Control::Changed { id, old } => self.atomic_ended(peer, id, Ok(old)),
             Control::Refused { id } => self.atomic_ended(peer, id, Err(Fault::NOT_REGISTERED)),

@@ -29,7 +29,7 @@ pub(in crate::transport) struct Link {
     /// Messages among them. The others are accesses.
     messages: u32,
     /// Frames of the transport itself that wait for credits.
-    pub(super) replies: VecDeque<Control>,
+    pub(super) waiting: VecDeque<Control>,
     /// Operations that have pieces to post, by index.
     pub(super) pending: VecDeque<u32>,
     /// Regions of the peer whose keys are void, by index: the last one that was released.
@@ -67,7 +67,7 @@ impl Link {
             most,
             posted: VecDeque::with_capacity(most as usize + OPERATIONS),
             messages: 0,
-            replies: VecDeque::new(),
+            waiting: VecDeque::new(),
             pending: VecDeque::new(),
             released: BTreeMap::new(),
             lost: None,
@@ -89,7 +89,7 @@ impl Link {
     /// Whether the sink can send a frame now: those of the transport go first.
     #[inline]
     pub(super) fn takes_frame(&self) -> bool {
-        self.can_send() && self.replies.is_empty()
+        self.can_send() && self.waiting.is_empty()
     }
 
     /// Whether a read or a write can be posted now.

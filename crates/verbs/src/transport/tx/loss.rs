@@ -24,7 +24,7 @@ impl VerbsTx {
         link.lost = Some(why);
         link.pair = None;
         link.pending.clear();
-        link.replies.clear();
+        link.waiting.clear();
         while let Some(posted) = self.link(peer).done() {
             if let Posted::Message {
                 released: Some(region),

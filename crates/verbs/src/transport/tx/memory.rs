@@ -212,7 +212,7 @@ impl VerbsTx {
             self.regions.enter(id);
             self.send_control(peer, &control);
         } else {
-            link.replies.push_back(control);
+            link.waiting.push_back(control);
         }
     }
 

@@ -126,17 +126,17 @@ impl VerbsTx {
         self.send_staged(peer, &own_header(bytes.len()), released);
     }
 
-    /// Sends `control` to `peer` as soon as there is room. Replies are as many as the requests of the peer, which are
-    /// bounded.
+    /// Answers a request of `peer` as soon as there is room.
     ///
     /// # Errors
     /// The rule that the peer broke.
-    fn reply(&mut self, peer: u32, control: Control) -> Result<(), &'static str> {
+    fn answer(&mut self, peer: u32, control: Control) -> Result<(), &'static str> {
         let link = self.link(peer);
-        if link.replies.len() > 2 * OPERATIONS {
+        let answers = link.waiting.iter().filter(|control| control.is_answer());
+        if answers.count() >= OPERATIONS {
             return Err("more requests at once than a rank may have");
         }
-        link.replies.push_back(control);
+        link.waiting.push_back(control);
         self.advance(peer);
         Ok(())
     }
@@ -144,7 +144,7 @@ impl VerbsTx {
     /// Sends and posts to `peer` what has waited for room.
     pub(super) fn advance(&mut self, peer: u32) {
         while self.link(peer).can_send()
-            && let Some(control) = self.link(peer).replies.pop_front()
+            && let Some(control) = self.link(peer).waiting.pop_front()
         {
             self.send_control(peer, &control);
         }
