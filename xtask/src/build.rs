@@ -10,7 +10,7 @@ const FOR_DEVELOPERS: [&str; 2] = ["oxmpi-testkit", "xtask"];
 const NOT_YET: [(&str, &str); 2] = [
     (
         "RDMA",
-        "transport: not written yet, oxmpi-verbs has its objects; TCP between hosts",
+        "transport: oxmpi-verbs has it, no job uses it yet; TCP between hosts",
     ),
     (
         "abi",

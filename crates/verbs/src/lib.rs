@@ -11,6 +11,8 @@ mod ffi;
 mod library;
 #[allow(unsafe_code)]
 mod objects;
+mod transport;
 
 pub use error::{PostError, Unavailable, VerbsError};
 pub use objects::*;
+pub use transport::*;

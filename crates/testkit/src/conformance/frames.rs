@@ -219,9 +219,11 @@ pub fn a_budget_is_kept<S: TestedTransport>() {
     let [mut a, mut b] = S::join();
     let mut sent = 0;
     until("some frames are sent", || {
-        sent += usize::from(a.try_send(&eager(0, 1), &[1], true));
+        let was_sent = a.try_send(&eager(0, 1), &[1], true);
+        sent += usize::from(was_sent);
         a.tx.flush();
-        sent == 3
+        // A transport may have room for fewer.
+        sent == 3 || sent > 0 && !was_sent
     });
     let mut log = EventLog::default();
     until("all frames arrive", || {

@@ -1,14 +1,16 @@
 //! The functions of the fake library.
 
-use super::called;
+use super::requests::{number_of, poll_cq, post_recv, post_send, req_notify_cq};
+use super::{called, with_device};
 use crate::ffi::{
     ibv_ah, ibv_ah_attr, ibv_async_event, ibv_comp_channel, ibv_context, ibv_cq, ibv_device,
     ibv_device_attr, ibv_gid_entry, ibv_mr, ibv_pd, ibv_port_attr, ibv_qp, ibv_qp_attr,
-    ibv_qp_init_attr, ibv_recv_wr, ibv_send_wr, ibv_srq, ibv_srq_attr, ibv_srq_init_attr, ibv_wc,
+    ibv_qp_init_attr, ibv_srq, ibv_srq_attr, ibv_srq_init_attr,
 };
 use crate::library::Library;
 use std::ffi::{c_int, c_uint, c_void};
-use std::mem::MaybeUninit;
+use std::fmt;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 use std::ptr;
@@ -45,16 +47,20 @@ pub(crate) static LIBRARY: Library = Library {
 };
 
 /// A new object, unless `call` is to fail; then null, and errno is ENOENT.
-fn create<T>(call: &'static str, with: &str) -> *mut T {
+fn create<T>(call: &'static str, with: fmt::Arguments<'_>) -> *mut T {
     if called(call, with) != 0 {
-        // Sets errno, which Rust cannot do by itself.
-        drop(std::fs::File::open("/nowhere"));
-        return ptr::null_mut();
+        return refuse();
     }
     // SAFETY: the types of the library consist of numbers, pointers and optional functions: zeroes are valid.
     Box::into_raw(Box::new(unsafe {
         MaybeUninit::<T>::zeroed().assume_init()
     }))
+}
+
+/// No object, and ENOENT in errno, which Rust cannot set by itself.
+fn refuse<T>() -> *mut T {
+    drop(std::fs::File::open("/nowhere"));
+    ptr::null_mut()
 }
 
 /// Destroys an object, also if `call` is to fail.
@@ -64,7 +70,7 @@ fn create<T>(call: &'static str, with: &str) -> *mut T {
 unsafe fn destroy<T>(call: &'static str, object: *mut T) -> c_int {
     // SAFETY: by the caller's word.
     drop(unsafe { Box::from_raw(object) });
-    called(call, "")
+    called(call, format_args!(""))
 }
 
 /// A descriptor that is never readable.
@@ -73,11 +79,11 @@ fn descriptor() -> c_int {
 }
 
 unsafe extern "C" fn get_device_list(count: *mut c_int) -> *mut *mut ibv_device {
-    let list: *mut [*mut ibv_device; 1] = create("get_device_list", "");
+    let list: *mut [*mut ibv_device; 1] = create("get_device_list", format_args!(""));
     if list.is_null() {
         return ptr::null_mut();
     }
-    let device: *mut ibv_device = create("a device", "");
+    let device: *mut ibv_device = create("a device", format_args!(""));
     // SAFETY: the caller has room for the number.
     unsafe { *count = 1 };
     // SAFETY: the list is new, and has room for one.
@@ -99,7 +105,7 @@ unsafe extern "C" fn free_device_list(list: *mut *mut ibv_device) {
 }
 
 unsafe extern "C" fn open_device(_: *mut ibv_device) -> *mut ibv_context {
-    let context: *mut ibv_context = create("open_device", "");
+    let context: *mut ibv_context = create("open_device", format_args!(""));
     if !context.is_null() {
         // SAFETY: the context is new.
         let context = unsafe { &mut *context };
@@ -107,6 +113,7 @@ unsafe extern "C" fn open_device(_: *mut ibv_device) -> *mut ibv_context {
         context.ops.post_send = Some(post_send);
         context.ops.post_recv = Some(post_recv);
         context.ops.poll_cq = Some(poll_cq);
+        context.ops.req_notify_cq = Some(req_notify_cq);
     }
     context
 }
@@ -121,11 +128,17 @@ unsafe extern "C" fn close_device(context: *mut ibv_context) -> c_int {
 }
 
 unsafe extern "C" fn query_device(_: *mut ibv_context, _: *mut ibv_device_attr) -> c_int {
-    called("query_device", "")
+    called("query_device", format_args!(""))
 }
 
-unsafe extern "C" fn query_port(_: *mut ibv_context, _: u8, _: *mut ibv_port_attr) -> c_int {
-    called("query_port", "")
+unsafe extern "C" fn query_port(
+    _: *mut ibv_context,
+    _: u8,
+    attributes: *mut ibv_port_attr,
+) -> c_int {
+    // SAFETY: the caller's attributes.
+    unsafe { (*attributes).max_msg_sz = 1 << 31 };
+    called("query_port", format_args!(""))
 }
 
 unsafe extern "C" fn query_gid_table(
@@ -135,11 +148,11 @@ unsafe extern "C" fn query_gid_table(
     _: u32,
     _: usize,
 ) -> isize {
-    -(called("query_gid_table", "") as isize)
+    -(called("query_gid_table", format_args!("")) as isize)
 }
 
 unsafe extern "C" fn alloc_pd(_: *mut ibv_context) -> *mut ibv_pd {
-    create("alloc_pd", "")
+    create("alloc_pd", format_args!(""))
 }
 
 unsafe extern "C" fn dealloc_pd(domain: *mut ibv_pd) -> c_int {
@@ -148,35 +161,54 @@ unsafe extern "C" fn dealloc_pd(domain: *mut ibv_pd) -> c_int {
 }
 
 unsafe extern "C" fn reg_mr(
-    _: *mut ibv_pd,
-    _: *mut c_void,
+    domain: *mut ibv_pd,
+    memory: *mut c_void,
     length: usize,
     access: c_int,
 ) -> *mut ibv_mr {
-    let region: *mut ibv_mr = create("reg_mr", &format!("{length} {access}"));
-    if !region.is_null() {
-        // SAFETY: the region is new.
-        let region = unsafe { &mut *region };
-        (region.lkey, region.rkey) = (0x11, 0x22);
+    let region: *mut ibv_mr = create("reg_mr", format_args!("{length} {access}"));
+    if region.is_null() {
+        return region;
     }
+    if !with_device(|device| device.can_register()) {
+        // SAFETY: the region is new.
+        drop(unsafe { Box::from_raw(region) });
+        return refuse();
+    }
+    let address = memory.expose_provenance() as u64;
+    let access = access.cast_unsigned();
+    let key = with_device(|device| {
+        device
+            .memory
+            .register(domain.addr(), address, length, access)
+    });
+    // SAFETY: the region is new.
+    let region = unsafe { &mut *region };
+    (region.lkey, region.rkey) = (key, key);
     region
 }
 
 unsafe extern "C" fn dereg_mr(region: *mut ibv_mr) -> c_int {
     // SAFETY: made by `reg_mr`.
+    let key = unsafe { (*region).lkey };
+    with_device(|device| device.memory.deregister(key));
+    // SAFETY: as above.
     unsafe { destroy("dereg_mr", region) }
 }
 
 unsafe extern "C" fn create_comp_channel(_: *mut ibv_context) -> *mut ibv_comp_channel {
-    let channel: *mut ibv_comp_channel = create("create_comp_channel", "");
+    let channel: *mut ibv_comp_channel = create("create_comp_channel", format_args!(""));
     if !channel.is_null() {
+        let (events, doorbell) = UnixDatagram::pair().expect("a socket");
         // SAFETY: the channel is new.
-        unsafe { (*channel).fd = descriptor() };
+        unsafe { (*channel).fd = events.into_raw_fd() };
+        with_device(|device| device.create_channel(channel.addr(), doorbell));
     }
     channel
 }
 
 unsafe extern "C" fn destroy_comp_channel(channel: *mut ibv_comp_channel) -> c_int {
+    with_device(|device| device.destroy_channel(channel.addr()));
     // SAFETY: the channel is alive.
     let fd = unsafe { (*channel).fd };
     // SAFETY: the channel owned the descriptor.
@@ -188,57 +220,107 @@ unsafe extern "C" fn destroy_comp_channel(channel: *mut ibv_comp_channel) -> c_i
 unsafe extern "C" fn create_cq(
     _: *mut ibv_context,
     depth: c_int,
-    _: *mut c_void,
-    _: *mut ibv_comp_channel,
+    key: *mut c_void,
+    channel: *mut ibv_comp_channel,
     _: c_int,
 ) -> *mut ibv_cq {
-    create("create_cq", &depth.to_string())
+    let queue: *mut ibv_cq = create("create_cq", format_args!("{depth}"));
+    if !queue.is_null() {
+        // SAFETY: the queue is new.
+        unsafe { (*queue).cq_context = key };
+        let address = queue.expose_provenance();
+        with_device(|device| device.create_queue(address, channel.addr()));
+    }
+    queue
 }
 
 unsafe extern "C" fn destroy_cq(queue: *mut ibv_cq) -> c_int {
+    with_device(|device| device.destroy_queue(queue.addr()));
     // SAFETY: made by `create_cq`.
     unsafe { destroy("destroy_cq", queue) }
 }
 
 unsafe extern "C" fn get_cq_event(
-    _: *mut ibv_comp_channel,
-    _: *mut *mut ibv_cq,
-    _: *mut *mut c_void,
+    channel: *mut ibv_comp_channel,
+    queue: *mut *mut ibv_cq,
+    key: *mut *mut c_void,
 ) -> c_int {
-    called("get_cq_event", "")
+    if called("get_cq_event", format_args!("")) != 0 {
+        return -1;
+    }
+    // SAFETY: the channel is alive.
+    let fd = unsafe { (*channel).fd };
+    // SAFETY: the channel owns the descriptor, and keeps it: the socket here is never dropped.
+    let events = ManuallyDrop::new(unsafe { UnixDatagram::from_raw_fd(fd) });
+    let mut address = [0; size_of::<usize>()];
+    if events.recv(&mut address).is_err() {
+        return -1;
+    }
+    let of: *mut ibv_cq = ptr::with_exposed_provenance_mut(usize::from_ne_bytes(address));
+    // SAFETY: a queue is destroyed when its events are acknowledged.
+    let found = unsafe { (*of).cq_context };
+    // SAFETY: the caller has room for the queue.
+    unsafe { *queue = of };
+    // SAFETY: and for its key.
+    unsafe { *key = found };
+    0
 }
 
 unsafe extern "C" fn ack_cq_events(_: *mut ibv_cq, _: c_uint) {
-    called("ack_cq_events", "");
+    called("ack_cq_events", format_args!(""));
 }
 
-unsafe extern "C" fn create_qp(_: *mut ibv_pd, attributes: *mut ibv_qp_init_attr) -> *mut ibv_qp {
-    let pair: *mut ibv_qp = create("create_qp", "");
+unsafe extern "C" fn create_qp(
+    domain: *mut ibv_pd,
+    attributes: *mut ibv_qp_init_attr,
+) -> *mut ibv_qp {
+    let pair: *mut ibv_qp = create("create_qp", format_args!(""));
     if !pair.is_null() {
+        // SAFETY: the caller's attributes, where the call says what is granted.
+        let attributes = unsafe { &mut *attributes };
+        let queues = [attributes.send_cq.addr(), attributes.recv_cq.addr()];
+        let asked = attributes.cap;
+        let (number, inline) = with_device(|device| {
+            device.create_pair(
+                domain.addr(),
+                queues,
+                asked.max_send_wr,
+                asked.max_inline_data,
+            )
+        });
+        attributes.cap.max_inline_data = inline;
         // SAFETY: the queue pair is new.
-        unsafe { (*pair).qp_num = 17 };
-        // SAFETY: the caller's attributes, which say what is granted.
-        unsafe { (*attributes).cap.max_inline_data = 8 };
+        unsafe { (*pair).qp_num = number };
     }
     pair
 }
 
-unsafe extern "C" fn modify_qp(_: *mut ibv_qp, attributes: *mut ibv_qp_attr, mask: c_int) -> c_int {
+unsafe extern "C" fn modify_qp(
+    pair: *mut ibv_qp,
+    attributes: *mut ibv_qp_attr,
+    mask: c_int,
+) -> c_int {
     // SAFETY: the caller's attributes.
     let attributes = unsafe { &*attributes };
-    called(
+    let errno = called(
         "modify_qp",
-        &format!("to {} by {mask:#x}", attributes.qp_state),
-    )
+        format_args!("to {} by {mask:#x}", attributes.qp_state),
+    );
+    if errno == 0 {
+        let (number, mask) = (number_of(pair), mask.cast_unsigned());
+        with_device(|device| device.modify_pair(number, attributes, mask));
+    }
+    errno
 }
 
 unsafe extern "C" fn destroy_qp(pair: *mut ibv_qp) -> c_int {
+    with_device(|device| device.destroy_pair(number_of(pair)));
     // SAFETY: made by `create_qp`.
     unsafe { destroy("destroy_qp", pair) }
 }
 
 unsafe extern "C" fn create_ah(_: *mut ibv_pd, _: *mut ibv_ah_attr) -> *mut ibv_ah {
-    create("create_ah", "")
+    create("create_ah", format_args!(""))
 }
 
 unsafe extern "C" fn destroy_ah(handle: *mut ibv_ah) -> c_int {
@@ -247,11 +329,11 @@ unsafe extern "C" fn destroy_ah(handle: *mut ibv_ah) -> c_int {
 }
 
 unsafe extern "C" fn create_srq(_: *mut ibv_pd, _: *mut ibv_srq_init_attr) -> *mut ibv_srq {
-    create("create_srq", "")
+    create("create_srq", format_args!(""))
 }
 
 unsafe extern "C" fn modify_srq(_: *mut ibv_srq, _: *mut ibv_srq_attr, _: c_int) -> c_int {
-    called("modify_srq", "")
+    called("modify_srq", format_args!(""))
 }
 
 unsafe extern "C" fn destroy_srq(queue: *mut ibv_srq) -> c_int {
@@ -260,48 +342,9 @@ unsafe extern "C" fn destroy_srq(queue: *mut ibv_srq) -> c_int {
 }
 
 unsafe extern "C" fn get_async_event(_: *mut ibv_context, _: *mut ibv_async_event) -> c_int {
-    called("get_async_event", "")
+    called("get_async_event", format_args!(""))
 }
 
 unsafe extern "C" fn ack_async_event(_: *mut ibv_async_event) {
-    called("ack_async_event", "");
-}
-
-unsafe extern "C" fn post_send(
-    _: *mut ibv_qp,
-    request: *mut ibv_send_wr,
-    _: *mut *mut ibv_send_wr,
-) -> c_int {
-    // SAFETY: the caller's request.
-    let request = unsafe { &*request };
-    // SAFETY: any bits are two numbers.
-    let remote = unsafe { request.wr.rdma };
-    let shown = format!(
-        "{} opcode {} flags {} segments {} immediate {:#x} remote {:#x} {:#x}",
-        request.wr_id,
-        request.opcode,
-        request.send_flags,
-        request.num_sge,
-        u32::from_be(request.imm_data),
-        remote.remote_addr,
-        remote.rkey
-    );
-    called("post_send", &shown)
-}
-
-unsafe extern "C" fn post_recv(
-    _: *mut ibv_qp,
-    request: *mut ibv_recv_wr,
-    _: *mut *mut ibv_recv_wr,
-) -> c_int {
-    // SAFETY: the caller's request.
-    let request = unsafe { &*request };
-    called(
-        "post_recv",
-        &format!("{} segments {}", request.wr_id, request.num_sge),
-    )
-}
-
-unsafe extern "C" fn poll_cq(_: *mut ibv_cq, _: c_int, _: *mut ibv_wc) -> c_int {
-    called("poll_cq", "")
+    called("ack_async_event", format_args!(""));
 }

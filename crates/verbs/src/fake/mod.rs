@@ -1,22 +1,40 @@
-//! A libibverbs in this process, for tests on machines without RDMA: it writes down every call, and fails where a
-//! test says so. Each thread has its own.
+//! A libibverbs in this process, for tests on machines without RDMA. Each thread has its own.
+//!
+//! After [`start`] it writes down every call, and fails where a test says so; requests do nothing. After [`run`] it is
+//! a [device](device) whose queue pairs reach each other, and misbehaves as its [`Script`] says.
 
+mod device;
+mod heap;
 mod library;
+mod requests;
+mod script;
 
+pub(crate) use heap::HeapMemory;
 pub(crate) use library::LIBRARY;
+pub(crate) use script::Script;
 
+use device::Device;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
+use std::fmt;
 
 thread_local! {
     static CALLS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     static FAILING: Cell<Option<(&'static str, c_int)>> = const { Cell::new(None) };
+    static DEVICE: RefCell<Device> = RefCell::new(Device::recording());
 }
 
-/// Begins a test: nothing is called yet, and nothing fails. A thread may have run another test before.
+/// Begins a test of calls: nothing is called yet, and nothing fails. A thread may have run another test before.
 pub(crate) fn start() {
     calls();
     FAILING.set(None);
+    DEVICE.set(Device::recording());
+}
+
+/// Begins a test of transfers: calls are not written down.
+pub(crate) fn run(script: Script) {
+    start();
+    DEVICE.set(Device::following(script));
 }
 
 /// The calls since the last time, without the prefix `ibv_`.
@@ -29,14 +47,26 @@ pub(crate) fn fail(call: &'static str, errno: c_int) {
     FAILING.set(Some((call, errno)));
 }
 
+/// Lets the next request of a queue pair end with `status`, which puts it and its peer in error.
+pub(crate) fn fail_next(number: u32, status: u32) {
+    with_device(|device| device.fail_next(number, status));
+}
+
+/// The regions that are registered.
+pub(crate) fn registered() -> usize {
+    with_device(|device| device.registered())
+}
+
+fn with_device<R>(with: impl FnOnce(&mut Device) -> R) -> R {
+    DEVICE.with_borrow_mut(with)
+}
+
 /// Writes down a call. Returns the errno with which it fails, or 0.
-fn called(call: &'static str, with: &str) -> c_int {
-    let text = if with.is_empty() {
-        call.to_owned()
-    } else {
-        format!("{call} {with}")
-    };
-    CALLS.with_borrow_mut(|calls| calls.push(text));
+fn called(call: &'static str, with: fmt::Arguments<'_>) -> c_int {
+    if with_device(|device| device.is_recording()) {
+        let text = format!("{call} {with}");
+        CALLS.with_borrow_mut(|calls| calls.push(text.trim_end().to_owned()));
+    }
     match FAILING.get() {
         Some((failing, errno)) if failing == call => errno,
         _ => 0,

@@ -19,7 +19,7 @@ pub fn devices() -> Result<Vec<Device>, Unavailable> {
 }
 
 /// The devices that a library lists.
-pub(super) fn devices_of(library: &'static Library) -> Result<Vec<Device>, VerbsError> {
+pub(crate) fn devices_of(library: &'static Library) -> Result<Vec<Device>, VerbsError> {
     List::read(library)
 }
 

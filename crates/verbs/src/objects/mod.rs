@@ -28,6 +28,8 @@ pub use completion::{
     Completion, CompletionChannel, CompletionError, CompletionQueue, CompletionQueueOptions,
 };
 pub use context::{Context, DeviceLimits};
+#[cfg(test)]
+pub(crate) use device::devices_of;
 pub use device::{Device, devices};
 pub use domain::ProtectionDomain;
 pub use event::{AsyncEvent, EventSource};

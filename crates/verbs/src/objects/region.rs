@@ -6,7 +6,9 @@ use crate::error::VerbsError;
 use crate::ffi::{
     IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, ibv_mr, ibv_sge,
 };
+use oxmpi_os::RawBytes;
 use oxmpi_os::copy::{copy_from_shared, copy_to_shared};
+use oxmpi_wire::Bytes;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::fmt;
 use std::marker::PhantomData;
@@ -25,13 +27,14 @@ bitflags::bitflags! {
     }
 }
 
-/// Registered memory that the region owns, page-aligned and zeroed at first.
+/// Registered memory: of the region itself, page-aligned and zeroed at first, or of the caller.
 ///
 /// Devices may read and write it at any moment, so there is no slice of it: bytes are copied in and out.
 pub struct MemoryRegion {
     region: Handle<ibv_mr>,
     memory: *mut u8,
     length: usize,
+    is_owned: bool,
     domain: ProtectionDomain,
 }
 
@@ -85,14 +88,53 @@ impl ProtectionDomain {
         if memory.is_null() {
             handle_alloc_error(layout);
         }
+        // SAFETY: the memory has this many bytes; it is freed when the region is deregistered.
+        let region = unsafe { self.register_at(memory, length, access) };
+        let mut region = region.inspect_err(|_| {
+            // SAFETY: allocated above by the same layout, and not registered.
+            unsafe { dealloc(memory, layout) };
+        })?;
+        region.is_owned = true;
+        Ok(region)
+    }
+
+    /// Registers the caller's memory. A [`RawBytes`] promises that it lives as long as the region.
+    ///
+    /// # Errors
+    /// As [`register`](Self::register); also when a device may write (`LOCAL_WRITE`) and the memory is read-only.
+    ///
+    /// # Panics
+    /// If the bytes have gaps between them.
+    ///
+    /// # Cost
+    /// A system call; every page is pinned.
+    pub fn register_bytes(
+        &self,
+        bytes: RawBytes,
+        access: Access,
+    ) -> Result<MemoryRegion, VerbsError> {
+        assert!(!bytes.has_gaps(), "bytes side by side");
+        // SAFETY: whoever made `bytes` promised that the memory is valid until the last use of them, which is that of
+        // the region; nobody else uses what devices write.
+        unsafe { self.register_at(bytes.start(), bytes.len() as usize, access) }
+    }
+
+    /// Registers `length` bytes at `memory`, which the region does not own.
+    ///
+    /// # Safety
+    /// They are memory as long as the region lives; also for writing, if `access` has that.
+    unsafe fn register_at(
+        &self,
+        memory: *mut u8,
+        length: usize,
+        access: Access,
+    ) -> Result<MemoryRegion, VerbsError> {
         let bits = access.bits().cast_signed();
-        // SAFETY: the domain is alive; the memory has this many bytes and lives until the region is deregistered.
+        // SAFETY: the domain is alive; so is the memory, by the caller's word, until the region is deregistered.
         let region = unsafe {
             (self.context().library().reg_mr)(self.as_ptr(), memory.cast(), length, bits)
         };
         let region = Handle::new(region).map_err(|why| {
-            // SAFETY: allocated above by the same layout, and not registered.
-            unsafe { dealloc(memory, layout) };
             let attributes = format!("{length} B for {access:?}");
             VerbsError::io("ibv_reg_mr", self.describe(), attributes, &why)
         })?;
@@ -100,6 +142,7 @@ impl ProtectionDomain {
             region,
             memory,
             length,
+            is_owned: false,
             domain: self.clone(),
         })
     }
@@ -110,7 +153,7 @@ impl Drop for MemoryRegion {
         let library = self.domain.context().library();
         // SAFETY: the region is alive. Requests that still name it end in an error.
         let errno = unsafe { (library.dereg_mr)(self.region.as_ptr()) };
-        if errno == 0 {
+        if errno == 0 && self.is_owned {
             // SAFETY: allocated by the same layout; a device reaches no memory whose region is deregistered. (If
             // that failed it may still do so, and the memory is leaked.)
             unsafe { dealloc(self.memory, pages(self.length)) };

@@ -30,6 +30,11 @@ impl Default for Completion {
 }
 
 impl Completion {
+    #[cfg(test)]
+    pub(crate) fn into_c(self) -> ibv_wc {
+        self.0
+    }
+
     /// The number that its request was posted with.
     #[must_use]
     pub fn id(&self) -> u64 {
@@ -114,11 +119,17 @@ impl CompletionError {
     /// Whether the request ended because another one of its queue pair had failed before.
     #[must_use]
     pub fn is_flushed(&self) -> bool {
-        self.name().0 == "IBV_WC_WR_FLUSH_ERR"
+        self.name() == "IBV_WC_WR_FLUSH_ERR"
+    }
+
+    /// The reason's name in `verbs.h`, such as `IBV_WC_RETRY_EXC_ERR`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.known().0
     }
 
     /// The reason's name in `verbs.h`, and what it means.
-    fn name(&self) -> (&'static str, &'static str) {
+    fn known(&self) -> (&'static str, &'static str) {
         let index = self.status as usize;
         STATUSES
             .get(index)
@@ -135,7 +146,7 @@ impl fmt::Display for CompletionError {
             status,
             vendor,
         } = self;
-        let (name, meaning) = self.name();
+        let (name, meaning) = self.known();
         write!(
             f,
             "request {id} of queue pair {queue_pair}: {meaning} ({name}, {status}; vendor's number {vendor})"

@@ -1,0 +1,279 @@
+//! The device: regions, queue pairs connected to each other, and completion queues.
+//!
+//! A request is done when it is posted; the script says when its completion is visible. What a real device finds out
+//! by retries, this one knows at once: a queue pair whose peer is destroyed or in error is in error itself.
+
+mod completions;
+mod memory;
+mod transfers;
+
+use self::completions::Queue;
+use self::memory::Memory;
+pub(super) use self::memory::Span;
+use super::Script;
+use crate::error::ENOMEM;
+use crate::ffi::{
+    IBV_ACCESS_LOCAL_WRITE, IBV_QP_ACCESS_FLAGS, IBV_QP_DEST_QPN, IBV_QP_RNR_RETRY, ibv_qp_attr,
+    ibv_wc,
+};
+use crate::objects::Completion;
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::c_int;
+use std::os::unix::net::UnixDatagram;
+
+/// `enum ibv_wc_status`: see `STATUSES` of `Completion`.
+pub(super) mod status {
+    pub(in crate::fake) const LOC_LEN_ERR: u32 = 1;
+    pub(in crate::fake) const LOC_PROT_ERR: u32 = 4;
+    pub(in crate::fake) const WR_FLUSH_ERR: u32 = 5;
+    pub(in crate::fake) const REM_INV_REQ_ERR: u32 = 9;
+    pub(in crate::fake) const REM_ACCESS_ERR: u32 = 10;
+    pub(in crate::fake) const RETRY_EXC_ERR: u32 = 12;
+    pub(in crate::fake) const RNR_RETRY_EXC_ERR: u32 = 13;
+}
+
+/// The value of `rnr_retry` for "for ever".
+const FOR_EVER: u8 = 7;
+
+/// The device, and all that was made of it.
+pub(super) struct Device {
+    script: Option<Script>,
+    pub(super) memory: Memory,
+    pairs: BTreeMap<u32, Pair>,
+    last_pair: u32,
+    /// By the address of the C object.
+    queues: BTreeMap<usize, Queue>,
+    /// Where events of completion channels are written, by the address of the C object.
+    channels: BTreeMap<usize, UnixDatagram>,
+}
+
+/// A queue pair.
+#[derive(Default)]
+struct Pair {
+    domain: usize,
+    /// Its completion queues.
+    sends: usize,
+    receives: usize,
+    max_send_wr: u32,
+    state: u32,
+    access: u32,
+    rnr_retry: u8,
+    peer: u32,
+    is_broken: bool,
+    /// How the next request fails.
+    failing: Option<u32>,
+    /// Sends whose completions are not taken.
+    open: u32,
+    posted: VecDeque<Receive>,
+    /// Sends that wait for a receive of the peer.
+    waiting: VecDeque<Send>,
+}
+
+/// A posted receive.
+pub(super) struct Receive {
+    pub(super) id: u64,
+    pub(super) to: Vec<Span>,
+}
+
+/// A request of a send queue.
+pub(super) struct Send {
+    pub(super) id: u64,
+    pub(super) opcode: u32,
+    pub(super) flags: u32,
+    /// As on the wire.
+    pub(super) immediate: u32,
+    pub(super) payload: Payload,
+    /// Address and key of the peer's memory.
+    pub(super) remote: (u64, u32),
+}
+
+/// Where the bytes of a request are.
+pub(super) enum Payload {
+    Inline(Vec<u8>),
+    Segments(Vec<Span>),
+}
+
+impl Device {
+    /// A device that does nothing.
+    pub(super) fn recording() -> Self {
+        Self {
+            script: None,
+            memory: Memory::default(),
+            pairs: BTreeMap::new(),
+            last_pair: 16,
+            queues: BTreeMap::new(),
+            channels: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn following(script: Script) -> Self {
+        Self {
+            script: Some(script),
+            ..Self::recording()
+        }
+    }
+
+    pub(super) fn is_recording(&self) -> bool {
+        self.script.is_none()
+    }
+
+    pub(super) fn registered(&self) -> usize {
+        self.memory.len()
+    }
+
+    /// Whether the registration that is made now succeeds.
+    pub(super) fn can_register(&mut self) -> bool {
+        let Some(script) = &mut self.script else {
+            return true;
+        };
+        let Some(left) = &mut script.failing_registration else {
+            return true;
+        };
+        *left = left.wrapping_sub(1);
+        *left != 0
+    }
+
+    pub(super) fn create_channel(&mut self, channel: usize, doorbell: UnixDatagram) {
+        self.channels.insert(channel, doorbell);
+    }
+
+    pub(super) fn destroy_channel(&mut self, channel: usize) {
+        self.channels.remove(&channel);
+    }
+
+    /// `channel` is 0 for none.
+    pub(super) fn create_queue(&mut self, queue: usize, channel: usize) {
+        let doorbell = self.channels.get(&channel);
+        let doorbell = doorbell.map(|doorbell| doorbell.try_clone().expect("a descriptor"));
+        self.queues.insert(queue, Queue::new(queue, doorbell));
+    }
+
+    pub(super) fn destroy_queue(&mut self, queue: usize) {
+        self.queues.remove(&queue);
+    }
+
+    pub(super) fn arm(&mut self, queue: usize) {
+        if let Some(queue) = self.queues.get_mut(&queue) {
+            queue.arm();
+        }
+    }
+
+    /// Takes the next visible completion of a queue. The first call of a poll is `first`.
+    pub(super) fn poll(&mut self, queue: usize, first: bool) -> Option<ibv_wc> {
+        let (pair, is_send, completion) = self.queues.get_mut(&queue)?.poll(first)?;
+        if is_send && let Some(pair) = self.pairs.get_mut(&pair) {
+            pair.open -= 1;
+        }
+        Some(completion)
+    }
+
+    /// Makes a queue pair; returns its number and the bytes inline that it is granted.
+    pub(super) fn create_pair(
+        &mut self,
+        domain: usize,
+        [sends, receives]: [usize; 2],
+        max_send_wr: u32,
+        inline: u32,
+    ) -> (u32, u32) {
+        self.last_pair += 1;
+        let pair = Pair {
+            domain,
+            sends,
+            receives,
+            max_send_wr,
+            ..Pair::default()
+        };
+        self.pairs.insert(self.last_pair, pair);
+        let granted = self.script.map_or(8, |script| script.inline.min(inline));
+        (self.last_pair, granted)
+    }
+
+    pub(super) fn modify_pair(&mut self, number: u32, attributes: &ibv_qp_attr, mask: u32) {
+        let Some(pair) = self.pairs.get_mut(&number) else {
+            return;
+        };
+        pair.state = attributes.qp_state;
+        if mask & IBV_QP_ACCESS_FLAGS != 0 {
+            pair.access = attributes.qp_access_flags;
+        }
+        if mask & IBV_QP_DEST_QPN != 0 {
+            pair.peer = attributes.dest_qp_num;
+        }
+        if mask & IBV_QP_RNR_RETRY != 0 {
+            pair.rnr_retry = attributes.rnr_retry;
+        }
+    }
+
+    /// Removes a queue pair with its completions.
+    pub(super) fn destroy_pair(&mut self, number: u32) {
+        let Some(pair) = self.pairs.remove(&number) else {
+            return;
+        };
+        for queue in [pair.sends, pair.receives] {
+            if let Some(queue) = self.queues.get_mut(&queue) {
+                queue.forget(number);
+            }
+        }
+        self.set_broken(pair.peer);
+    }
+
+    /// See [`fail_next`](super::fail_next).
+    pub(super) fn fail_next(&mut self, number: u32, status: u32) {
+        if let Some(pair) = self.pairs.get_mut(&number) {
+            pair.failing = Some(status);
+        }
+    }
+
+    pub(super) fn post_receive(&mut self, number: u32, receive: Receive) {
+        let Some(pair) = self
+            .pairs
+            .get_mut(&number)
+            .filter(|_| self.script.is_some())
+        else {
+            return;
+        };
+        if pair.is_broken {
+            return self.complete(
+                number,
+                false,
+                completion(number, receive.id, status::WR_FLUSH_ERR),
+            );
+        }
+        pair.posted.push_back(receive);
+        let peer = pair.peer;
+        if let Some(waiting) = self
+            .pairs
+            .get_mut(&peer)
+            .and_then(|pair| pair.waiting.pop_front())
+        {
+            self.perform(peer, waiting);
+        }
+    }
+
+    /// Posts a request to a send queue; returns an errno or 0.
+    pub(super) fn post_send(&mut self, number: u32, send: Send) -> c_int {
+        let Some(pair) = self
+            .pairs
+            .get_mut(&number)
+            .filter(|_| self.script.is_some())
+        else {
+            return 0;
+        };
+        if pair.open >= pair.max_send_wr {
+            return ENOMEM;
+        }
+        pair.open += 1;
+        self.perform(number, send);
+        0
+    }
+}
+
+/// A completion without bytes. The opcode of one that failed is not known.
+fn completion(number: u32, id: u64, status: u32) -> ibv_wc {
+    let mut completion = Completion::default().into_c();
+    (completion.wr_id, completion.qp_num, completion.status) = (id, number, status);
+    completion
+}
+
+/// What [`Memory::find`] needs to write.
+const WRITABLE: u32 = IBV_ACCESS_LOCAL_WRITE;

@@ -1,0 +1,64 @@
+//! Completion queues, whose completions become visible after some polls.
+
+use crate::ffi::ibv_wc;
+use std::collections::VecDeque;
+use std::os::unix::net::UnixDatagram;
+
+/// The queue pair of a completion, and whether it is of its send queue.
+type Entry = (u32, bool, ibv_wc);
+
+/// A completion queue.
+pub(super) struct Queue {
+    /// The address of the C object, which is in each event.
+    address: usize,
+    /// With the number of the poll that finds it.
+    entries: VecDeque<(u64, Entry)>,
+    polls: u64,
+    is_armed: bool,
+    doorbell: Option<UnixDatagram>,
+}
+
+impl Queue {
+    pub(super) fn new(address: usize, doorbell: Option<UnixDatagram>) -> Self {
+        Self {
+            address,
+            entries: VecDeque::new(),
+            polls: 0,
+            is_armed: false,
+            doorbell,
+        }
+    }
+
+    pub(super) fn arm(&mut self) {
+        self.is_armed = true;
+    }
+
+    pub(super) fn push(&mut self, entry: Entry, delay: u64) {
+        self.entries.push_back((self.polls + 1 + delay, entry));
+        if std::mem::take(&mut self.is_armed)
+            && let Some(doorbell) = &self.doorbell
+        {
+            let event = self.address.to_ne_bytes();
+            doorbell.send(&event).expect("the test takes events");
+        }
+    }
+
+    /// Takes a visible completion before which none of the same queue of a queue pair is left.
+    pub(super) fn poll(&mut self, first: bool) -> Option<Entry> {
+        self.polls += u64::from(first);
+        let mut waiting: Vec<(u32, bool)> = Vec::new();
+        for at in 0..self.entries.len() {
+            let (visible, (pair, is_send, _)) = self.entries[at];
+            if visible <= self.polls && !waiting.contains(&(pair, is_send)) {
+                return self.entries.remove(at).map(|(_, entry)| entry);
+            }
+            waiting.push((pair, is_send));
+        }
+        None
+    }
+
+    /// Drops the completions of a queue pair.
+    pub(super) fn forget(&mut self, pair: u32) {
+        self.entries.retain(|(_, (of, ..))| *of != pair);
+    }
+}

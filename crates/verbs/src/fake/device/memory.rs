@@ -1,0 +1,103 @@
+//! Registered memory, and copies to and from it.
+
+use super::WRITABLE;
+use std::collections::BTreeMap;
+use std::ptr;
+
+/// Bytes as a request names them: by address, length and key.
+#[derive(Clone, Copy)]
+pub(in crate::fake) struct Span {
+    pub(in crate::fake) address: u64,
+    pub(in crate::fake) len: usize,
+    pub(in crate::fake) key: u32,
+}
+
+/// All regions, by key: `lkey` and `rkey` of a region are one.
+#[derive(Default)]
+pub(in crate::fake) struct Memory {
+    regions: BTreeMap<u32, Region>,
+    last_key: u32,
+}
+
+struct Region {
+    domain: usize,
+    address: u64,
+    len: usize,
+    access: u32,
+}
+
+/// Bytes of a registered region.
+pub(super) struct Registered {
+    start: *mut u8,
+    len: usize,
+}
+
+impl Registered {
+    pub(super) fn read(&self) -> Vec<u8> {
+        let mut bytes = vec![0; self.len];
+        // SAFETY: only `Memory::find` makes these: the bytes are registered, so their owner keeps them.
+        unsafe { ptr::copy_nonoverlapping(self.start, bytes.as_mut_ptr(), self.len) };
+        bytes
+    }
+
+    pub(super) fn write(&self, bytes: &[u8]) {
+        assert_eq!(bytes.len(), self.len);
+        // SAFETY: as in `read`; they are registered for writing.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.start, self.len) };
+    }
+}
+
+impl Memory {
+    pub(super) fn len(&self) -> usize {
+        self.regions.len()
+    }
+
+    /// Registers memory; returns its key.
+    pub(in crate::fake) fn register(
+        &mut self,
+        domain: usize,
+        address: u64,
+        len: usize,
+        access: u32,
+    ) -> u32 {
+        self.last_key += 0x11;
+        let region = Region {
+            domain,
+            address,
+            len,
+            access,
+        };
+        self.regions.insert(self.last_key, region);
+        self.last_key
+    }
+
+    pub(in crate::fake) fn deregister(&mut self, key: u32) {
+        self.regions.remove(&key);
+    }
+
+    /// The bytes of `span`, if they are registered in `domain` for all of `access`.
+    pub(super) fn find(&self, domain: usize, span: &Span, access: u32) -> Option<Registered> {
+        let region = self.regions.get(&span.key)?;
+        let at = span.address.checked_sub(region.address)?;
+        let end = at.checked_add(span.len as u64)?;
+        let allowed = region.domain == domain && region.access & access == access;
+        (allowed && end <= region.len as u64).then(|| Registered {
+            start: ptr::with_exposed_provenance_mut(span.address as usize),
+            len: span.len,
+        })
+    }
+
+    /// Writes `bytes` to spans of `domain`, one after the other.
+    pub(super) fn scatter(&self, domain: usize, to: &[Span], mut bytes: &[u8]) -> Result<(), ()> {
+        for span in to {
+            let len = bytes.len().min(span.len);
+            let (now, later) = bytes.split_at(len);
+            let place = self
+                .find(domain, &Span { len, ..*span }, WRITABLE)
+                .ok_or(())?;
+            place.write(now);
+            bytes = later;
+        }
+        if bytes.is_empty() { Ok(()) } else { Err(()) }
+    }
+}

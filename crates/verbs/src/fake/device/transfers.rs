@@ -1,0 +1,162 @@
+//! Requests of send queues: what they do, and how they end.
+
+use super::{Device, FOR_EVER, Payload, Send, Span, completion, status};
+use crate::ffi::{
+    IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, IBV_QPS_RTR, IBV_SEND_SIGNALED, IBV_WC_RECV,
+    IBV_WC_SUCCESS, IBV_WC_WITH_IMM, IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE, IBV_WR_SEND,
+    IBV_WR_SEND_WITH_IMM, ibv_wc,
+};
+
+/// How a request ends: the status of its completion.
+type End = Result<(), u32>;
+
+impl Device {
+    pub(super) fn perform(&mut self, number: u32, send: Send) {
+        let (id, flags) = (send.id, send.flags);
+        let pair = &self.pairs[&number];
+        let peer = pair.peer;
+        let end = if pair.is_broken {
+            Err(status::WR_FLUSH_ERR)
+        } else if let Some(status) = pair.failing {
+            Err(status)
+        } else if !self
+            .pairs
+            .get(&peer)
+            .is_some_and(|peer| peer.peer == number && peer.state >= IBV_QPS_RTR)
+        {
+            Err(status::RETRY_EXC_ERR)
+        } else if matches!(send.opcode, IBV_WR_SEND | IBV_WR_SEND_WITH_IMM) {
+            if self.pairs[&peer].posted.is_empty() && pair.rnr_retry == FOR_EVER {
+                let pair = self.pairs.get_mut(&number).expect("looked up above");
+                return pair.waiting.push_back(send);
+            }
+            self.message(number, peer, &send)
+        } else {
+            self.access(number, peer, &send)
+        };
+        if end.is_ok() && flags & IBV_SEND_SIGNALED == 0 {
+            self.pairs.get_mut(&number).expect("looked up above").open -= 1;
+            return;
+        }
+        self.complete_send(number, id, end);
+        if end.is_err() {
+            self.set_broken(number);
+            self.set_broken(peer);
+        }
+    }
+
+    /// Moves a message to the first receive of `peer`.
+    fn message(&mut self, number: u32, peer: u32, send: &Send) -> End {
+        let bytes = self.gather(number, &send.payload)?;
+        let to = self.pairs.get_mut(&peer).expect("checked by `perform`");
+        let receive = to.posted.pop_front().ok_or(status::RNR_RETRY_EXC_ERR)?;
+        let domain = to.domain;
+        let mut arrived = completion(peer, receive.id, IBV_WC_SUCCESS);
+        if self.memory.scatter(domain, &receive.to, &bytes).is_err() {
+            arrived.status = status::LOC_LEN_ERR;
+            self.complete(peer, false, arrived);
+            return Err(status::REM_INV_REQ_ERR);
+        }
+        arrived.opcode = IBV_WC_RECV;
+        arrived.byte_len = bytes.len() as u32;
+        if send.opcode == IBV_WR_SEND_WITH_IMM {
+            (arrived.wc_flags, arrived.imm_data) = (IBV_WC_WITH_IMM, send.immediate);
+        }
+        self.complete(peer, false, arrived);
+        Ok(())
+    }
+
+    /// Reads or writes memory of `peer`.
+    fn access(&mut self, number: u32, peer: u32, send: &Send) -> End {
+        let peer = &self.pairs[&peer];
+        let (address, key) = send.remote;
+        let reach = |len: usize, access| {
+            let span = Span { address, len, key };
+            let allowed = peer.access & access != 0;
+            let found = self
+                .memory
+                .find(peer.domain, &span, access)
+                .filter(|_| allowed);
+            found.ok_or(status::REM_ACCESS_ERR)
+        };
+        match send.opcode {
+            IBV_WR_RDMA_READ => {
+                let Payload::Segments(to) = &send.payload else {
+                    return Err(status::LOC_PROT_ERR);
+                };
+                let from = reach(to.iter().map(|span| span.len).sum(), IBV_ACCESS_REMOTE_READ)?;
+                let bytes = from.read();
+                let domain = self.pairs[&number].domain;
+                self.memory
+                    .scatter(domain, to, &bytes)
+                    .map_err(|()| status::LOC_PROT_ERR)
+            }
+            IBV_WR_RDMA_WRITE => {
+                let bytes = self.gather(number, &send.payload)?;
+                reach(bytes.len(), IBV_ACCESS_REMOTE_WRITE)?.write(&bytes);
+                Ok(())
+            }
+            opcode => panic!("the fake device has no opcode {opcode}"),
+        }
+    }
+
+    /// The bytes of a request of pair `number`.
+    fn gather(&self, number: u32, payload: &Payload) -> Result<Vec<u8>, u32> {
+        let domain = self.pairs[&number].domain;
+        let mut bytes = Vec::new();
+        match payload {
+            Payload::Inline(inline) => bytes.extend_from_slice(inline),
+            Payload::Segments(segments) => {
+                for span in segments {
+                    let found = self.memory.find(domain, span, 0);
+                    bytes.extend(found.ok_or(status::LOC_PROT_ERR)?.read());
+                }
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Ends all requests of a queue pair.
+    pub(super) fn set_broken(&mut self, number: u32) {
+        let Some(pair) = self.pairs.get_mut(&number).filter(|pair| !pair.is_broken) else {
+            return;
+        };
+        pair.is_broken = true;
+        let (receives, sends) = (
+            std::mem::take(&mut pair.posted),
+            std::mem::take(&mut pair.waiting),
+        );
+        for send in sends {
+            self.complete_send(number, send.id, Err(status::WR_FLUSH_ERR));
+        }
+        for receive in receives {
+            self.complete(
+                number,
+                false,
+                completion(number, receive.id, status::WR_FLUSH_ERR),
+            );
+        }
+    }
+
+    fn complete_send(&mut self, number: u32, id: u64, end: End) {
+        self.complete(
+            number,
+            true,
+            completion(number, id, end.err().unwrap_or(IBV_WC_SUCCESS)),
+        );
+    }
+
+    pub(super) fn complete(&mut self, number: u32, is_send: bool, completion: ibv_wc) {
+        let Some(pair) = self.pairs.get(&number) else {
+            return;
+        };
+        let queue = if is_send { pair.sends } else { pair.receives };
+        let delay = self
+            .script
+            .as_mut()
+            .map_or(0, |script| script.delay(is_send));
+        if let Some(queue) = self.queues.get_mut(&queue) {
+            queue.push((number, is_send, completion), delay);
+        }
+    }
+}

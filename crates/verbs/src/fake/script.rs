@@ -1,0 +1,33 @@
+//! What a fake device does otherwise than the best of devices.
+
+/// What the fake device does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Script {
+    /// Bytes inline that a queue pair is granted at most.
+    pub(crate) inline: u32,
+    /// Completions come late, and out of order between queue pairs: by polls of their queue that this seed draws.
+    pub(crate) late: Option<u64>,
+    /// The number of the registration that fails, from 1 on; the later ones succeed.
+    pub(crate) failing_registration: Option<u32>,
+}
+
+impl Script {
+    /// The best of devices.
+    pub(crate) const GOOD: Self = Self {
+        inline: 256,
+        late: None,
+        failing_registration: None,
+    };
+
+    /// Polls until a completion is visible. That of a send is later than that of its receive, as an answer is.
+    pub(super) fn delay(&mut self, is_send: bool) -> u64 {
+        let Some(seed) = &mut self.late else {
+            return 0;
+        };
+        // xorshift64 (Marsaglia, "Xorshift RNGs", 2003).
+        *seed ^= *seed << 13;
+        *seed ^= *seed >> 7;
+        *seed ^= *seed << 17;
+        if is_send { 4 + *seed % 4 } else { *seed % 3 }
+    }
+}

@@ -1,0 +1,112 @@
+//! Registered buffers of messages, and copies from and to registered memory.
+
+use super::frame_head::HEAD;
+use crate::error::VerbsError;
+use crate::objects::{Access, MemoryRegion, ProtectionDomain, Segment};
+use oxmpi_wire::{Put, Take};
+
+/// Buffers of equal length in one region.
+#[derive(Debug)]
+pub(super) struct Buffers {
+    region: MemoryRegion,
+    /// Bytes from one to the next.
+    stride: usize,
+    /// Those that hold nothing and are not posted.
+    pub(super) free: Vec<u32>,
+}
+
+impl Buffers {
+    /// Registers `count` buffers for a head and `size` bytes each.
+    pub(super) fn new(
+        domain: &ProtectionDomain,
+        count: u32,
+        size: u32,
+    ) -> Result<Self, VerbsError> {
+        let stride = (HEAD + size as usize).next_multiple_of(64);
+        Ok(Self {
+            region: domain.register(count as usize * stride, Access::LOCAL_WRITE)?,
+            stride,
+            free: Vec::with_capacity(count as usize),
+        })
+    }
+
+    /// All of a buffer.
+    pub(super) fn segment(&self, buffer: u32) -> Segment<'_> {
+        self.part(buffer, self.stride)
+    }
+
+    /// The first `len` bytes of a buffer.
+    pub(super) fn part(&self, buffer: u32, len: usize) -> Segment<'_> {
+        let at = buffer as usize * self.stride;
+        self.region.segment(at..at + len)
+    }
+
+    /// Writes to a buffer, from its byte `at` on.
+    pub(super) fn write(&self, buffer: u32, at: usize, bytes: &[u8]) {
+        self.region.write(buffer as usize * self.stride + at, bytes);
+    }
+
+    pub(super) fn read<const N: usize>(&self, buffer: u32, at: usize) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.region
+            .read(buffer as usize * self.stride + at, &mut bytes);
+        bytes
+    }
+
+    /// The body of the frame in a buffer.
+    pub(super) fn body(&self, buffer: u32, len: usize) -> Stored<'_> {
+        Stored::new(&self.region, buffer as usize * self.stride + HEAD, len)
+    }
+}
+
+/// Bytes of a region, to take once.
+pub(super) struct Stored<'a> {
+    region: &'a MemoryRegion,
+    at: usize,
+    left: usize,
+}
+
+impl<'a> Stored<'a> {
+    pub(super) fn new(region: &'a MemoryRegion, at: usize, left: usize) -> Self {
+        Self { region, at, left }
+    }
+}
+
+impl Take for Stored<'_> {
+    fn left(&self) -> usize {
+        self.left
+    }
+
+    fn take(&mut self, to: &mut [u8]) {
+        assert!(to.len() <= self.left, "more than is left");
+        self.region.read(self.at, to);
+        self.at += to.len();
+        self.left -= to.len();
+    }
+}
+
+/// Bytes of a region, to put once.
+pub(super) struct Filled<'a> {
+    region: &'a MemoryRegion,
+    at: usize,
+    room: usize,
+}
+
+impl<'a> Filled<'a> {
+    pub(super) fn new(region: &'a MemoryRegion, at: usize, room: usize) -> Self {
+        Self { region, at, room }
+    }
+}
+
+impl Put for Filled<'_> {
+    fn room(&self) -> usize {
+        self.room
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        assert!(bytes.len() <= self.room, "more than there is room for");
+        self.region.write(self.at, bytes);
+        self.at += bytes.len();
+        self.room -= bytes.len();
+    }
+}

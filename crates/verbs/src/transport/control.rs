@@ -1,0 +1,119 @@
+//! [`Control`]: the frames of the transport itself, for atomics and the end of regions.
+
+use oxmpi_wire::regions::RegionId;
+use oxmpi_wire::{Atomic, Width};
+
+/// A frame of the transport itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Control {
+    /// Requests an atomic on a word of the receiver's memory.
+    Atomic {
+        /// The requester's operation.
+        id: u64,
+        /// The region.
+        to: RegionId,
+        /// The first byte of the word in it.
+        at: u64,
+        width: Width,
+        atomic: Atomic,
+    },
+    /// Answers an atomic that was performed, with the word before.
+    Changed { id: u64, old: u64 },
+    /// Answers an atomic on a word that is not registered.
+    Refused { id: u64 },
+    /// The sender has released a region whose key the receiver has.
+    Released { region: RegionId },
+}
+
+impl Control {
+    /// Whether it answers a request of its receiver.
+    pub(super) const fn is_answer(&self) -> bool {
+        matches!(self, Self::Changed { .. } | Self::Refused { .. })
+    }
+
+    /// Bytes of the body.
+    pub(super) const LEN: usize = 8 * Self::WORDS;
+
+    const WORDS: usize = 6;
+
+    pub(super) fn bytes(&self) -> [u8; Self::LEN] {
+        let words: [u64; Self::WORDS] = match *self {
+            Self::Atomic {
+                id,
+                to,
+                at,
+                width,
+                atomic,
+            } => {
+                let (code, [operand, second]) = atomic.words();
+                let kind = 1 | u64::from(code) << 8 | width.bytes() << 16;
+                [kind, id, to.word(), at, operand, second]
+            }
+            Self::Changed { id, old } => [2, id, old, 0, 0, 0],
+            Self::Refused { id } => [3, id, 0, 0, 0, 0],
+            Self::Released { region } => [4, region.word(), 0, 0, 0, 0],
+        };
+        let mut bytes = [0; Self::LEN];
+        for (to, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+            *to = word.to_le_bytes();
+        }
+        bytes
+    }
+
+    /// The reverse of [`Control::bytes`]; `None` if a peer sent something else.
+    pub(super) fn parse(bytes: &[u8; Self::LEN]) -> Option<Self> {
+        let mut words = [0; Self::WORDS];
+        for (word, from) in words.iter_mut().zip(bytes.as_chunks().0) {
+            *word = u64::from_le_bytes(*from);
+        }
+        let [kind, id, a, b, c, d] = words;
+        Some(match (kind, [a, b, c, d]) {
+            (2, [old, 0, 0, 0]) => Self::Changed { id, old },
+            (3, [0, 0, 0, 0]) => Self::Refused { id },
+            (4, [0, 0, 0, 0]) => Self::Released {
+                region: RegionId::from_word(id),
+            },
+            (kind, [to, at, operand, second]) if kind & 0xff == 1 => Self::Atomic {
+                id,
+                to: RegionId::from_word(to),
+                at,
+                width: Width::of_bytes(kind >> 16)?,
+                atomic: Atomic::from_words((kind >> 8) as u8, [operand, second])?,
+            },
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_frame_reads_back(id: u64, word: u64, at: u64, code in 1..12u8, wide: bool, operands: [u64; 2]) {
+            let region = RegionId::from_word(word);
+            let width = if wide { Width::Bits64 } else { Width::Bits32 };
+            let known = Atomic::from_words(code, operands).unwrap_or(Atomic::Swap(operands[0]));
+            for control in [
+                Control::Atomic { id, to: region, at, width, atomic: known },
+                Control::Changed { id, old: word },
+                Control::Refused { id },
+                Control::Released { region },
+            ] {
+                prop_assert_eq!(Control::parse(&control.bytes()), Some(control));
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_a_frame_or_none(kind in 0..6u64, rest: [u8; 40]) {
+            let mut bytes = [0; Control::LEN];
+            bytes[0] = kind as u8;
+            bytes[8..].copy_from_slice(&rest);
+            if let Some(control) = Control::parse(&bytes) {
+                prop_assert_eq!(control.bytes(), bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The grammar of receive queues, as openib has it: `P,128,256,192,128:S,2048,256,128,32`.
+//!
+//! Source: the Open MPI FAQ, "How do I specify the type of receive queues that I want Open MPI to use?".
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A receive queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReceiveQueue {
+    /// `P`: each peer has buffers of its own.
+    PerPeer(PerPeerQueue),
+    /// `S`: all peers share the buffers.
+    Shared(SharedQueue),
+    /// `X`: as `S`, and the processes of a host share connections (XRC).
+    Extended(SharedQueue),
+}
+
+/// A receive queue of one peer, `P,size,buffers,low_mark,window,reserve`.
+///
+/// The peer may send while it has credits: one for each buffer. This rank returns them with its own frames, or by a
+/// message of their own as soon as it has `window` of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PerPeerQueue {
+    /// Bytes of a body.
+    pub size: u32,
+    /// Buffers for frames.
+    pub buffers: u32,
+    /// When no more than so many buffers are posted, all are.
+    pub low_mark: u32,
+    /// Credits for which a message of their own is sent.
+    pub window: u32,
+    /// Buffers for messages that only return credits, beside those for frames.
+    pub reserve: u32,
+}
+
+/// A receive queue of all peers, `S,size,buffers,low_mark,sends`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedQueue {
+    /// Bytes of a body.
+    pub size: u32,
+    /// Buffers.
+    pub buffers: u32,
+    /// When fewer buffers are posted, all are.
+    pub low_mark: u32,
+    /// Sends that a rank has in flight to one peer at most.
+    pub sends: u32,
+}
+
+/// What is wrong with the receive queue `queue`.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "receive queue {queue:?}: {what}; write P,size[,buffers[,low mark[,window[,reserve]]]] or S,size[,buffers[,low mark[,sends]]], and `:` between queues"
+)]
+pub struct ReceiveQueueError {
+    queue: String,
+    what: String,
+}
+
+impl fmt::Debug for ReceiveQueueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The most of any number but a size: credits travel in 16 bits.
+const MOST: u32 = u16::MAX as u32;
+
+impl ReceiveQueue {
+    /// The receive queues of a setting, one at least.
+    ///
+    /// # Errors
+    /// The first queue that is wrong, and why.
+    pub fn parse_all(setting: &str) -> Result<Vec<Self>, ReceiveQueueError> {
+        let queues: Vec<Self> = setting
+            .split(':')
+            .map(str::parse)
+            .collect::<Result<_, _>>()?;
+        let extended = queues
+            .iter()
+            .filter(|queue| matches!(queue, Self::Extended(_)));
+        let count = extended.count();
+        if count != 0 && count != queues.len() {
+            return Err(wrong(setting, "with one X queue all must be X"));
+        }
+        Ok(queues)
+    }
+}
+
+impl FromStr for ReceiveQueue {
+    type Err = ReceiveQueueError;
+
+    fn from_str(text: &str) -> Result<Self, ReceiveQueueError> {
+        let mut fields = text.split(',').map(str::trim);
+        let kind = fields.next().unwrap_or_default();
+        let mut numbers = Vec::new();
+        for field in fields {
+            let number = field.parse::<u32>().ok().filter(|number| *number > 0);
+            let number =
+                number.ok_or_else(|| wrong(text, format!("{field:?} is no number from 1 on")))?;
+            if !numbers.is_empty() && number > MOST {
+                return Err(wrong(text, format!("{number} is more than {MOST}")));
+            }
+            numbers.push(number);
+        }
+        let most = if kind == "P" { 5 } else { 4 };
+        if numbers.is_empty() || numbers.len() > most {
+            let count = numbers.len();
+            return Err(wrong(
+                text,
+                format!("{count} numbers, expected 1 to {most}"),
+            ));
+        }
+        let number = |at: usize, default: u32| numbers.get(at).copied().unwrap_or(default).max(1);
+        let size = numbers[0];
+        let buffers = number(1, if kind == "P" { 8 } else { 16 });
+        let low_mark = number(2, buffers / 2);
+        if low_mark > buffers {
+            return Err(wrong(
+                text,
+                format!("a low mark of {low_mark} for {buffers} buffers"),
+            ));
+        }
+        let shared = SharedQueue {
+            size,
+            buffers,
+            low_mark,
+            sends: number(3, low_mark / 4),
+        };
+        match kind {
+            "P" => {
+                let window = number(3, low_mark / 2);
+                let queue = PerPeerQueue {
+                    size,
+                    buffers,
+                    low_mark,
+                    window,
+                    reserve: number(4, (2 * buffers - 1) / window),
+                };
+                queue.check().map_err(|what| wrong(text, what))
+            }
+            "S" => Ok(Self::Shared(shared)),
+            "X" => Ok(Self::Extended(shared)),
+            _ => Err(wrong(text, format!("kind {kind:?}, expected P, S or X"))),
+        }
+    }
+}
+
+impl PerPeerQueue {
+    /// Refuses a queue by which two ranks could wait for each other's credits for ever.
+    fn check(self) -> Result<ReceiveQueue, String> {
+        let Self {
+            buffers,
+            low_mark,
+            window,
+            reserve,
+            ..
+        } = self;
+        // Fewer than the window may then never be returned: see `Credits`.
+        if window > buffers.min(low_mark + 1) {
+            return Err(format!(
+                "a window of {window} is never reached with {buffers} buffers and a low mark of {low_mark}"
+            ));
+        }
+        if buffers + reserve > MOST {
+            return Err(format!(
+                "{buffers} buffers and a reserve of {reserve} are more than {MOST}"
+            ));
+        }
+        Ok(ReceiveQueue::PerPeer(self))
+    }
+}
+
+fn wrong(queue: &str, what: impl Into<String>) -> ReceiveQueueError {
+    ReceiveQueueError {
+        queue: queue.to_owned(),
+        what: what.into(),
+    }
+}
+
+impl fmt::Display for ReceiveQueue {
+    /// All numbers, as [`FromStr`] reads them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, shared) = match self {
+            Self::PerPeer(queue) => {
+                let PerPeerQueue {
+                    size,
+                    buffers,
+                    low_mark,
+                    window,
+                    reserve,
+                } = queue;
+                return write!(f, "P,{size},{buffers},{low_mark},{window},{reserve}");
+            }
+            Self::Shared(queue) => ("S", queue),
+            Self::Extended(queue) => ("X", queue),
+        };
+        let SharedQueue {
+            size,
+            buffers,
+            low_mark,
+            sends,
+        } = shared;
+        write!(f, "{kind},{size},{buffers},{low_mark},{sends}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(text: &str) -> String {
+        text.parse::<ReceiveQueue>()
+            .map_or_else(|why| why.to_string(), |queue| queue.to_string())
+    }
+
+    #[test]
+    fn omitted_numbers_are_those_of_openib() {
+        for (text, whole) in [
+            ("P,128", "P,128,8,4,2,7"),
+            ("P,128,256,128,16", "P,128,256,128,16,31"),
+            ("P,128,256,192,128", "P,128,256,192,128,3"),
+            ("P,128,2", "P,128,2,1,1,3"),
+            ("P,65536,1", "P,65536,1,1,1,1"),
+            ("S,1024", "S,1024,16,8,2"),
+            ("S,2048,256,128,32", "S,2048,256,128,32"),
+            ("X, 2048, 256", "X,2048,256,128,32"),
+        ] {
+            assert_eq!(shown(text), whole);
+        }
+    }
+
+    #[test]
+    fn a_wrong_queue_is_named_with_the_reason() {
+        for (text, why) in [
+            ("", "kind \"\""),
+            ("P", "0 numbers, expected 1 to 5"),
+            ("Q,1", "kind \"Q\", expected P, S or X"),
+            ("P,0", "\"0\" is no number from 1 on"),
+            ("P,1,x", "\"x\" is no number"),
+            ("P,128,8,9", "a low mark of 9 for 8 buffers"),
+            (
+                "P,128,8,1,4",
+                "a window of 4 is never reached with 8 buffers and a low mark of 1",
+            ),
+            ("P,128,65535,1,1,1", "more than 65535"),
+            ("S,1,2,1,1,1", "5 numbers, expected 1 to 4"),
+            ("S,1,65536", "65536 is more than 65535"),
+        ] {
+            let error = ReceiveQueue::parse_all(text).unwrap_err().to_string();
+            assert!(error.contains(why) || text.is_empty(), "{error}");
+            assert!(
+                error.starts_with(&format!("receive queue {text:?}: ")),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn extended_queues_are_all_or_none() {
+        assert_eq!(
+            ReceiveQueue::parse_all("X,1024:X,4096,8").map(|all| all.len()),
+            Ok(2)
+        );
+        assert_eq!(
+            ReceiveQueue::parse_all("P,128:S,1024").map(|all| all.len()),
+            Ok(2)
+        );
+        let error = ReceiveQueue::parse_all("P,128:X,1024").unwrap_err();
+        assert!(error.to_string().contains("all must be X"), "{error}");
+    }
+
+    proptest! {
+        /// What is accepted reads back from its text, and its window is reached.
+        #[test]
+        fn a_queue_reads_back(kind in "[PSX]", numbers in prop::collection::vec(1..400u32, 1..5)) {
+            let numbers: Vec<_> = numbers.iter().map(u32::to_string).collect();
+            let text = format!("{kind},{}", numbers.join(","));
+            if let Ok(queue) = text.parse::<ReceiveQueue>() {
+                prop_assert_eq!(queue.to_string().parse(), Ok(queue));
+                if let ReceiveQueue::PerPeer(queue) = queue {
+                    prop_assert!(queue.window <= queue.low_mark + 1 && queue.window <= queue.buffers);
+                    prop_assert!(queue.reserve >= 1);
+                }
+            }
+        }
+
+        #[test]
+        fn any_text_gives_queues_or_an_error(text in ".{0,40}") {
+            let _ = ReceiveQueue::parse_all(&text);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The key of a region: what a peer needs to reach it by RDMA, and to know before that it may.
+
+use crate::objects::RemoteAddress;
+use oxmpi_wire::regions::RegionId;
+use oxmpi_wire::{Access, Fault, Key, Remote};
+
+/// A region of another rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RegionKey {
+    pub(super) id: RegionId,
+    /// Its first byte.
+    pub(super) start: RemoteAddress,
+    pub(super) len: u64,
+    pub(super) access: Access,
+}
+
+/// Bits of the access beside the length.
+const ACCESS_BITS: u32 = 2;
+
+impl RegionKey {
+    pub(super) fn key(&self) -> Key {
+        let len = self.len << ACCESS_BITS | u64::from(self.access.bits());
+        let RemoteAddress { address, rkey } = self.start;
+        self.id.key([address, len, rkey.into()])
+    }
+
+    /// The reverse of [`RegionKey::key`]. Any key has one, perhaps of no region.
+    pub(super) fn from_key(key: &Key) -> Self {
+        let (id, [address, len, rkey]) = RegionId::from_key(key);
+        let rkey = rkey as u32;
+        Self {
+            id,
+            start: RemoteAddress { address, rkey },
+            len: len >> ACCESS_BITS,
+            access: Access::from_bits_truncate(len as u8),
+        }
+    }
+
+    /// Where the bytes of `remote` are, if the region has them and allows this access.
+    ///
+    /// # Errors
+    /// [`Fault::NOT_REGISTERED`].
+    pub(super) fn reach(
+        &self,
+        remote: &Remote<'_>,
+        access: Access,
+    ) -> Result<RemoteAddress, Fault> {
+        let end = remote.at.checked_add(remote.len);
+        let inside = end.is_some_and(|end| end <= self.len) && self.access.contains(access);
+        let address = self.start.address.checked_add(remote.at).filter(|_| inside);
+        let address = address.ok_or(Fault::NOT_REGISTERED)?;
+        Ok(RemoteAddress {
+            address,
+            ..self.start
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_key_reads_back(id: u64, address: u64, rkey: u32, len in 0..1u64 << 62, access in 0..4u8) {
+            let key = RegionKey {
+                id: RegionId::from_word(id),
+                start: RemoteAddress { address, rkey },
+                len,
+                access: Access::from_bits_truncate(access),
+            };
+            prop_assert_eq!(RegionKey::from_key(&key.key()), key);
+        }
+
+        /// Whatever a key says, what it reaches lies in what it says.
+        #[test]
+        fn a_reach_is_inside(bytes: [u8; Key::LEN], at: u64, len: u64) {
+            let key = Key(bytes);
+            let region = RegionKey::from_key(&key);
+            if let Ok(found) = region.reach(&Remote { key: &key, at, len }, Access::READ) {
+                prop_assert!(region.access.contains(Access::READ));
+                prop_assert!(at + len <= region.len);
+                prop_assert_eq!(found.address, region.start.address + at);
+            }
+        }
+    }
+}

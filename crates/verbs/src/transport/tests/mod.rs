@@ -1,0 +1,66 @@
+//! The transport over a device of this process.
+
+mod conformance;
+mod faults;
+mod floods;
+mod memory;
+mod room;
+
+use super::{ReceiveQueue, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
+use crate::fake::{self, HeapMemory, Script};
+use crate::objects::{Context, devices_of};
+use oxmpi_testkit::conformance::EventLog;
+use oxmpi_wire::{Peer, Rx};
+
+/// A device that follows `script`, opened.
+fn device(script: Script) -> Context {
+    fake::run(script);
+    let devices = devices_of(&fake::LIBRARY).expect("a list");
+    devices[0].open().expect("it opens")
+}
+
+/// Makes `count` ends on one device that follows `script`, each connected with all others.
+fn connected(count: u32, script: Script, options: &VerbsOptions) -> Vec<(VerbsTx, VerbsRx)> {
+    let context = device(script);
+    let open = |_| VerbsEndpoint::open(&context, count, options.clone()).expect("an endpoint");
+    let mut ends: Vec<_> = (0..count).map(open).collect();
+    for a in 0..count {
+        for b in 0..a {
+            let [here, there] =
+                [(a, b), (b, a)].map(|(of, to)| ends[of as usize].offer(Peer(to)).expect("a pair"));
+            ends[a as usize]
+                .connect(Peer(b), &there)
+                .expect("a connection");
+            ends[b as usize]
+                .connect(Peer(a), &here)
+                .expect("a connection");
+        }
+    }
+    ends.into_iter().map(VerbsEndpoint::into_halves).collect()
+}
+
+/// Options with these receive queues.
+fn with_queues(queues: &str) -> VerbsOptions {
+    VerbsOptions {
+        receive_queues: ReceiveQueue::parse_all(queues).expect("queues"),
+        ..VerbsOptions::default()
+    }
+}
+
+/// Two connected ends.
+fn pair(script: Script) -> [(VerbsTx, VerbsRx); 2] {
+    let ends = connected(2, script, &with_queues("P,1000,4"));
+    ends.try_into().expect("two ends were asked for")
+}
+
+/// Polls until nothing happens for as long as completions may be late.
+fn settle(ends: &mut [&mut (VerbsTx, VerbsRx)], log: &mut EventLog) {
+    let mut idle = 0;
+    while idle < 10 {
+        let polled = ends
+            .iter_mut()
+            .map(|(tx, rx)| rx.poll(tx, 64, log))
+            .sum::<u32>();
+        idle = if polled == 0 { idle + 1 } else { 0 };
+    }
+}

@@ -1,0 +1,83 @@
+//! How a peer is lost.
+
+use super::VerbsTx;
+use super::link::Posted;
+use crate::error::{PostError, VerbsError};
+use crate::objects::CompletionError;
+use oxmpi_wire::Fault;
+
+impl VerbsTx {
+    pub(in crate::transport) fn is_lost(&self, peer: u32) -> bool {
+        let link = self.links[peer as usize].as_ref();
+        link.is_none_or(|link| link.lost.is_some())
+    }
+
+    /// Counts `peer` as lost for the reason `why`, and reports that to the sink once. Devices reach no memory of its
+    /// operations any more.
+    pub(in crate::transport) fn lose(&mut self, peer: u32, why: Fault) {
+        let Some(link) = &mut self.links[peer as usize] else {
+            return;
+        };
+        if link.lost.is_some() {
+            return;
+        }
+        link.lost = Some(why);
+        link.pair = None;
+        link.pending.clear();
+        link.waiting.clear();
+        while let Some(posted) = self.link(peer).done() {
+            if let Posted::Message {
+                released: Some(region),
+                ..
+            } = posted
+            {
+                self.leave(region);
+            }
+        }
+        self.end_operations(peer, why);
+        self.peers_awaiting_room.retain(|waiting| *waiting != peer);
+        self.losses.push_back((peer, why));
+        tracing::info!(peer, %why, "connection lost");
+    }
+
+    /// Loses `peer`: a request of its queue pair has failed.
+    #[cold]
+    pub(in crate::transport) fn broken(&mut self, peer: u32, error: &CompletionError) {
+        tracing::debug!(peer, %error, "a connection failed");
+        self.lose(peer, fault(error));
+    }
+
+    /// Loses `peer` if a request was not posted. There is room for all: something else is wrong.
+    #[inline]
+    pub(super) fn check(&mut self, peer: u32, posted: Result<(), PostError>) {
+        if let Err(error) = posted {
+            tracing::debug!(peer, %error, "a request was not posted");
+            self.lose(peer, Fault::Refused("the device takes no request"));
+        }
+    }
+
+    /// Loses all peers: the completion queue has failed.
+    #[cold]
+    pub(in crate::transport) fn device_failed(&mut self, error: &VerbsError) {
+        tracing::debug!(%error, "a device failed");
+        for peer in 0..self.links.len() as u32 {
+            self.lose(peer, Fault::Refused("the device gives no completions"));
+        }
+    }
+}
+
+/// Why a peer is lost whose queue pair has failed so.
+fn fault(error: &CompletionError) -> Fault {
+    match error.name() {
+        // What has failed before is not known: most often the peer's end.
+        "IBV_WC_WR_FLUSH_ERR" => Fault::PeerDead,
+        "IBV_WC_RETRY_EXC_ERR" | "IBV_WC_RNR_RETRY_EXC_ERR" | "IBV_WC_RESP_TIMEOUT_ERR" => {
+            Fault::Silent
+        }
+        "IBV_WC_REM_ACCESS_ERR" => {
+            Fault::Refused("an access by a void key has broken the connection")
+        }
+        "IBV_WC_LOC_LEN_ERR" => Fault::Protocol("a message longer than buffers are"),
+        _ => Fault::Refused("a request to the device has failed"),
+    }
+}
