@@ -61,18 +61,6 @@ pub(crate) mod sealed {
             })
         }
 
-        /// [`Endpoint::recv_short`] for a microsecond or two.
-        fn recv_short(
-            &self,
-            source: Peer,
-            context: u32,
-            tag: Tag,
-            body: RawBytes,
-        ) -> Option<Status> {
-            let source = Source::Peer(source);
-            self.with(|endpoint| endpoint.recv_short(endpoint.polls, source, context, tag, &body))
-        }
-
         /// [`Endpoint::irecv`], inlined as a closure would not be.
         ///
         /// # Errors

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use oxmpi_os::{RawBytes, affinity};
 use oxmpi_tcp::{BusinessCard, InterfaceFilter, JobKey, PassiveEndpoint, TcpOptions, TcpRx, TcpTx};
 use oxmpi_wire::{
-    Engine, EngineConfig, Envelope, Mode, Network, Peer, Request, Rx, Source, Tag, Tx,
+    Engine, EngineConfig, Envelope, FastPoll, Mode, Network, Peer, Request, Rx, Source, Tag, Tx,
 };
 
 type Failure = Box<dyn std::error::Error>;
@@ -170,13 +170,12 @@ impl Rank {
 
     fn recv(&mut self, len: usize) {
         let (bytes, source, tag) = (self.bytes(len), Source::Peer(self.peer), Tag::Exact(1));
-        while self.engine.is_fast_path_open(source) {
+        loop {
             let (rx, tx) = (&mut self.rx, &mut self.tx);
-            let received = self
-                .engine
-                .recv_fast(rx, tx, source, ENVELOPE.context, tag, &bytes);
-            if received.is_some() {
-                return;
+            match (self.engine).recv_fast(rx, tx, source, ENVELOPE.context, tag, &bytes) {
+                FastPoll::Received(_) => return,
+                FastPoll::Nothing => {}
+                FastPoll::Closed => break,
             }
         }
         let request = self

@@ -30,14 +30,15 @@ pub mod trials;
 
 #[cfg(feature = "alloc")]
 pub use engine::{
-    Counters, Engine, EngineConfig, Failure, Message, Mode, Outcome, Request, Source, Status, Tag,
+    Counters, Engine, EngineConfig, Failure, FastPoll, Message, Mode, Outcome, Request, Source,
+    Status, Tag,
 };
 pub use fault::{Fault, Resource};
 pub use header::{Envelope, Flags, Header, HeaderError, Kind};
 pub use layout::Layout;
 pub use paths::{Limits, PathOverrides};
 pub use transport::atomic::{Atomic, Width};
-pub use transport::fast_path::{self, EnvelopeFilter, ShortMessage};
+pub use transport::fast_path::{self, EnvelopeFilter, QueueHead, ShortMessage};
 pub use transport::{
     Access, AsTx, Busy, Bytes, Key, Local, Memory, Peer, Put, Remote, Rma, Rx, Sink, Sleeper, Slot,
     Take, Token, Tx,

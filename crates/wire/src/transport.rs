@@ -22,7 +22,7 @@ pub use self::rma::{Access, Key, Local, Memory, Remote, Rma};
 pub use self::token::Token;
 
 use self::atomic::{Atomic, Width};
-use self::fast_path::{EnvelopeFilter, ShortMessage};
+use self::fast_path::{EnvelopeFilter, QueueHead, ShortMessage};
 use crate::fault::Fault;
 use crate::header::{Envelope, Header};
 use crate::paths::Limits;
@@ -206,8 +206,9 @@ pub trait Tx {
     }
 
     /// Allows [`Tx::put_short`] to send bodies shorter than `below` bytes to `to`; before the first call
-    /// none. The transport keeps the limit beside its state of the peer. One without its own
-    /// [`Tx::put_short`] ignores it.
+    /// none. The transport alone keeps this limit, beside its state of the peer, so that a send looks one peer up in one
+    /// place; the engine works it out anew whenever the peer's flow control, its loss or the sends that wait for it
+    /// change. A transport without its own [`Tx::put_short`] ignores it.
     #[inline]
     fn allow_short(&mut self, to: Peer, below: u32) {
         let _ = (to, below);
@@ -260,25 +261,29 @@ pub trait Rx<T> {
     /// As [`Rx::poll`], for arrivals of one peer only: used to wait for a known source.
     fn poll_from<S: Sink<T>>(&mut self, tx: &mut T, from: Peer, sink: &mut S) -> u32;
 
-    /// Polls on the [fast path](fast_path): as [`Rx::poll_from`], or as [`Rx::poll`] with a budget of one if
-    /// `from` is `None`, but the first arrival goes into `body` and not to `sink` if it is a whole message
-    /// without flags, is `wanted` and fits. `None`: no message was taken.
+    /// Looks at the next arrival of `from`, or of any peer if that is `None`, and receives it into `body` if it
+    /// is a short message without flags, is `wanted` and fits. Whatever else it is stays where it is: the
+    /// message is never taken past an earlier one. The caller knows that no receive and no message that the
+    /// engine keeps comes first: see the [fast path](fast_path).
+    ///
+    /// A transport whose arrivals cannot be looked at in place leaves all to the polls.
     ///
     /// # Cost
     /// In a transport that overrides it: one compare each of sequence, kind, envelope and length.
-    fn poll_short<C: Bytes, S: Sink<T>>(
+    #[inline(always)]
+    fn take_head<C: Bytes>(
         &mut self,
         tx: &mut T,
         from: Option<Peer>,
         wanted: EnvelopeFilter,
         body: &C,
-        sink: &mut S,
-    ) -> Option<ShortMessage> {
-        fast_path::poll_short(self, tx, from, wanted, body, sink)
+    ) -> QueueHead {
+        let _ = (tx, from, wanted, body);
+        QueueHead::Other
     }
 
-    /// The inlined part of [`Rx::poll_short`]: takes the message if it has arrived from `from`. `None`: it
-    /// did nothing; call [`Rx::poll_short`]. It runs only code of the transport and of `body`, and allocates
+    /// The inlined part of [`Rx::take_head`]: receives the message if it has arrived from `from`. `None`: it
+    /// did nothing; call [`Rx::take_head`]. It runs only code of the transport and of `body`, and allocates
     /// nothing.
     #[inline(always)]
     fn take_short<C: Bytes>(

@@ -4,7 +4,7 @@ use oxmpi_wire::Envelope;
 use oxmpi_wire::engine::{Outcome, Source, Tag};
 
 use super::super::collective_state::FastReceive;
-use super::super::endpoint::Endpoint;
+use super::super::endpoint::{Endpoint, FastOutcome};
 use super::super::request::OpenRequest;
 
 impl FastReceive {
@@ -15,17 +15,18 @@ impl FastReceive {
         })
     }
 
-    /// Polls the fast path at most `polls` times, or tests the posted receive.
+    /// Polls the fast path at most `polls` times, or tests the posted receive. `None` too where the endpoint is not
+    /// usable.
     pub(super) fn poll(&mut self, polls: u32, endpoint: &mut Endpoint) -> Option<Outcome> {
-        let source = Source::Peer(self.peer);
         if self.posted.is_none() {
-            let tag = Tag::Exact(self.envelope.tag);
-            let status = endpoint.recv_short(polls, source, self.envelope.context, tag, &self.body);
-            if status.is_some() || endpoint.is_on_fast_path(source) {
-                return status.map(Ok);
+            let (source, Envelope { context, tag }) = (Source::Peer(self.peer), self.envelope);
+            let tag = Tag::Exact(tag);
+            match endpoint.recv_or_post(polls, source, context, tag, self.body) {
+                Ok(Some(FastOutcome::Posted(request))) => self.posted = Some(request),
+                Ok(Some(FastOutcome::Received(status))) => return Some(Ok(status)),
+                Ok(None) | Err(_) => return None,
             }
         }
-        let request = self.post(endpoint);
-        endpoint.test(request)
+        self.posted.and_then(|request| endpoint.test(request))
     }
 }

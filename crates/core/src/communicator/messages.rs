@@ -4,7 +4,7 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{self, Mode};
 use oxmpi_wire::{Bytes, EnvelopeFilter};
 
-use super::super::endpoint::Endpoint;
+use super::super::endpoint::{Endpoint, FastOutcome};
 use super::super::request::{Claimed, OpenRequest, RawRequest};
 use super::super::threading::Threading;
 use super::Communicator;
@@ -68,10 +68,25 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// Takes a short message of a named rank, which no earlier one precedes, if it has arrived or does within a
-    /// microsecond or two. `None` too where the arguments are wrong: the caller then calls [`Communicator::recv`].
+    /// Receives into `bytes`, by three ways in turn. A short message of a named rank that has arrived, and before which
+    /// no other message or receive comes, is taken inline. Until it arrives the fast path is polled, for messages of any
+    /// length up to a frame, by any source. From the moment that the fast path closes the receive is posted as every
+    /// other, and matching decides.
+    ///
+    /// # Errors
+    /// A wrong rank or tag, a message longer than `bytes`, a lost peer, or no rank that could send a message.
     #[inline(always)]
-    pub fn recv_short(&self, bytes: &RawBytes, source: Source, tag: Tag) -> Option<Status> {
+    pub fn recv(&self, bytes: RawBytes, source: Source, tag: Tag) -> Result<Status> {
+        match self.take_short(&bytes, source, tag) {
+            Some(status) => Ok(status),
+            None => self.recv_waiting(bytes, source, tag),
+        }
+    }
+
+    /// Takes a short message of a named rank, if it has arrived and is the next to be received. `None` too where the
+    /// arguments are wrong.
+    #[inline(always)]
+    fn take_short(&self, bytes: &RawBytes, source: Source, tag: Tag) -> Option<Status> {
         let Source::Rank(source) = source else {
             return None;
         };
@@ -80,69 +95,33 @@ impl<A: Threading> Communicator<A> {
             Tag::Is(tag) => EnvelopeFilter::exact(self.envelope(tag)),
             Tag::Any => EnvelopeFilter::any_tag(context),
         };
-        if let Some(taken) = self.access.take_short(peer, wanted, bytes) {
-            return Some(Status {
-                source,
-                tag: taken.tag,
-                bytes: taken.len.into(),
-            });
-        }
-        let tag = match tag {
-            Tag::Is(tag) => engine::Tag::Exact(tag),
-            Tag::Any => engine::Tag::Any,
-        };
-        let come = self.access.recv_short(peer, context, tag, *bytes)?;
+        let taken = self.access.take_short(peer, wanted, bytes)?;
         Some(Status {
             source,
-            tag: come.tag,
-            bytes: come.len,
+            tag: taken.tag,
+            bytes: taken.len.into(),
         })
     }
 
-    /// Receives into `bytes`.
+    /// The part of [`Communicator::recv`] that waits.
     #[inline(never)]
-    pub fn recv(&self, bytes: RawBytes, source: Source, tag: Tag) -> Result<Status> {
-        let Some((source, tag)) = self.pattern(source, tag) else {
+    fn recv_waiting(&self, bytes: RawBytes, source: Source, tag: Tag) -> Result<Status> {
+        let Some((from, tag)) = self.pattern(source, tag) else {
             return self.without_pattern(source, tag);
         };
-        let first = self.access.with(|endpoint| {
-            endpoint.check()?;
-            Ok(endpoint.recv_now(source, self.context(), tag, bytes))
-        })?;
-        match first {
-            Ok(Some(status)) => self.status(Ok(status)),
-            Ok(None) => match source {
-                engine::Source::Peer(peer) if !self.is_own(peer) => {
-                    self.keep_receiving(source, tag, bytes)
-                }
-                _ => self.wait_open(self.post(source, tag, bytes)?),
+        self.access.with(Endpoint::check)?;
+        let outcome = self.until_or_hopeless(
+            |endpoint| self.has_no_sender(endpoint, from),
+            |endpoint| {
+                let (polls, context) = (endpoint.polls, self.context());
+                let polled = endpoint.recv_or_post(polls, from, context, tag, bytes);
+                polled.transpose()
             },
-            Err(request) => self.wait_open(request),
+        )?;
+        match outcome.unwrap_or_else(|| Err(self.no_sender()))? {
+            FastOutcome::Received(status) => self.status(Ok(status)),
+            FastOutcome::Posted(request) => self.wait_open(request),
         }
-    }
-
-    /// Goes on with a receive for which nothing has arrived on the fast path yet.
-    #[inline(never)]
-    pub(super) fn keep_receiving(
-        &self,
-        source: engine::Source,
-        tag: engine::Tag,
-        bytes: RawBytes,
-    ) -> Result<Status> {
-        let mut posted = None;
-        let outcome = self.access.until(|endpoint| match posted {
-            Some(request) => endpoint.test(request),
-            // Another thread has left the endpoint: nothing is posted any more.
-            None if endpoint.check().is_err() => None,
-            None => match endpoint.recv_now(source, self.context(), tag, bytes) {
-                Ok(received) => received.map(Ok),
-                Err(request) => {
-                    posted = Some(request);
-                    endpoint.test(request)
-                }
-            },
-        })?;
-        self.status(outcome)
     }
 
     /// Sends `out` and receives into `into`; either may complete first.
@@ -161,10 +140,7 @@ impl<A: Threading> Communicator<A> {
             return sent.map(|()| status);
         };
         if self.send_short(&out, to, send_tag) {
-            return match self.recv_short(&into, source, recv_tag) {
-                Some(status) => Ok(status),
-                None => self.recv(into, source, recv_tag),
-            };
+            return self.recv(into, source, recv_tag);
         }
         let come = self.post(from, tag, into)?;
         if let Err(error) = self.send(out, to, send_tag, Mode::Standard) {

@@ -104,12 +104,7 @@ impl<A: Threading> PreparedMessage<'_, A> {
     pub fn run(&self) -> Result<Status> {
         let (communicator, bytes) = (self.communicator, self.bytes);
         match self.call {
-            MessageCall::Receive { source, tag } => {
-                match communicator.recv_short(&bytes, source, tag) {
-                    Some(status) => Ok(status),
-                    None => communicator.recv(bytes, source, tag),
-                }
-            }
+            MessageCall::Receive { source, tag } => communicator.recv(bytes, source, tag),
             MessageCall::BufferedSend { .. } => communicator.wait(self.start()?),
             MessageCall::Send { to, tag, mode } => {
                 communicator.send(bytes, to, tag, mode)?;

@@ -1,11 +1,19 @@
 //! Sending, receiving and probing on an endpoint.
 
 use oxmpi_os::RawBytes;
-use oxmpi_wire::engine::{self, Failure, Mode, Outcome, Source, Status, Tag};
+use oxmpi_wire::engine::{self, Failure, FastPoll, Mode, Outcome, Source, Status, Tag};
 use oxmpi_wire::{Envelope, EnvelopeFilter, Peer, ShortMessage, Tx};
 
 use super::super::request::{Claimed, OpenRequest};
 use super::Endpoint;
+use crate::error::Result;
+
+/// A blocking receive that waits no longer on the fast path.
+pub(crate) enum FastOutcome {
+    Received(Status),
+    /// It waits for its message as any posted receive.
+    Posted(OpenRequest),
+}
 
 impl Endpoint {
     /// Sends a short message if there is room and no earlier message waits. The endpoint must be usable.
@@ -71,50 +79,36 @@ impl Endpoint {
         self.engine.take_fast(rx, tx, source, wanted, body)
     }
 
-    /// Polls the fast path for a short message, at most `polls` times, as long as the fast path is open. `None`
-    /// too where the endpoint is not usable: see [`Endpoint::check`].
+    /// Receives by the fast path, in at most `polls` polls, or posts the receive where that is closed. `None`: nothing
+    /// has arrived, and the fast path is still open; ask again after a rest. A receive from any source is posted after
+    /// the first polls: only the messages of this node come on its fast path.
+    ///
+    /// # Errors
+    /// When the endpoint is not usable.
     #[inline]
-    pub(crate) fn recv_short(
+    pub(crate) fn recv_or_post(
         &mut self,
         polls: u32,
         source: Source,
         context: u32,
         tag: Tag,
-        body: &RawBytes,
-    ) -> Option<Status> {
-        if self.usable.forked() {
-            return None;
-        }
+        body: RawBytes,
+    ) -> Result<Option<FastOutcome>> {
+        self.check()?;
+        let mut closed = false;
         for _ in 0..polls {
             let (rx, tx) = (&mut self.rx, &mut self.tx);
-            let status = (self.engine).recv_fast(rx, tx, source, context, tag, body);
-            if status.is_some() || !self.engine.is_fast_path_open(source) {
-                return status;
+            match (self.engine).recv_fast(rx, tx, source, context, tag, &body) {
+                FastPoll::Received(status) => return Ok(Some(FastOutcome::Received(status))),
+                FastPoll::Nothing => std::hint::spin_loop(),
+                FastPoll::Closed => {
+                    closed = true;
+                    break;
+                }
             }
-            std::hint::spin_loop();
         }
-        None
-    }
-
-    /// Whether [`Endpoint::recv_short`] may find something later.
-    pub(crate) fn is_on_fast_path(&self, source: Source) -> bool {
-        self.engine.is_fast_path_open(source)
-    }
-
-    /// Receives by the fast path for as long as it is open. `Ok(None)`: nothing has come; ask
-    /// again after a rest. `Err`: the fast path is closed, and the receive is posted.
-    pub(crate) fn recv_now(
-        &mut self,
-        source: Source,
-        context: u32,
-        tag: Tag,
-        body: RawBytes,
-    ) -> std::result::Result<Option<Status>, OpenRequest> {
-        match self.recv_short(self.polls, source, context, tag, &body) {
-            Some(status) => Ok(Some(status)),
-            None if self.engine.is_fast_path_open(source) => Ok(None),
-            None => Err(self.irecv(source, context, tag, body)),
-        }
+        let posts = closed || source == Source::Any;
+        Ok(posts.then(|| FastOutcome::Posted(self.irecv(source, context, tag, body))))
     }
 
     #[inline(always)]

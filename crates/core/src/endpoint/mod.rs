@@ -19,6 +19,7 @@ use oxmpi_shm::node::collective;
 use oxmpi_shm::wait::WaitPolicy;
 use oxmpi_wire::engine::{self, Engine, EngineConfig};
 
+pub(super) use messages::FastOutcome;
 pub(super) use node_group::{GroupsOnNodes, LentNodeGroup, WaitFailure};
 
 use self::node_group::NodeGroupSlot;

@@ -3,8 +3,8 @@
 use oxmpi_shm::wait::{WaitStep, Waiter};
 use oxmpi_shm::{NodeBarriers, ShmRx};
 use oxmpi_wire::{
-    Bytes, Envelope, EnvelopeFilter, Fault, Header, Peer, Rx, ShortMessage, Sink, Sleeper, Take,
-    Token, Tx, fast_path,
+    Bytes, Envelope, EnvelopeFilter, Fault, Header, Peer, QueueHead, Rx, ShortMessage, Sink,
+    Sleeper, Take, Token, Tx,
 };
 
 use super::network::NetworkRx;
@@ -206,20 +206,18 @@ impl Rx<LinksTx> for LinksRx {
         }
     }
 
+    /// Of any rank: that of this node only.
     #[inline(always)]
-    fn poll_short<C: Bytes, S: Sink<LinksTx>>(
+    fn take_head<C: Bytes>(
         &mut self,
         tx: &mut LinksTx,
         from: Option<Peer>,
         wanted: EnvelopeFilter,
         body: &C,
-        sink: &mut S,
-    ) -> Option<ShortMessage> {
+    ) -> QueueHead {
         match from {
-            Some(from) if tx.is_remote(from) => {
-                self.remote_short(tx, from, wanted, body.clone(), sink)
-            }
-            _ => self.node.poll_short(tx, from, wanted, body, sink),
+            Some(from) if tx.is_remote(from) => QueueHead::Other,
+            _ => self.node.take_head(tx, from, wanted, body),
         }
     }
 
@@ -233,21 +231,6 @@ impl Rx<LinksTx> for LinksRx {
         body: &C,
     ) -> Option<ShortMessage> {
         self.node.take_short(tx, from, wanted, body)
-    }
-}
-
-impl LinksRx {
-    /// [`Rx::poll_short`] of a rank on another node.
-    #[inline(never)]
-    fn remote_short<C: Bytes, S: Sink<LinksTx>>(
-        &mut self,
-        tx: &mut LinksTx,
-        from: Peer,
-        wanted: EnvelopeFilter,
-        body: C,
-        sink: &mut S,
-    ) -> Option<ShortMessage> {
-        fast_path::poll_short(self, tx, Some(from), wanted, &body, sink)
     }
 }
 

@@ -84,15 +84,6 @@ impl EndpointAccess for Single {
         unsafe { self.0.endpoint.usable() }?.received(request)
     }
 
-    // Out of line: the call waits anyway.
-    #[inline(never)]
-    fn recv_short(&self, source: Peer, context: u32, tag: Tag, body: RawBytes) -> Option<Status> {
-        let source = Source::Peer(source);
-        let mut endpoint = self.0.endpoint.borrow();
-        let polls = endpoint.polls;
-        endpoint.recv_short(polls, source, context, tag, &body)
-    }
-
     #[inline(always)]
     fn take_short(
         &self,

@@ -71,11 +71,7 @@ impl<A: Threading> Comm<A> {
         source: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<Status> {
-        let (source, tag) = (source.into(), tag.into());
-        match self.raw.recv_short(&target(values), source, tag) {
-            Some(status) => Ok(status),
-            None => self.raw.recv(target(values), source, tag),
-        }
+        self.raw.recv(target(values), source.into(), tag.into())
     }
 
     /// Receives a message of any length (`MPI_Mprobe` and `MPI_Mrecv`).

@@ -2,8 +2,8 @@
 
 use oxmpi_wire::paths::RendezvousScheme;
 use oxmpi_wire::{
-    Engine, EngineConfig, Envelope, Mode, Outcome, PathOverrides, Peer, Request, Rx, Source,
-    Status, Tag, Tx,
+    Engine, EngineConfig, Envelope, EnvelopeFilter, FastPoll, Mode, Outcome, PathOverrides, Peer,
+    Request, Rx, Source, Status, Tag, Tx,
 };
 
 use super::{TestMemory, TestedTransport, TransportEnd, until};
@@ -158,7 +158,7 @@ pub fn a_cancelled_send_is_answered<S: TestedTransport>() {
     );
 }
 
-/// Short messages arrive on the fast path, in both directions in turn.
+/// Short messages arrive on the fast path, in both directions in turn: at once, or by polls.
 pub fn the_fast_path_receives<S: TestedTransport>() {
     let [mut a, mut b] = join::<S>();
     for round in 0..500 {
@@ -180,15 +180,49 @@ pub fn the_fast_path_receives<S: TestedTransport>() {
         let (source, tag) = (Source::Peer(to.end.peer), Tag::Exact(ENVELOPE.tag));
         let bytes = target.bytes();
         until("a short message is received", || {
-            assert!(
-                to.engine.is_fast_path_open(source),
-                "nothing else is under way"
-            );
-            let (rx, tx) = (&mut to.end.rx, &mut to.end.tx);
-            to.engine
-                .recv_fast(rx, tx, source, ENVELOPE.context, tag, &bytes)
-                .is_some()
+            let (rx, tx, from) = (&mut to.end.rx, &mut to.end.tx, to.end.peer);
+            let wanted = EnvelopeFilter::exact(ENVELOPE);
+            if to.engine.take_fast(rx, tx, from, wanted, &bytes).is_some() {
+                return true;
+            }
+            let polled = (to.engine).recv_fast(rx, tx, source, ENVELOPE.context, tag, &bytes);
+            assert_ne!(polled, FastPoll::Closed, "nothing else is under way");
+            polled != FastPoll::Nothing
         });
         assert_eq!(target.to_vec(), pattern(8, round));
+    }
+}
+
+/// A message on the fast path overtakes none before it, and none is taken into a shorter buffer.
+pub fn the_fast_path_takes_heads_only<S: TestedTransport>() {
+    let (first, wanted) = (5, ENVELOPE.tag);
+    for (tag, room) in [(wanted, 8), (first, 7)] {
+        let [mut a, mut b] = join::<S>();
+        let sent = [first, wanted].map(|tag| {
+            let source = S::Memory::new(pattern(8, tag.into()));
+            (a.send(Mode::Standard, tag, &source), source)
+        });
+        let target = S::Memory::new(vec![0; room]);
+        let (bytes, context) = (target.bytes(), ENVELOPE.context);
+        until("the first message closes the fast path", || {
+            a.step();
+            let (rx, tx, from) = (&mut b.end.rx, &mut b.end.tx, b.end.peer);
+            let filter = EnvelopeFilter::exact(Envelope { context, tag });
+            let taken = b.engine.take_fast(rx, tx, from, filter, &bytes);
+            assert_eq!(taken, None, "tag {tag} into {room} B");
+            let source = Source::Peer(from);
+            let polled = (b.engine).recv_fast(rx, tx, source, context, Tag::Exact(tag), &bytes);
+            assert!(!matches!(polled, FastPoll::Received(_)), "{polled:?}");
+            polled == FastPoll::Closed
+        });
+        for tag in [first, wanted] {
+            let target = S::Memory::new(vec![0; 8]);
+            let got = b.recv(Source::Any, Tag::Any, &target);
+            assert_eq!(wait(&mut b, &mut a, got), status(b.end.peer, tag, 8));
+            assert_eq!(target.to_vec(), pattern(8, tag.into()));
+        }
+        for (sent, _source) in sent {
+            assert!(wait(&mut a, &mut b, sent).is_ok());
+        }
     }
 }

@@ -244,7 +244,8 @@ macro_rules! conformance {
                 additions_of_several_peers_sum_up, one_compare_and_swap_wins,
                 a_flush_follows_what_was_started, wrong_words_are_refused, operations_are_bounded);
             $crate::conformance_tests!($subject, engines: messages_of_every_size_arrive,
-                a_flood_of_messages_keeps_order, a_cancelled_send_is_answered, the_fast_path_receives);
+                a_flood_of_messages_keeps_order, a_cancelled_send_is_answered, the_fast_path_receives,
+                the_fast_path_takes_heads_only);
         }
     };
     ($module:ident, $subject:ty, killable) => {

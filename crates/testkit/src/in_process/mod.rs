@@ -3,6 +3,7 @@
 mod operation;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
@@ -71,6 +72,8 @@ pub struct InProcessTx<N> {
     releases: Vec<(u64, Token)>,
     /// Operations whose ends are still to be reported to the sink.
     ended: Vec<(Token, Result<(), Fault>)>,
+    /// What [`Tx::allow_short`] allows, by peer.
+    below: BTreeMap<u32, u32>,
     /// Peers that had no room when this end last sent to them.
     pub(crate) refused: Vec<u32>,
     /// Peers that the sink has given up, with the reason.
@@ -91,6 +94,7 @@ impl<N: InProcessNet> InProcessTx<N> {
             flushes: Flushes::new(),
             releases: Vec::new(),
             ended: Vec::new(),
+            below: BTreeMap::new(),
             refused: Vec::new(),
             given_up: Vec::new(),
             lost: Vec::new(),
@@ -254,6 +258,15 @@ impl<N: InProcessNet> Tx for InProcessTx<N> {
         let fits = body.len() <= u64::from(self.limits.short);
         assert!(fits, "longer than the short path");
         self.whole(to, head, body)
+    }
+
+    fn put_short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> bool {
+        let below = self.below.get(&to.0).copied().unwrap_or(0);
+        body.len() < below.into() && self.short(to, head, body).is_ok()
+    }
+
+    fn allow_short(&mut self, to: Peer, below: u32) {
+        self.below.insert(to.0, below);
     }
 
     fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<FrameBuilder<'_, N>, Busy> {

@@ -8,7 +8,7 @@ mod outcome;
 
 use std::collections::VecDeque;
 
-use oxmpi_wire::{EngineConfig, Envelope, Mode, Peer, Request, Source, Tag};
+use oxmpi_wire::{EngineConfig, Envelope, FastPoll, Mode, Peer, Request, Source, Tag};
 
 pub use self::op::Op;
 
@@ -159,8 +159,10 @@ impl Scenario {
                     let sent = &self.sent[number];
                     let (Rank { tx, engine, .. }, _) = &mut self.ranks[sent.from as usize];
                     let body = Buffer::new(sent.body(number));
-                    let done = engine.try_eager(tx, Peer(sent.to), envelope, &body);
-                    if done.is_err() {
+                    let to = Peer(sent.to);
+                    let done = engine.put_short(tx, to, envelope, &body)
+                        || engine.try_eager(tx, to, envelope, &body).is_ok();
+                    if !done {
                         self.send(number, Mode::Standard);
                     }
                 }
@@ -261,12 +263,12 @@ impl Scenario {
     fn fast_recv(&mut self, at: u32, source: u32, envelope: Envelope) {
         let (Rank { tx, rx, engine }, _) = &mut self.ranks[at as usize];
         let (source, tag) = (Source::Peer(Peer(source)), Tag::Exact(envelope.tag));
-        if !self.alive[at as usize] || !engine.is_fast_path_open(source) {
+        if !self.alive[at as usize] {
             return;
         }
         let room = Buffer::zeroed(64);
-        let status = engine.recv_fast(rx, tx, source, envelope.context, tag, &room);
-        if let Some(status) = status {
+        let polled = engine.recv_fast(rx, tx, source, envelope.context, tag, &room);
+        if let FastPoll::Received(status) = polled {
             // As if the receive had been posted just before.
             let receive = self.receive(at, room);
             let want = ReceivePattern {

@@ -1,29 +1,40 @@
 //! The fast path of a blocking receive: takes a short message from the transport without request and look-up.
 //!
-//! It is open for a source while no unexpected message or posted receive has to be matched first: see
-//! [`Rx::poll_short`].
+//! A receive may take the message at the head of a queue only if matching would give it that message: no unexpected
+//! message of the source, which came before, and no posted receive that the message may match, which was there before.
+//! The engine counts both ([`Engine::is_fast_path_open`]), and asks before each look; the transport knows nothing of
+//! them. It takes heads only, so messages of one source keep their order.
 
 use super::Engine;
 use super::pattern::{Source, Tag};
 use super::request::Status;
-use crate::fast_path::{EnvelopeFilter, ShortMessage};
+use crate::fast_path::{self, EnvelopeFilter, QueueHead, ShortMessage};
 use crate::header::Envelope;
 use crate::transport::{Bytes, Peer, Rma, Rx, Tx};
 
+/// The result of one poll on the fast path: see [`Engine::recv_fast`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FastPoll {
+    /// The message was received.
+    Received(Status),
+    /// It has not arrived yet, and the fast path is still open: poll again.
+    Nothing,
+    /// The fast path is closed: post the receive by [`Engine::recv`].
+    Closed,
+}
+
 impl<T: Tx + Rma> Engine<T> {
     /// Whether the fast path is open for `source`: it has no unexpected message, no posted receive can match
-    /// its next message, and it is not lost.
-    ///
-    /// # Panics
-    /// If `source` is not one of the engine's peers.
+    /// its next message, and it is not lost. Closed for a source that is not one of the engine's peers.
     ///
     /// # Cost
     /// Two loads and one compare; three loads for any source.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn is_fast_path_open(&self, source: Source) -> bool {
         match source {
-            Source::Peer(source) => self.pending[source.0 as usize] | self.any_posted == 0,
+            Source::Peer(source) => (self.pending.get(source.0 as usize))
+                .is_some_and(|pending| pending | self.posted.any_sources() == 0),
             Source::Any => {
                 self.posted.is_empty() && self.unexpected.is_empty() && self.losses.is_empty()
             }
@@ -48,19 +59,15 @@ impl<T: Tx + Rma> Engine<T> {
         X: Rx<T>,
         C: Bytes,
     {
-        if self.pending.get(source.0 as usize)? | self.any_posted != 0 {
+        if !self.is_fast_path_open(Source::Peer(source)) {
             return None;
         }
         rx.take_short(tx, source, wanted, body)
     }
 
     /// Polls `source` once. If the next arrival is an eager message in `context` with `tag` that fits `body`,
-    /// it is received and its status returned. All else is handled as in any poll, and may close the fast
-    /// path: after `None`, check [`Engine::is_fast_path_open`] before the next call. While the path is
+    /// it is received. All else is handled as in any poll, and may close the fast path. While the path is
     /// closed, this does nothing.
-    ///
-    /// # Panics
-    /// If `source` is not one of the engine's peers.
     ///
     /// # Cost
     /// That of [`Engine::is_fast_path_open`] and the transport's own work; no allocation, no request.
@@ -73,13 +80,13 @@ impl<T: Tx + Rma> Engine<T> {
         context: u32,
         tag: Tag,
         body: &C,
-    ) -> Option<Status>
+    ) -> FastPoll
     where
         X: Rx<T>,
         C: Bytes,
     {
         if !self.is_fast_path_open(source) {
-            return None;
+            return FastPoll::Closed;
         }
         let wanted = match tag {
             Tag::Exact(tag) => EnvelopeFilter::exact(Envelope { context, tag }),
@@ -89,12 +96,38 @@ impl<T: Tx + Rma> Engine<T> {
             Source::Peer(peer) => Some(peer),
             Source::Any => None,
         };
-        let short = rx.poll_short(tx, from, wanted, body, self)?;
-        Some(Status {
+        let short = match rx.take_head(tx, from, wanted, body) {
+            QueueHead::Taken(short) => short,
+            QueueHead::Empty => return FastPoll::Nothing,
+            // By value: a reference would force the body into memory where its message is taken, too.
+            QueueHead::Other => match self.poll_short(rx, tx, from, wanted, body.clone()) {
+                Some(short) => short,
+                None if self.is_fast_path_open(source) => return FastPoll::Nothing,
+                None => return FastPoll::Closed,
+            },
+        };
+        FastPoll::Received(Status {
             source: short.from,
             tag: short.tag,
             len: u64::from(short.len),
             cancelled: false,
         })
+    }
+
+    /// Polls for what [`Rx::take_head`] leaves.
+    #[inline(never)]
+    fn poll_short<X, C>(
+        &mut self,
+        rx: &mut X,
+        tx: &mut T,
+        from: Option<Peer>,
+        wanted: EnvelopeFilter,
+        body: C,
+    ) -> Option<ShortMessage>
+    where
+        X: Rx<T>,
+        C: Bytes,
+    {
+        fast_path::poll_short(rx, tx, from, wanted, &body, self)
     }
 }

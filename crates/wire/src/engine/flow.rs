@@ -19,7 +19,7 @@
 //! [`MAX_UNPOLLED`] eager messages without a call of [`Engine::resume`] the engine sends no more until that
 //! call.
 
-use super::peer::{FlowLevel, SendBlock};
+use super::peer::FlowLevel;
 use super::unexpected::Content;
 use super::{Accepted, Engine, take_id};
 use crate::header::{Envelope, Flags, Kind};
@@ -123,22 +123,9 @@ impl<T: Tx + Rma> Engine<T> {
 
     /// The peer announces a level.
     pub(super) fn on_flow(&mut self, tx: &mut T, from: Peer, body: &mut impl Take) -> Accepted {
-        let level = take_id(body)?;
-        if level > FlowLevel::Stop as u64 {
-            return Err("an unknown level of flow control");
-        }
-        self.set_block(
-            tx,
-            from.0,
-            SendBlock::ENVELOPES_ONLY,
-            level == FlowLevel::Hold as u64,
-        );
-        self.set_block(
-            tx,
-            from.0,
-            SendBlock::STOPPED,
-            level == FlowLevel::Stop as u64,
-        );
+        let level = FlowLevel::of(take_id(body)?);
+        self.peers[from.0 as usize].flow = level.ok_or("an unknown level of flow control")?;
+        self.update_allowed(tx, from.0);
         if body.left() != 0 {
             return Err("a level of flow control is one word");
         }

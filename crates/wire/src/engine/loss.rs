@@ -1,7 +1,6 @@
 //! Lost peers: the end of all operations with them.
 
 use super::Engine;
-use super::peer::SendBlock;
 use super::request::{CancelProgress, Push, State, faulted};
 use crate::fault::Fault;
 use crate::transport::{Peer, Rma, Tx};
@@ -28,7 +27,7 @@ impl<T: Tx + Rma> Engine<T> {
             return;
         }
         state.fault = Some(why);
-        self.set_block(tx, lost, SendBlock::LOST, true);
+        self.update_allowed(tx, lost);
         // Never subtracted, so that the fast path stays closed.
         self.pending[lost as usize] += 1;
         if why.is_failure() {

@@ -54,7 +54,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use self::flow::MAX_UNPOLLED;
-use self::peer::{PeerState, SendBlock};
+use self::peer::PeerState;
 use self::posted::Posted;
 use self::request::{Record, State};
 use self::unexpected::Unexpected;
@@ -64,6 +64,7 @@ use crate::paths::{PathOverrides, PathTable};
 use crate::slab::Slab;
 use crate::transport::{Memory, Peer, Rma, Sink, Take, Token, Tx};
 
+pub use self::fast_path::FastPoll;
 pub use self::pattern::{Source, Tag};
 pub use self::probe::Message;
 pub use self::request::{Failure, Mode, Outcome, Request, Status};
@@ -119,8 +120,6 @@ pub struct Engine<T: Memory> {
     busy: Vec<u32>,
     /// Lost peers that still fail receives from any source.
     losses: Vec<u32>,
-    /// 1 while a receive from any source is posted, else 0: see [`Engine::is_fast_path_open`].
-    any_posted: u32,
     config: EngineConfig,
     /// Complete requests whose outcome the caller has not taken yet.
     untested: u32,
@@ -141,10 +140,7 @@ impl<T: Tx + Rma> Engine<T> {
             .map(|peer| PathTable::new(tx.limits(Peer(peer)), &config.overrides))
             .map(|table| PeerState::new(table.points()))
             .collect();
-        for (peer, state) in (0..).zip(&peers) {
-            tx.allow_short(Peer(peer), state.below());
-        }
-        Self {
+        let engine = Self {
             requests: Slab::new(),
             posted: Posted::new(),
             unexpected: Unexpected::new(),
@@ -152,14 +148,15 @@ impl<T: Tx + Rma> Engine<T> {
             peers,
             busy: Vec::new(),
             losses: Vec::new(),
-            any_posted: 0,
             config,
             untested: 0,
             unexpected_bytes: 0,
             unpolled: MAX_UNPOLLED,
             counters: Counters::default(),
             foreign: VecDeque::new(),
-        }
+        };
+        (0..engine.peers.len() as u32).for_each(|peer| engine.update_allowed(tx, peer));
+        engine
     }
 
     /// The outcome of `request` if it is complete; this frees the request, which is stale from then on. A
@@ -278,17 +275,9 @@ impl<T: Tx + Rma> Engine<T> {
         }
     }
 
-    /// Sets or clears a send-block flag of `peer`.
-    fn set_block(&mut self, tx: &mut T, peer: u32, block: SendBlock, set: bool) {
-        let state = &mut self.peers[peer as usize];
-        state.set_block(block, set);
-        tx.allow_short(Peer(peer), state.below());
-    }
-
-    /// Updates `any_posted` after a change to the posted receives from any source.
-    #[inline(always)]
-    fn note_any_source(&mut self) {
-        self.any_posted = u32::from(self.posted.has_any_source());
+    /// Has the transport allow what [`PeerState::below`] says now: call it after every change on which that depends.
+    fn update_allowed(&self, tx: &mut T, peer: u32) {
+        tx.allow_short(Peer(peer), self.peers[peer as usize].below());
     }
 }
 

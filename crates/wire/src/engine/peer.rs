@@ -1,37 +1,31 @@
-//! The engine's state of one peer ([`PeerState`]): limits, send-block flags, flow control, lists of what
-//! waits.
+//! The engine's state of one peer ([`PeerState`]): limits, flow control, lists of what waits.
 
 use super::list::List;
 use crate::fault::Fault;
 use crate::paths::SwitchPoints;
 use crate::slab::NONE;
 
-/// Send-block flags: reasons why sends to a peer do not take the short path. No reason is zero: one compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SendBlock(u32);
-
-impl SendBlock {
-    pub(super) const NONE: Self = Self(0);
-    /// Earlier sends wait for room, and later ones must not overtake them.
-    pub(super) const WAITING: Self = Self(1);
-    /// The peer is lost.
-    pub(super) const LOST: Self = Self(2);
-    /// Flow control: the peer accepts envelopes only.
-    pub(super) const ENVELOPES_ONLY: Self = Self(4);
-    /// Flow control: the peer accepts nothing.
-    pub(super) const STOPPED: Self = Self(8);
-
-    pub(super) const fn has(self, block: Self) -> bool {
-        self.0 & block.0 != 0
-    }
-}
-
 /// Flow-control level that a receiver announces to a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FlowLevel {
+    /// The receiver accepts every message.
     Open = 0,
+    /// It accepts envelopes only.
     Hold = 1,
+    /// It accepts nothing.
     Stop = 2,
+}
+
+impl FlowLevel {
+    /// The level that a peer announces as `word`.
+    pub(super) const fn of(word: u64) -> Option<Self> {
+        match word {
+            0 => Some(Self::Open),
+            1 => Some(Self::Hold),
+            2 => Some(Self::Stop),
+            _ => None,
+        }
+    }
 }
 
 /// What the engine keeps for one peer: unexpected messages, and answers that wait.
@@ -59,7 +53,8 @@ impl KeptForPeer {
 /// The state of one peer.
 #[derive(Debug)]
 pub(super) struct PeerState {
-    blocks: SendBlock,
+    /// The level that the peer announced.
+    pub(super) flow: FlowLevel,
     /// Longest message on path E0, in bytes.
     pub(super) short: u32,
     /// Longest body of an eager frame (path E1), in bytes.
@@ -87,7 +82,7 @@ pub(super) struct PeerState {
 impl PeerState {
     pub(super) const fn new(points: SwitchPoints) -> Self {
         Self {
-            blocks: SendBlock::NONE,
+            flow: FlowLevel::Open,
             short: points.short,
             eager: points.eager,
             get: points.get,
@@ -102,22 +97,17 @@ impl PeerState {
         }
     }
 
-    pub(super) const fn blocks(&self) -> SendBlock {
-        self.blocks
+    /// Whether a message may go to the peer at once: it accepts messages, is not lost, and no earlier send waits for
+    /// room, which a later one must not overtake.
+    #[inline]
+    pub(super) const fn is_open(&self) -> bool {
+        matches!(self.flow, FlowLevel::Open) && self.sends.is_empty() && self.fault.is_none()
     }
 
-    /// Sets or clears the flag `block`.
-    pub(super) const fn set_block(&mut self, block: SendBlock, set: bool) {
-        if set {
-            self.blocks.0 |= block.0;
-        } else {
-            self.blocks.0 &= !block.0;
-        }
-    }
-
-    /// Messages shorter than this may take the short path to the peer; 0 while a flag is set.
+    /// Messages shorter than this may take the short path to the peer.
+    #[inline]
     pub(super) const fn below(&self) -> u32 {
-        if self.blocks.0 == SendBlock::NONE.0 {
+        if self.is_open() {
             self.short.saturating_add(1)
         } else {
             0

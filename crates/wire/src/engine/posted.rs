@@ -14,6 +14,9 @@ pub(super) struct Posted {
     count: [u32; 4],
     /// One bit for each class with posted receives: only these are looked up.
     present: u32,
+    /// The bits of `present` for the classes with any source, in a word that a receive on the fast path compares
+    /// without a mask.
+    any_sources: u32,
     next_number: u64,
 }
 
@@ -23,13 +26,15 @@ impl Posted {
             chains: Chains::new(),
             count: [0; 4],
             present: 0,
+            any_sources: 0,
             next_number: 0,
         }
     }
 
-    /// Whether a receive from any source is posted.
-    pub(super) const fn has_any_source(&self) -> bool {
-        self.present & Class::ANY_SOURCES != 0
+    /// Not 0 while a receive from any source is posted.
+    #[inline(always)]
+    pub(super) const fn any_sources(&self) -> u32 {
+        self.any_sources
     }
 
     /// Whether no receive is posted.
@@ -50,7 +55,7 @@ impl Posted {
         let number = self.next_number;
         self.next_number += 1;
         self.count[pattern.class.index()] += 1;
-        self.present |= 1 << pattern.class.index();
+        self.set_present(pattern.class, self.present | 1 << pattern.class.index());
         let (chain, list) = match self.chains.guessed(guess, pattern.key()) {
             Some(list) => (guess, list),
             None => self.chains.found(pattern.key()),
@@ -127,6 +132,16 @@ impl Posted {
     fn uncount(&mut self, class: Class) {
         let count = &mut self.count[class.index()];
         *count -= 1;
-        self.present &= !(u32::from(*count == 0) << class.index());
+        let empty = u32::from(*count == 0) << class.index();
+        self.set_present(class, self.present & !empty);
+    }
+
+    /// Sets `present` after a change to receives of `class`.
+    #[inline(always)]
+    const fn set_present(&mut self, class: Class, present: u32) {
+        self.present = present;
+        if class.any_source() {
+            self.any_sources = present & Class::ANY_SOURCES;
+        }
     }
 }

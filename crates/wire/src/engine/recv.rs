@@ -2,7 +2,6 @@
 
 use super::pattern::Pattern;
 use super::pattern::{Source, Tag};
-use super::peer::SendBlock;
 use super::request::{Failure, Offer, Outcome, Record, Request, State, faulted};
 use super::unexpected::{Arrival, Content};
 use super::{Accepted, Engine, take_id};
@@ -209,9 +208,9 @@ impl<T: Tx + Rma> Engine<T> {
     #[inline(always)]
     fn post(&mut self, pattern: &Pattern, body: T::Bytes) -> Handle {
         if pattern.class.any_source() {
-            let (handle, _) = (self.posted).push(&mut self.requests, body, pattern, NONE);
-            self.note_any_source();
-            return handle;
+            return (self.posted)
+                .push(&mut self.requests, body, pattern, NONE)
+                .0;
         }
         let peer = &mut self.peers[pattern.source as usize];
         let (handle, chain) = (self.posted).push(&mut self.requests, body, pattern, peer.chain);
@@ -224,9 +223,7 @@ impl<T: Tx + Rma> Engine<T> {
     pub(super) fn unpost(&mut self, index: u32) {
         let Record { class, peer, .. } = self.requests[index];
         self.posted.remove(&mut self.requests, index);
-        if class.any_source() {
-            self.note_any_source();
-        } else {
+        if !class.any_source() {
             self.pending[peer as usize] -= 1;
         }
     }
@@ -235,7 +232,7 @@ impl<T: Tx + Rma> Engine<T> {
     #[inline(always)]
     fn is_lost(&self, source: Source) -> bool {
         match source {
-            Source::Peer(peer) => self.peers[peer.0 as usize].blocks().has(SendBlock::LOST),
+            Source::Peer(peer) => self.peers[peer.0 as usize].fault.is_some(),
             Source::Any => !self.losses.is_empty(),
         }
     }

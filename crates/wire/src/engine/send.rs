@@ -1,7 +1,7 @@
 //! Sends and answers, and the lists of what waits for room.
 
 use super::flow::MAX_UNPOLLED;
-use super::peer::{PeerState, SendBlock};
+use super::peer::{FlowLevel, PeerState};
 use super::request::{CancelProgress, Mode, Record, Request, State, faulted};
 use super::{Engine, ID_LEN};
 use crate::header::{Envelope, Flags, Header, Kind};
@@ -121,7 +121,7 @@ impl<T: Tx + Rma> Engine<T> {
     ) -> Result<(), Busy> {
         let peer = &self.peers[to.0 as usize];
         let len = body.len();
-        if peer.blocks() != SendBlock::NONE || len > u64::from(peer.eager) || self.unpolled == 0 {
+        if !peer.is_open() || len > u64::from(peer.eager) || self.unpolled == 0 {
             return Err(Busy);
         }
         tx.whole(to, &eager(Flags::empty(), len as u32, envelope), body)?;
@@ -142,13 +142,13 @@ impl<T: Tx + Rma> Engine<T> {
         mode: Mode,
         body: T::Bytes,
     ) -> Request {
-        let blocks = self.peers[to.0 as usize].blocks();
         let record = Record::new(State::Queued(body), to, envelope, mode);
         let handle = self.requests.insert(record);
         let index = handle.index;
-        if let Some(fault) = self.peers[to.0 as usize].fault {
+        let peer = &self.peers[to.0 as usize];
+        if let Some(fault) = peer.fault {
             self.complete(index, Err(faulted(to.0, fault)));
-        } else if blocks.has(SendBlock::WAITING) || self.start_send(tx, index).is_err() {
+        } else if !peer.sends.is_empty() || self.start_send(tx, index).is_err() {
             self.wait_to_send(tx, index);
         }
         Request(handle)
@@ -226,8 +226,7 @@ impl<T: Tx + Rma> Engine<T> {
     /// Sends the message or the request-to-send of the send at `index`, which is in no list.
     fn start_send(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
         let record = &self.requests[index];
-        let blocks = self.peers[record.peer as usize].blocks();
-        if blocks.has(SendBlock::STOPPED) || self.unpolled == 0 {
+        if self.peers[record.peer as usize].flow == FlowLevel::Stop || self.unpolled == 0 {
             return Err(Busy);
         }
         let State::Queued(body) = &record.state else {
@@ -281,7 +280,7 @@ impl<T: Tx + Rma> Engine<T> {
         let frame_len = body
             .len()
             .saturating_add(if sync { ID_LEN as u64 } else { 0 });
-        if peer.blocks().has(SendBlock::ENVELOPES_ONLY) {
+        if peer.flow == FlowLevel::Hold {
             SendPath::Rendezvous
         } else if !sync && frame_len <= u64::from(peer.short) {
             SendPath::Short
@@ -297,7 +296,7 @@ impl<T: Tx + Rma> Engine<T> {
         let peer = self.requests[index].peer;
         let state = &mut self.peers[peer as usize];
         state.sends.push_back(&mut self.requests, 0, index);
-        self.set_block(tx, peer, SendBlock::WAITING, true);
+        self.update_allowed(tx, peer);
         self.note_busy(peer);
     }
 
@@ -306,7 +305,7 @@ impl<T: Tx + Rma> Engine<T> {
         let peer = self.requests[index].peer;
         let state = &mut self.peers[peer as usize];
         state.sends.push_front(&mut self.requests, 0, index);
-        self.set_block(tx, peer, SendBlock::WAITING, true);
+        self.update_allowed(tx, peer);
     }
 
     /// Removes a send from its peer's list.
@@ -314,9 +313,7 @@ impl<T: Tx + Rma> Engine<T> {
         let peer = self.requests[index].peer;
         let state = &mut self.peers[peer as usize];
         state.sends.remove(&mut self.requests, 0, index);
-        if state.sends.is_empty() {
-            self.set_block(tx, peer, SendBlock::WAITING, false);
-        }
+        self.update_allowed(tx, peer);
     }
 
     /// Sends an answer to peer `to`, at once or when there is room; to a lost peer never.

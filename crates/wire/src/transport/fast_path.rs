@@ -1,11 +1,12 @@
 //! The fast path of a blocking receive: it takes a short message from the transport without a request.
 //!
-//! If no earlier message has to be matched first, the receive compares the frame at the head of its source's queue with
-//! an [`EnvelopeFilter`] and moves the bytes into the user's buffer. A transport that compares frames in
-//! place overrides [`Rx::poll_short`]. The default is [`poll_short`] here: it polls with a sink that takes
-//! the message, and passes everything else to the caller's sink.
+//! If no earlier message and no earlier receive has to be matched first, which the engine alone knows, the receive
+//! compares the frame at the head of its source's queue with an [`EnvelopeFilter`] and moves the bytes into the user's
+//! buffer. A transport that compares frames in place overrides [`Rx::take_head`]. What that leaves, a longer frame for
+//! example, is for [`poll_short`]: it polls with a sink that takes the message, and passes everything else to the
+//! caller's sink.
 //!
-//! [`Rx::poll_short`]: crate::Rx::poll_short
+//! [`Rx::take_head`]: crate::Rx::take_head
 
 use super::{Bytes, Peer, Rx, Sink, Take, Token};
 use crate::fault::Fault;
@@ -18,6 +19,17 @@ pub struct EnvelopeFilter {
     envelope: u64,
     /// The bits of the envelope that are compared.
     mask: u64,
+}
+
+/// What was at the head of a queue: see [`Rx::take_head`](crate::Rx::take_head).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueHead {
+    /// The wanted message, which was received.
+    Taken(ShortMessage),
+    /// Nothing: no message has arrived.
+    Empty,
+    /// Something else, or nothing while other work is due: only a poll goes on.
+    Other,
 }
 
 /// A message that was received on the fast path.
@@ -65,10 +77,9 @@ impl EnvelopeFilter {
     }
 }
 
-/// The default of [`Rx::poll_short`]: receives at most one short message by the transport's other polls.
-///
-/// `from` names the sender; `None` takes a message of any sender. The bytes go into `buffer`. Everything else that
-/// the poll finds goes to `sink`.
+/// Polls for one message on the fast path, of any length up to a frame: as [`Rx::poll_from`], or as [`Rx::poll`] with
+/// a budget of one if `from` is `None`, but the first arrival goes into `buffer` and not to `sink` if it is a whole
+/// message without flags, is `wanted` and fits. `None`: no message was taken.
 pub fn poll_short<R, T, C, S>(
     rx: &mut R,
     tx: &mut T,

@@ -1,7 +1,7 @@
-//! The receiving half of the transport: [`ShmRx`]. Polls hand arrivals over; the fast path, liveness and
+//! The receiving half of the transport: [`ShmRx`]. Polls hand arrivals over; the head of a ring, liveness and
 //! sleep have files of their own.
 
-mod fast_path;
+mod head;
 mod liveness;
 mod sleep;
 
@@ -12,10 +12,11 @@ use std::vec::Vec;
 use oxmpi_os::membarrier;
 use oxmpi_os::pidfd::PidfdSet;
 use oxmpi_wire::{
-    AsTx, Bytes, Envelope, EnvelopeFilter, Fault, Header, Kind, Peer, Rx, ShortMessage, Sink,
+    AsTx, Bytes, Envelope, EnvelopeFilter, Fault, Header, Kind, Peer, QueueHead, Rx, ShortMessage,
+    Sink,
 };
 
-use self::fast_path::FastPoll;
+use self::head::{RingHead, WaitingFrame};
 use super::SHORT;
 use super::control::Control;
 use super::link::{LinkState, ReceiveLink};
@@ -110,50 +111,31 @@ impl<B: Bytes> ShmRx<B> {
         tx: &mut T,
         sink: &mut S,
     ) -> bool {
-        let Some((slot, compact)) = link.ring.next() else {
-            return false;
-        };
-        let envelope = Envelope::unpack(link.ring.get(&slot, 0));
-        match Header::plain(compact, SHORT as u32) {
-            Some(len) => {
-                let mut body = link.short(&slot, len as usize);
-                if !sink.expected(Peer(link.peer), envelope, &mut body) {
-                    Self::deliver_other(link, slot, compact, envelope, tx, sink);
-                }
+        let head = Self::accept_head(link, tx.as_tx(), |link, frame, len| {
+            let envelope = Envelope::unpack(frame.envelope);
+            let mut body = link.short(&frame.slot, len as usize);
+            sink.expected(Peer(link.peer), envelope, &mut body)
+        });
+        match head {
+            RingHead::Taken(_) => true,
+            RingHead::Empty => false,
+            RingHead::Other(frame) => {
+                Self::deliver_other(link, frame, tx, sink);
+                true
             }
-            None => Self::deliver_other(link, slot, compact, envelope, tx, sink),
         }
-        Self::advance(link, tx.as_tx(), &slot);
-        true
     }
 
-    /// Frees the slot of a message that was read. Whether the sender's credits were written.
-    #[inline(always)]
-    fn advance(
-        link: &mut ReceiveLink,
-        tx: &mut ShmTx<B>,
-        slot: &RingSlot<MappedWords<'static>>,
-    ) -> bool {
-        let wrote_credits = link.ring.advance(slot);
-        if slot.is_ping_pong() {
-            tx.back(link.peer).ring.gain_ping_pong();
-        }
-        if wrote_credits {
-            tx.credits_written(link.peer);
-        }
-        wrote_credits
-    }
-
-    /// Hands over an arrival that is not a plain expected message in its slot.
+    /// Hands over the arrival at the head of `link`, which is not a plain expected message in its slot.
     #[inline(never)]
     fn deliver_other<T: AsTx<ShmTx<B>>, S: Sink<T>>(
         link: &mut ReceiveLink,
-        slot: RingSlot<MappedWords<'static>>,
-        compact: u32,
-        envelope: Envelope,
+        frame: WaitingFrame,
         tx: &mut T,
         sink: &mut S,
     ) {
+        let WaitingFrame { slot, compact, .. } = frame;
+        let envelope = Envelope::unpack(frame.envelope);
         let short = (compact & 0xffff) as usize <= SHORT;
         let done = match Header::expand(compact, envelope) {
             Ok(head) if head.kind == Kind::Transport => Self::control(link, &slot, tx, sink),
@@ -168,6 +150,7 @@ impl<B: Bytes> ShmRx<B> {
         if let Err(corrupt) = done {
             tx.as_tx().breach(link.peer, corrupt);
         }
+        Self::advance(link, tx.as_tx(), &slot);
     }
 
     /// The index in `open` that comes `step` places after `next_link`.
@@ -347,39 +330,37 @@ impl<B: Bytes, T: AsTx<ShmTx<B>>> Rx<T> for ShmRx<B> {
     }
 
     #[inline(always)]
-    fn poll_short<C: Bytes, S: Sink<T>>(
+    fn take_head<C: Bytes>(
         &mut self,
         tx: &mut T,
         from: Option<Peer>,
         wanted: EnvelopeFilter,
         body: &C,
-        sink: &mut S,
-    ) -> Option<ShortMessage> {
-        // Chores need the sink, and new links a full poll.
-        if !tx.as_tx().has_slow_work {
-            let next = match from {
-                Some(from) => {
-                    Self::take(&mut self.links[from.0 as usize], tx.as_tx(), wanted, body)
-                }
-                None if self.opened_links.has_new() => FastPoll::Other,
-                None => self.take_any(tx.as_tx(), wanted, body),
-            };
-            match next {
-                FastPoll::Taken(short) => return Some(short),
-                FastPoll::Nothing
-                    if !self.empty.wrapping_add(1).is_multiple_of(POLLS_PER_CHECK) =>
-                {
-                    self.empty = self.empty.wrapping_add(1);
-                    return None;
-                }
-                _ => {}
-            }
+    ) -> QueueHead {
+        let tx = tx.as_tx();
+        // Slow work needs a sink.
+        if tx.has_slow_work {
+            return QueueHead::Other;
         }
-        // By value: a reference would force the body into memory on the fast path, too.
-        self.poll_in_full(tx, from, wanted, body.clone(), sink)
+        let head = match from {
+            Some(from) => Self::take_wanted(&mut self.links[from.0 as usize], tx, wanted, body),
+            // New links are opened by a poll.
+            None if self.opened_links.has_new() => QueueHead::Other,
+            None => self.take_wanted_of_any(tx, wanted, body),
+        };
+        if head == QueueHead::Empty {
+            let empty = self.empty.wrapping_add(1);
+            if empty.is_multiple_of(POLLS_PER_CHECK) {
+                // A poll finds nothing, either, and checks the peers.
+                return QueueHead::Other;
+            }
+            self.empty = empty;
+        }
+        head
     }
 
-    /// Polls the ring only: a message in the ping-pong slot has mostly been waited for.
+    /// A message of one word in the ring is taken inline, in which [`ShmRx::take_wanted`] would be 60 instructions
+    /// more; anything else, the ping-pong slot too, by that, out of line: its message has mostly been waited for.
     ///
     /// # Cost
     /// One line read.
@@ -393,19 +374,13 @@ impl<B: Bytes, T: AsTx<ShmTx<B>>> Rx<T> for ShmRx<B> {
     ) -> Option<ShortMessage> {
         let link = self.links.get_mut(from.0 as usize)?;
         let slot = link.ring.slot();
-        let ahead = link.ring.ahead_at(&slot);
-        if ahead != WORD {
-            let is_plain = |head| Header::plain(head, SHORT as u32).is_some();
-            return if u32::try_from(ahead).is_ok_and(is_plain) {
-                Self::take_other(link, tx.as_tx(), wanted, body.clone())
-            } else {
-                None
-            };
+        if link.ring.ahead_at(&slot) == WORD {
+            let envelope = link.ring.get(&slot, 0);
+            if wanted.matches(envelope) && body.fill_word(link.ring.get(&slot, 1)) {
+                return Some(Self::taken(link, tx.as_tx(), &slot, envelope, 8));
+            }
         }
-        let envelope = link.ring.get(&slot, 0);
-        if !wanted.matches(envelope) || !body.fill_word(link.ring.get(&slot, 1)) {
-            return None;
-        }
-        Some(Self::taken(link, tx.as_tx(), &slot, envelope, 8))
+        // By value: a reference would force the body into memory where a word is taken, too.
+        Self::take_other(link, tx.as_tx(), wanted, body.clone())
     }
 }
