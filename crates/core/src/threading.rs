@@ -6,8 +6,8 @@ use super::endpoint::Endpoint;
 use super::request::OpenRequest;
 use crate::error::Result;
 
-/// Which threads may use an endpoint: one ([`Single`](crate::Single)) or several ([`Multi`](crate::Multi)).
-/// Sealed.
+/// Which threads may use an endpoint: one ([`Single`](crate::Single)), several ([`Multi`](crate::Multi)), or one after
+/// another ([`Serialized`](crate::Serialized)). Sealed.
 pub trait Threading: sealed::EndpointAccess {}
 
 pub(crate) mod sealed {

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use oxmpi_core::{
-    Communicator, Endpoint, EndpointCell, EndpointPolicy, Error, Mode, OtherNetwork, Single,
-    Source, Tag, WaitMode,
+    Communicator, Endpoint, EndpointCell, EndpointPolicy, Error, Mode, OtherNetwork, Serialized,
+    Single, Source, Tag, Threading, WaitMode,
 };
 use oxmpi_os::RawBytes;
 use oxmpi_testkit::memory::pattern;
@@ -21,6 +21,15 @@ const LENGTHS: [usize; 7] = [0, 8, 48, 49, 1024, 1025, 3_000_000];
 
 /// Runs `rank` as each of `size` ranks: threads, each on a node of its own.
 fn job(size: u32, wait: WaitMode, rank: impl Fn(&Communicator<Single>) + Sync) {
+    endpoints(size, wait, |endpoint, number| {
+        let group = endpoint.all_ranks(number);
+        let access = Single::new(EndpointCell::new(endpoint).expect("a cell"));
+        rank(&Communicator::new(access, Endpoint::FIRST_CONTEXT, group));
+    });
+}
+
+/// Hands `rank` the endpoint and the number of each of `size` ranks.
+fn endpoints(size: u32, wait: WaitMode, rank: impl Fn(Endpoint, u32) + Sync) {
     let ends = switch::<RawBytes>(size).expect("pipes");
     let (done, ended) = channel();
     thread::scope(|scope| {
@@ -35,9 +44,7 @@ fn job(size: u32, wait: WaitMode, rank: impl Fn(&Communicator<Single>) + Sync) {
                 let pids = vec![process::id(); size as usize];
                 let endpoint = Endpoint::over_network(network, number, pids, policy);
                 let endpoint = endpoint.expect("an endpoint");
-                let group = endpoint.all_ranks(number);
-                let access = Single::new(EndpointCell::new(endpoint).expect("a cell"));
-                rank(&Communicator::new(access, Endpoint::FIRST_CONTEXT, group));
+                rank(endpoint, number);
                 done.send(()).expect("the test waits");
             });
         }
@@ -57,12 +64,12 @@ fn range(bytes: &mut [u8]) -> RawBytes {
     unsafe { RawBytes::new(bytes.as_mut_ptr(), bytes.len()) }
 }
 
-fn send(comm: &Communicator<Single>, to: usize, tag: u32, bytes: &mut [u8]) {
+fn send<A: Threading>(comm: &Communicator<A>, to: usize, tag: u32, bytes: &mut [u8]) {
     let sent = comm.send(range(bytes), to, tag, Mode::Standard);
     sent.expect("the peer receives");
 }
 
-fn recv(comm: &Communicator<Single>, from: usize, tag: u32, len: usize) -> Vec<u8> {
+fn recv<A: Threading>(comm: &Communicator<A>, from: usize, tag: u32, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len];
     let status = comm.recv(range(&mut bytes), Source::Rank(from), Tag::Is(tag));
     assert_eq!(status.expect("the peer sends").bytes, len as u64);
@@ -106,17 +113,67 @@ fn a_flood_is_taken_last_first() {
 }
 
 /// Collectives, and a communicator made from another one.
+fn split_and_agree<A: Threading>(comm: &Communicator<A>) {
+    comm.connect().expect("a switch connects all");
+    let rank = comm.group().rank();
+    let part = comm.split(Some(rank % 2), 0).expect("a part");
+    let part = part.expect("a colour was given");
+    assert_eq!(part.group().size(), 3 - rank % 2);
+    part.barrier().expect("the part is here");
+    comm.barrier().expect("all are here");
+}
+
 #[test]
 fn ranks_split_and_agree() {
-    job(5, WaitMode::Auto, |comm| {
-        comm.connect().expect("a switch connects all");
-        let rank = comm.group().rank();
-        let part = comm.split(Some(rank % 2), 0).expect("a part");
-        let part = part.expect("a colour was given");
-        assert_eq!(part.group().size(), 3 - rank % 2);
-        part.barrier().expect("the part is here");
-        comm.barrier().expect("all are here");
+    job(5, WaitMode::Auto, split_and_agree);
+}
+
+/// A communicator that a program promised to use by one call at a time, from whichever thread.
+struct Promised(Communicator<Serialized>);
+
+// SAFETY: the test below joins each thread that has it before it uses it again.
+unsafe impl Send for Promised {}
+
+impl Promised {
+    fn comm(&self) -> &Communicator<Serialized> {
+        &self.0
+    }
+}
+
+/// Rank 0 has the endpoint of the process, which it uses from two threads one after the other.
+#[test]
+fn the_endpoint_of_the_process_serves_one_call_at_a_time() {
+    endpoints(5, WaitMode::Passive, |endpoint, number| {
+        let group = endpoint.all_ranks(number);
+        let cell = EndpointCell::new(endpoint).expect("a cell");
+        if number > 0 {
+            let comm = Communicator::new(Single::new(cell), Endpoint::FIRST_CONTEXT, group);
+            assert!(recv(&comm, 0, 7, 3000) == pattern(3000, 0));
+            return split_and_agree(&comm);
+        }
+        let access = Serialized::new(cell).expect("the first one of this process");
+        let comm = Promised(Communicator::new(access, Endpoint::FIRST_CONTEXT, group));
+        let sending = move || {
+            (1..5).for_each(|to| send(comm.comm(), to, 7, &mut pattern(3000, 0)));
+            comm
+        };
+        let comm = thread::spawn(sending).join().expect("all messages go out");
+        split_and_agree(comm.comm());
+        comm.comm().leave();
+        let error = comm.comm().barrier();
+        assert!(matches!(error, Err(Error::Finalized)), "{error:?}");
     });
+    let one = switch::<RawBytes>(1).expect("pipes").pop();
+    let (tx, rx) = one.expect("a rank");
+    let endpoint = Endpoint::over_network(
+        OtherNetwork::new(tx, rx),
+        0,
+        vec![process::id()],
+        EndpointPolicy::default(),
+    );
+    let cell = EndpointCell::new(endpoint.expect("an endpoint")).expect("a cell");
+    let second = Serialized::new(cell).err();
+    assert!(matches!(second, Some(Error::SecondInit)), "{second:?}");
 }
 
 /// A rank that leaves is lost to one that waits for its message.
