@@ -13,6 +13,7 @@ mod ci;
 mod commands;
 mod compare;
 mod fuzz;
+mod generate;
 mod guest;
 mod long;
 mod loom;
@@ -76,6 +77,7 @@ enum Verb {
     Asm(asm::AsmOptions),
     Loom(loom::LoomOptions),
     Fuzz(fuzz::FuzzOptions),
+    Gen(generate::GenOptions),
     Ci(ci::CiOptions),
     Compare(compare::CompareOptions),
     Mpi1(mpi1::Mpi1Options),
@@ -106,6 +108,7 @@ fn run(CommandLine { verb }: CommandLine) -> Result {
         Verb::Asm(options) => asm::run(&repo, &options),
         Verb::Loom(options) => loom::run(&repo, &options),
         Verb::Fuzz(options) => fuzz::run(&repo, options),
+        Verb::Gen(options) => generate::run(&repo, &options),
         Verb::Ci(options) => ci::run(&repo, &options),
         Verb::Compare(options) => compare::run(&repo, &options),
         Verb::Mpi1(options) => mpi1::run(&repo, &options),

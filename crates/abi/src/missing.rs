@@ -1,0 +1,32 @@
+//! Functions that are not implemented.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::constants::MPI_ERR_UNSUPPORTED_OPERATION;
+use crate::types::c_int;
+
+/// The name of a missing function, which it says once.
+pub(crate) struct Named {
+    name: &'static str,
+    said: AtomicBool,
+}
+
+impl Named {
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            said: AtomicBool::new(false),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn error(&self) -> c_int {
+        if !self.said.swap(true, Ordering::Relaxed) {
+            eprintln!(
+                "oxmpi: {} is not implemented; `oxmpi info --abi` lists what is",
+                self.name
+            );
+        }
+        MPI_ERR_UNSUPPORTED_OPERATION
+    }
+}

@@ -1,0 +1,60 @@
+//! The table of exported functions in Rust.
+
+use super::c_type::CType;
+use super::prototype::Prototype;
+use super::standard::Standard;
+use crate::Result;
+use std::fmt::Write;
+
+/// The text of `functions.rs`.
+pub(super) fn text(standard: &Standard) -> Result<String> {
+    let mut text = String::from(
+        "//! Every function of the ABI, under both of its names. Made by `cargo xtask gen abi` from the standard's description.\n\n\
+         use crate::types::*;\nuse crate::{addresses, clock, environment, handles, missing};\n\nfunctions! {\n",
+    );
+    let all = Prototype::all(standard, false)?;
+    for function in &all {
+        let parameters = function
+            .parameters
+            .iter()
+            .filter(|(_, c_type)| c_type.base != "...");
+        let parameters =
+            parameters.map(|(name, c_type)| format!("{}: {}", rust_name(name), c_type.rust()));
+        let parameters: Vec<_> = parameters.collect();
+        let path = standard.implemented.get(&function.name);
+        if path.is_none() && function.returns.base != "int" {
+            return Err(format!(
+                "{} returns no error code, so it has to be implemented",
+                function.name
+            )
+            .into());
+        }
+        let path = path.map_or(String::new(), |path| format!(" = {path}"));
+        let CType { base, .. } = &function.returns;
+        let returns = if base == "void" {
+            "()".to_owned()
+        } else {
+            function.returns.rust()
+        };
+        let (name, parameters) = (&function.name, parameters.join(", "));
+        writeln!(text, "    {name} P{name}({parameters}) -> {returns}{path};")?;
+    }
+    if let Some(unknown) = standard
+        .implemented
+        .keys()
+        .find(|name| !all.iter().any(|one| one.name == **name))
+    {
+        return Err(format!("implemented.txt: {unknown} is no function of the ABI").into());
+    }
+    text += "}\n";
+    Ok(text)
+}
+
+/// A parameter's name where it is no word of Rust's.
+fn rust_name(name: &str) -> String {
+    let name = name.to_lowercase();
+    match name.as_str() {
+        "type" => "r#type".to_owned(),
+        _ => name,
+    }
+}
