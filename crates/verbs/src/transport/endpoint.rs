@@ -3,15 +3,15 @@
 use super::buffers::Buffers;
 use super::credits::Credits;
 use super::frame_head::{HEAD, MAX_INLINE};
+use super::pair_address::PairAddress;
 use super::receive_queues::{PerPeerQueue, ReceiveQueue};
 use super::request_id::RequestId;
 use super::rx::VerbsRx;
 use super::tx::{Link, VerbsTx};
 use crate::error::{PostError, VerbsError};
 use crate::objects::{
-    Access, AddressVector, CompletionQueue, CompletionQueueOptions, Context, Gid, GlobalRoute,
-    Init, InitAttributes, Mtu, ProtectionDomain, QueueCapacity, QueuePair, ReceiveAttributes,
-    SendAttributes,
+    Access, AddressVector, CompletionQueue, CompletionQueueOptions, Context, GlobalRoute, Init,
+    InitAttributes, ProtectionDomain, QueueCapacity, QueuePair, ReceiveAttributes, SendAttributes,
 };
 use oxmpi_wire::{Limits, Peer};
 use std::collections::BTreeMap;
@@ -75,21 +75,6 @@ impl fmt::Debug for VerbsTransportError {
     }
 }
 
-/// How a peer reaches a queue pair of this rank: what the two exchange before they are connected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PairAddress {
-    /// The number of the queue pair.
-    pub number: u32,
-    /// The sequence number of its first packet: 24 bits.
-    pub sq_psn: u32,
-    /// The LID of its port; 0 on Ethernet.
-    pub lid: u16,
-    /// The global address of its port.
-    pub gid: Option<Gid>,
-    /// The longest packet of its port.
-    pub mtu: Mtu,
-}
-
 /// The body of the longest short frame where a device grants nothing inline.
 const SHORT: u32 = 64;
 
@@ -132,12 +117,8 @@ impl VerbsEndpoint {
         let buffers = match options.receive_queues[..] {
             [ReceiveQueue::PerPeer(queue)] if queue.size >= 128 => queue,
             _ => {
-                let all: Vec<_> = options
-                    .receive_queues
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect();
-                return Err(VerbsTransportError::ReceiveQueues(all.join(":")));
+                let all = ReceiveQueue::join_all(&options.receive_queues);
+                return Err(VerbsTransportError::ReceiveQueues(all));
             }
         };
         let longest = context.port(options.port)?.max_message;
@@ -196,7 +177,8 @@ impl VerbsEndpoint {
             ..InitAttributes::new(port)
         })?;
         let address = PairAddress {
-            number: pair.number(),
+            receive_queues: self.options.receive_queues.clone(),
+            numbers: vec![pair.number()],
             // No number of an earlier connection: its late packets are then out of sequence.
             sq_psn: RandomState::new().hash_one(pair.number()) as u32 & 0xff_ffff,
             lid: at.lid,
@@ -215,7 +197,7 @@ impl VerbsEndpoint {
         let offered = Offered {
             pair,
             buffers,
-            address,
+            address: address.clone(),
         };
         self.offered.insert(peer.0, offered);
         Ok(address)
@@ -245,7 +227,7 @@ impl VerbsEndpoint {
             route: there.gid.map(|gid| GlobalRoute::new(gid, gid_index)),
         };
         let mtu = address.mtu.min(there.mtu);
-        let receive = ReceiveAttributes::new(vector, there.number, there.sq_psn, mtu);
+        let receive = ReceiveAttributes::new(vector, there.numbers[0], there.sq_psn, mtu);
         let pair = pair.ready_to_receive(receive)?;
         let pair = pair.ready_to_send(SendAttributes::new(address.sq_psn))?;
         let sends = self.buffers.buffers + self.buffers.reserve;

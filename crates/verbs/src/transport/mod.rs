@@ -20,6 +20,7 @@ mod control;
 mod credits;
 mod endpoint;
 mod frame_head;
+mod pair_address;
 mod receive_queues;
 mod region_key;
 mod request_id;
@@ -28,7 +29,8 @@ mod rx;
 mod tests;
 mod tx;
 
-pub use endpoint::{PairAddress, VerbsEndpoint, VerbsOptions, VerbsTransportError};
+pub use endpoint::{VerbsEndpoint, VerbsOptions, VerbsTransportError};
+pub use pair_address::{PairAddress, PairAddressError};
 pub use receive_queues::{PerPeerQueue, ReceiveQueue, ReceiveQueueError, SharedQueue};
 pub use rx::VerbsRx;
 pub use tx::{VerbsSlot, VerbsTx};

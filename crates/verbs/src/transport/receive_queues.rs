@@ -87,6 +87,15 @@ impl ReceiveQueue {
     }
 }
 
+impl ReceiveQueue {
+    /// The setting that [`parse_all`](Self::parse_all) reads as `queues`, with all numbers.
+    #[must_use]
+    pub fn join_all(queues: &[Self]) -> String {
+        let all: Vec<_> = queues.iter().map(Self::to_string).collect();
+        all.join(":")
+    }
+}
+
 impl FromStr for ReceiveQueue {
     type Err = ReceiveQueueError;
 

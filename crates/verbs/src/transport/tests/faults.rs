@@ -157,8 +157,8 @@ impl Stranger {
         let pair = pair.init(InitAttributes::new(1)).unwrap();
         let there = endpoint.offer(A).unwrap();
         let here = crate::PairAddress {
-            number: pair.number(),
-            ..there
+            numbers: vec![pair.number()],
+            ..there.clone()
         };
         endpoint.connect(A, &here).unwrap();
         let vector = AddressVector {
@@ -170,7 +170,7 @@ impl Stranger {
         let pair = pair
             .ready_to_receive(ReceiveAttributes::new(
                 vector,
-                there.number,
+                there.numbers[0],
                 there.sq_psn,
                 there.mtu,
             ))

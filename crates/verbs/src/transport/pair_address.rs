@@ -1,0 +1,146 @@
+//! [`PairAddress`]: what two ranks tell each other before they are connected, as text.
+
+use super::receive_queues::ReceiveQueue;
+use crate::objects::{Gid, Mtu};
+use std::fmt;
+use std::str::FromStr;
+
+/// How a peer reaches the queue pairs of this rank: what the two exchange before they are connected.
+///
+/// Its text is one word without spaces, which [`FromStr`] reads:
+/// `P,128,8,4,2,7:S,2048,16,8,2;17,18;1193046;0;4096;::ffff:10.9.0.1`: the receive queues, the numbers of their queue
+/// pairs, `sq_psn`, `lid`, `mtu` in bytes and, if there is one, `gid`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PairAddress {
+    /// The receive queues of the rank.
+    pub receive_queues: Vec<ReceiveQueue>,
+    /// The number of the queue pair of each receive queue.
+    pub numbers: Vec<u32>,
+    /// The sequence number of the first packet of each: 24 bits.
+    pub sq_psn: u32,
+    /// The LID of the port; 0 on Ethernet.
+    pub lid: u16,
+    /// The global address of the port.
+    pub gid: Option<Gid>,
+    /// The longest packet of the port.
+    pub mtu: Mtu,
+}
+
+/// What is wrong with the text of a [`PairAddress`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the address of queue pairs {text:?}: {what}; expected the six fields that another rank of this version writes"
+)]
+pub struct PairAddressError {
+    text: String,
+    what: &'static str,
+}
+
+impl fmt::Display for PairAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            receive_queues,
+            numbers,
+            sq_psn,
+            lid,
+            gid,
+            mtu,
+        } = self;
+        let numbers: Vec<_> = numbers.iter().map(u32::to_string).collect();
+        let (queues, numbers) = (ReceiveQueue::join_all(receive_queues), numbers.join(","));
+        write!(f, "{queues};{numbers};{sq_psn};{lid};{};", mtu.bytes())?;
+        gid.map_or(Ok(()), |gid| write!(f, "{gid}"))
+    }
+}
+
+impl FromStr for PairAddress {
+    type Err = PairAddressError;
+
+    fn from_str(text: &str) -> Result<Self, PairAddressError> {
+        Self::parse(text).map_err(|what| PairAddressError {
+            text: text.to_owned(),
+            what,
+        })
+    }
+}
+
+impl PairAddress {
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        let fields: Vec<&str> = text.split(';').collect();
+        let [queues, numbers, sq_psn, lid, mtu, gid] = fields[..] else {
+            return Err("not six fields");
+        };
+        let receive_queues =
+            ReceiveQueue::parse_all(queues).map_err(|_| "its receive queues are none")?;
+        let numbers = numbers.split(',').map(str::parse);
+        let numbers: Vec<u32> = numbers
+            .collect::<Result<_, _>>()
+            .map_err(|_| "the numbers of its queue pairs are none")?;
+        if numbers.len() != receive_queues.len() {
+            return Err("another number of queue pairs than of receive queues");
+        }
+        let sq_psn = sq_psn.parse().ok().filter(|number: &u32| *number < 1 << 24);
+        let mtu = mtu.parse().ok().and_then(Mtu::new);
+        let gid = match gid {
+            "" => None,
+            gid => Some(gid.parse().map_err(|_| "its GID is none")?),
+        };
+        Ok(Self {
+            receive_queues,
+            numbers,
+            sq_psn: sq_psn.ok_or("its sequence number has more than 24 bits")?,
+            lid: lid.parse().map_err(|_| "its LID is none")?,
+            gid,
+            mtu: mtu.ok_or("its MTU is none of InfiniBand's")?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn an_address_reads_back(
+            numbers in prop::collection::vec(0..1u32 << 24, 2..3),
+            (sq_psn, lid, mtu) in (0..1u32 << 24, any::<u16>(), 0..5u32),
+            gid in prop::option::of(any::<u128>()),
+        ) {
+            let gid = gid.map(|bits: u128| Gid(bits.to_be_bytes()));
+            let address = PairAddress {
+                receive_queues: ReceiveQueue::parse_all("P,128:S,2048").unwrap(),
+                numbers,
+                sq_psn,
+                lid,
+                gid,
+                mtu: Mtu::new(256 << mtu).unwrap(),
+            };
+            let text = address.to_string();
+            prop_assert!(!text.contains(' '));
+            prop_assert_eq!(text.parse(), Ok(address));
+        }
+
+        #[test]
+        fn any_text_is_an_address_or_an_error(text in ".{0,60}") {
+            let _ = text.parse::<PairAddress>();
+        }
+    }
+
+    #[test]
+    fn a_wrong_address_is_named_with_the_reason() {
+        for (text, why) in [
+            ("", "not six fields"),
+            ("Q;1;1;0;4096;", "its receive queues are none"),
+            ("P,128;1,2;1;0;4096;", "another number of queue pairs"),
+            ("P,128;1;16777216;0;4096;", "more than 24 bits"),
+            ("P,128;1;1;65536;4096;", "its LID is none"),
+            ("P,128;1;1;0;1500;", "its MTU is none"),
+            ("P,128;1;1;0;4096;x", "its GID is none"),
+        ] {
+            let error = text.parse::<PairAddress>().unwrap_err().to_string();
+            assert!(error.contains(why) && error.contains(text), "{error}");
+        }
+    }
+}
