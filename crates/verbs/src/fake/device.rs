@@ -5,16 +5,18 @@
 
 mod completions;
 mod memory;
+mod shared;
 mod transfers;
 
 use self::completions::Queue;
 use self::memory::Memory;
 pub(super) use self::memory::Span;
+use self::shared::Shared;
 use super::Script;
 use crate::error::ENOMEM;
 use crate::ffi::{
-    IBV_ACCESS_LOCAL_WRITE, IBV_QP_ACCESS_FLAGS, IBV_QP_DEST_QPN, IBV_QP_RNR_RETRY, ibv_qp_attr,
-    ibv_wc,
+    IBV_ACCESS_LOCAL_WRITE, IBV_QP_ACCESS_FLAGS, IBV_QP_DEST_QPN, IBV_QP_RNR_RETRY, IBV_QPS_ERR,
+    ibv_qp_attr, ibv_wc,
 };
 use crate::objects::Completion;
 use std::collections::{BTreeMap, VecDeque};
@@ -45,6 +47,10 @@ pub(super) struct Device {
     queues: BTreeMap<usize, Queue>,
     /// Where events of completion channels are written, by the address of the C object.
     channels: BTreeMap<usize, UnixDatagram>,
+    /// Shared receive queues, by the address of the C object.
+    shared: BTreeMap<usize, Shared>,
+    /// Where asynchronous events are written.
+    events: Option<UnixDatagram>,
 }
 
 /// A queue pair.
@@ -65,7 +71,9 @@ struct Pair {
     /// Sends whose completions are not taken.
     open: u32,
     posted: VecDeque<Receive>,
-    /// Sends that wait for a receive of the peer.
+    /// The shared receive queue in place of them; 0 for none.
+    shared: usize,
+    /// Requests of which the first waits for a receive of the peer.
     waiting: VecDeque<Send>,
 }
 
@@ -103,6 +111,8 @@ impl Device {
             last_pair: 16,
             queues: BTreeMap::new(),
             channels: BTreeMap::new(),
+            shared: BTreeMap::new(),
+            events: None,
         }
     }
 
@@ -172,6 +182,7 @@ impl Device {
         &mut self,
         domain: usize,
         [sends, receives]: [usize; 2],
+        shared: usize,
         max_send_wr: u32,
         inline: u32,
     ) -> (u32, u32) {
@@ -180,6 +191,7 @@ impl Device {
             domain,
             sends,
             receives,
+            shared,
             max_send_wr,
             ..Pair::default()
         };
@@ -201,6 +213,9 @@ impl Device {
         }
         if mask & IBV_QP_RNR_RETRY != 0 {
             pair.rnr_retry = attributes.rnr_retry;
+        }
+        if attributes.qp_state == IBV_QPS_ERR {
+            self.set_broken(number);
         }
     }
 
@@ -224,30 +239,21 @@ impl Device {
         }
     }
 
-    pub(super) fn post_receive(&mut self, number: u32, receive: Receive) {
-        let Some(pair) = self
-            .pairs
-            .get_mut(&number)
-            .filter(|_| self.script.is_some())
-        else {
-            return;
+    /// Posts a receive to a queue pair; returns an errno or 0.
+    pub(super) fn post_receive(&mut self, number: u32, receive: Receive) -> c_int {
+        let is_running = self.script.is_some();
+        let Some(pair) = self.pairs.get_mut(&number).filter(|_| is_running) else {
+            return 0;
         };
         if pair.is_broken {
-            return self.complete(
-                number,
-                false,
-                completion(number, receive.id, status::WR_FLUSH_ERR),
-            );
+            let flushed = completion(number, receive.id, status::WR_FLUSH_ERR);
+            self.complete(number, false, flushed);
+        } else {
+            pair.posted.push_back(receive);
+            let peer = pair.peer;
+            self.advance(peer);
         }
-        pair.posted.push_back(receive);
-        let peer = pair.peer;
-        if let Some(waiting) = self
-            .pairs
-            .get_mut(&peer)
-            .and_then(|pair| pair.waiting.pop_front())
-        {
-            self.perform(peer, waiting);
-        }
+        0
     }
 
     /// Posts a request to a send queue; returns an errno or 0.
@@ -263,7 +269,8 @@ impl Device {
             return ENOMEM;
         }
         pair.open += 1;
-        self.perform(number, send);
+        pair.waiting.push_back(send);
+        self.advance(number);
         0
     }
 }

@@ -1,11 +1,11 @@
 //! The functions of the fake library.
 
-use super::requests::{number_of, poll_cq, post_recv, post_send, req_notify_cq};
+use super::requests::{number_of, poll_cq, post_recv, post_send, post_srq_recv, req_notify_cq};
 use super::{called, with_device};
 use crate::ffi::{
-    ibv_ah, ibv_ah_attr, ibv_async_event, ibv_comp_channel, ibv_context, ibv_cq, ibv_device,
-    ibv_device_attr, ibv_gid_entry, ibv_mr, ibv_pd, ibv_port_attr, ibv_qp, ibv_qp_attr,
-    ibv_qp_init_attr, ibv_srq, ibv_srq_attr, ibv_srq_init_attr,
+    IBV_EVENT_SRQ_LIMIT_REACHED, ibv_ah, ibv_ah_attr, ibv_async_event, ibv_comp_channel,
+    ibv_context, ibv_cq, ibv_device, ibv_device_attr, ibv_gid_entry, ibv_mr, ibv_pd, ibv_port_attr,
+    ibv_qp, ibv_qp_attr, ibv_qp_init_attr, ibv_srq, ibv_srq_attr, ibv_srq_init_attr,
 };
 use crate::library::Library;
 use std::ffi::{c_int, c_uint, c_void};
@@ -73,11 +73,6 @@ unsafe fn destroy<T>(call: &'static str, object: *mut T) -> c_int {
     called(call, format_args!(""))
 }
 
-/// A descriptor that is never readable.
-fn descriptor() -> c_int {
-    UnixDatagram::unbound().expect("a socket").into_raw_fd()
-}
-
 unsafe extern "C" fn get_device_list(count: *mut c_int) -> *mut *mut ibv_device {
     let list: *mut [*mut ibv_device; 1] = create("get_device_list", format_args!(""));
     if list.is_null() {
@@ -109,9 +104,12 @@ unsafe extern "C" fn open_device(_: *mut ibv_device) -> *mut ibv_context {
     if !context.is_null() {
         // SAFETY: the context is new.
         let context = unsafe { &mut *context };
-        context.async_fd = descriptor();
+        let (events, doorbell) = UnixDatagram::pair().expect("a socket");
+        context.async_fd = events.into_raw_fd();
+        with_device(|device| device.set_events(doorbell));
         context.ops.post_send = Some(post_send);
         context.ops.post_recv = Some(post_recv);
+        context.ops.post_srq_recv = Some(post_srq_recv);
         context.ops.poll_cq = Some(poll_cq);
         context.ops.req_notify_cq = Some(req_notify_cq);
     }
@@ -250,13 +248,11 @@ unsafe extern "C" fn get_cq_event(
     }
     // SAFETY: the channel is alive.
     let fd = unsafe { (*channel).fd };
-    // SAFETY: the channel owns the descriptor, and keeps it: the socket here is never dropped.
-    let events = ManuallyDrop::new(unsafe { UnixDatagram::from_raw_fd(fd) });
-    let mut address = [0; size_of::<usize>()];
-    if events.recv(&mut address).is_err() {
+    // SAFETY: the channel owns the descriptor.
+    let Some(address) = (unsafe { next_address(fd) }) else {
         return -1;
-    }
-    let of: *mut ibv_cq = ptr::with_exposed_provenance_mut(usize::from_ne_bytes(address));
+    };
+    let of: *mut ibv_cq = ptr::with_exposed_provenance_mut(address);
     // SAFETY: a queue is destroyed when its events are acknowledged.
     let found = unsafe { (*of).cq_context };
     // SAFETY: the caller has room for the queue.
@@ -264,6 +260,18 @@ unsafe extern "C" fn get_cq_event(
     // SAFETY: and for its key.
     unsafe { *key = found };
     0
+}
+
+/// The address of the object of the next event that `fd` announces.
+///
+/// # Safety
+/// The descriptor is an open socket.
+unsafe fn next_address(fd: c_int) -> Option<usize> {
+    // SAFETY: by the caller's word; whoever owns the descriptor keeps it, as the socket here is never dropped.
+    let events = ManuallyDrop::new(unsafe { UnixDatagram::from_raw_fd(fd) });
+    let mut address = [0; size_of::<usize>()];
+    events.recv(&mut address).ok()?;
+    Some(usize::from_ne_bytes(address))
 }
 
 unsafe extern "C" fn ack_cq_events(_: *mut ibv_cq, _: c_uint) {
@@ -284,6 +292,7 @@ unsafe extern "C" fn create_qp(
             device.create_pair(
                 domain.addr(),
                 queues,
+                attributes.srq.addr(),
                 asked.max_send_wr,
                 asked.max_inline_data,
             )
@@ -328,21 +337,60 @@ unsafe extern "C" fn destroy_ah(handle: *mut ibv_ah) -> c_int {
     unsafe { destroy("destroy_ah", handle) }
 }
 
-unsafe extern "C" fn create_srq(_: *mut ibv_pd, _: *mut ibv_srq_init_attr) -> *mut ibv_srq {
-    create("create_srq", format_args!(""))
+unsafe extern "C" fn create_srq(
+    domain: *mut ibv_pd,
+    attributes: *mut ibv_srq_init_attr,
+) -> *mut ibv_srq {
+    let queue: *mut ibv_srq = create("create_srq", format_args!(""));
+    if !queue.is_null() {
+        // SAFETY: the caller's attributes.
+        let attributes = unsafe { &*attributes };
+        // SAFETY: the queue is new.
+        unsafe { (*queue).srq_context = attributes.srq_context };
+        let (address, most) = (queue.expose_provenance(), attributes.attr.max_wr);
+        with_device(|device| device.create_shared(address, domain.addr(), most));
+    }
+    queue
 }
 
-unsafe extern "C" fn modify_srq(_: *mut ibv_srq, _: *mut ibv_srq_attr, _: c_int) -> c_int {
-    called("modify_srq", format_args!(""))
+unsafe extern "C" fn modify_srq(
+    queue: *mut ibv_srq,
+    attributes: *mut ibv_srq_attr,
+    _: c_int,
+) -> c_int {
+    let errno = called("modify_srq", format_args!(""));
+    if errno == 0 {
+        // SAFETY: the caller's attributes.
+        let limit = unsafe { (*attributes).srq_limit };
+        with_device(|device| device.arm_limit(queue.addr(), limit));
+    }
+    errno
 }
 
 unsafe extern "C" fn destroy_srq(queue: *mut ibv_srq) -> c_int {
+    with_device(|device| device.destroy_shared(queue.addr()));
     // SAFETY: made by `create_srq`.
     unsafe { destroy("destroy_srq", queue) }
 }
 
-unsafe extern "C" fn get_async_event(_: *mut ibv_context, _: *mut ibv_async_event) -> c_int {
-    called("get_async_event", format_args!(""))
+unsafe extern "C" fn get_async_event(
+    context: *mut ibv_context,
+    event: *mut ibv_async_event,
+) -> c_int {
+    if called("get_async_event", format_args!("")) != 0 {
+        return -1;
+    }
+    // SAFETY: the context is open.
+    let fd = unsafe { (*context).async_fd };
+    // SAFETY: the context owns the descriptor.
+    let Some(address) = (unsafe { next_address(fd) }) else {
+        return -1;
+    };
+    // SAFETY: the caller has room for the event.
+    let event = unsafe { &mut *event };
+    event.event_type = IBV_EVENT_SRQ_LIMIT_REACHED;
+    event.element.srq = ptr::with_exposed_provenance_mut(address);
+    0
 }
 
 unsafe extern "C" fn ack_async_event(_: *mut ibv_async_event) {

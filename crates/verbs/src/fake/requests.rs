@@ -2,7 +2,10 @@
 
 use super::device::{Payload, Receive, Send, Span};
 use super::{called, with_device};
-use crate::ffi::{IBV_SEND_INLINE, ibv_cq, ibv_qp, ibv_recv_wr, ibv_send_wr, ibv_sge, ibv_wc};
+use crate::ffi::{
+    IBV_SEND_INLINE, ibv_cq, ibv_qp, ibv_recv_wr, ibv_send_wr, ibv_sge, ibv_srq, ibv_wc,
+};
+use std::convert::identity;
 use std::ffi::c_int;
 use std::ptr;
 
@@ -62,19 +65,40 @@ pub(super) unsafe extern "C" fn post_recv(
     _: *mut *mut ibv_recv_wr,
 ) -> c_int {
     // SAFETY: the caller's request.
+    let receive = unsafe { receive("post_recv", request) };
+    receive.map_or_else(identity, |receive| {
+        with_device(|device| device.post_receive(number_of(pair), receive))
+    })
+}
+
+pub(super) unsafe extern "C" fn post_srq_recv(
+    queue: *mut ibv_srq,
+    request: *mut ibv_recv_wr,
+    _: *mut *mut ibv_recv_wr,
+) -> c_int {
+    // SAFETY: the caller's request.
+    let receive = unsafe { receive("post_srq_recv", request) };
+    receive.map_or_else(identity, |receive| {
+        with_device(|device| device.post_shared(queue.addr(), receive))
+    })
+}
+
+/// The receive of a request; the errno of `call` if that is to fail.
+///
+/// # Safety
+/// The request is one, with its segments.
+unsafe fn receive(call: &'static str, request: *const ibv_recv_wr) -> Result<Receive, c_int> {
+    // SAFETY: by the caller's word.
     let request = unsafe { &*request };
     let shown = format_args!("{} segments {}", request.wr_id, request.num_sge);
-    let errno = called("post_recv", shown);
-    if errno == 0 {
-        // SAFETY: the caller's segments.
-        let to = unsafe { spans(request.sg_list, request.num_sge) };
-        let receive = Receive {
+    match called(call, shown) {
+        0 => Ok(Receive {
             id: request.wr_id,
-            to,
-        };
-        with_device(|device| device.post_receive(number_of(pair), receive));
+            // SAFETY: by the caller's word.
+            to: unsafe { spans(request.sg_list, request.num_sge) },
+        }),
+        errno => Err(errno),
     }
-    errno
 }
 
 /// The segments of a request.

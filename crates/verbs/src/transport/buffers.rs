@@ -30,6 +30,17 @@ impl Buffers {
         })
     }
 
+    /// As [`Buffers::new`]; all are free.
+    pub(super) fn all_free(
+        domain: &ProtectionDomain,
+        count: u32,
+        size: u32,
+    ) -> Result<Self, VerbsError> {
+        let mut buffers = Self::new(domain, count, size)?;
+        buffers.free.extend(0..count);
+        Ok(buffers)
+    }
+
     /// All of a buffer.
     pub(super) fn segment(&self, buffer: u32) -> Segment<'_> {
         self.part(buffer, self.stride)

@@ -1,10 +1,10 @@
-//! What precedes the body in a buffer: the credits that a message carries back, and its header.
+//! What precedes the body in a buffer: the credits that a message carries back, its place in the order, its header.
 
 use super::credits::Grant;
 use oxmpi_wire::{Envelope, Flags, Header, HeaderError, Kind};
 
 /// Bytes before the body.
-pub(super) const HEAD: usize = 4 + Header::LEN;
+pub(super) const HEAD: usize = 8 + Header::LEN;
 
 /// The longest message that is sent inline, with its head.
 pub(super) const MAX_INLINE: usize = 256;
@@ -12,7 +12,10 @@ pub(super) const MAX_INLINE: usize = 256;
 /// The head of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FrameHead {
+    /// Of the queue by which it comes.
     pub(super) grant: Grant,
+    /// The number of the frame among all of its sender to its receiver; 0 of a credit message.
+    pub(super) sequence: u32,
     pub(super) header: Header,
 }
 
@@ -27,7 +30,8 @@ impl FrameHead {
         let mut bytes = [0; HEAD];
         let (grant, header) = bytes.split_at_mut(HEAD - Header::LEN);
         grant[..2].copy_from_slice(&self.grant.frames.to_le_bytes());
-        grant[2..].copy_from_slice(&self.grant.credit_messages.to_le_bytes());
+        grant[2..4].copy_from_slice(&self.grant.credit_messages.to_le_bytes());
+        grant[4..].copy_from_slice(&self.sequence.to_le_bytes());
         header.copy_from_slice(&self.header.bytes());
         bytes
     }
@@ -35,12 +39,13 @@ impl FrameHead {
     /// # Errors
     /// What is wrong with the header.
     pub(super) fn parse(bytes: &[u8; HEAD]) -> Result<Self, HeaderError> {
-        let [a, b, c, d, header @ ..] = bytes;
+        let [a, b, c, d, e, f, g, h, header @ ..] = bytes;
         Ok(Self {
             grant: Grant {
                 frames: u16::from_le_bytes([*a, *b]),
                 credit_messages: u16::from_le_bytes([*c, *d]),
             },
+            sequence: u32::from_le_bytes([*e, *f, *g, *h]),
             header: Header::parse(header)?,
         })
     }
@@ -53,9 +58,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_head_reads_back(frames: u16, credit_messages: u16, len: u32) {
+        fn a_head_reads_back(frames: u16, credit_messages: u16, sequence: u32, len: u32) {
             let grant = Grant { frames, credit_messages };
-            let head = FrameHead { grant, header: own_header(len as usize) };
+            let head = FrameHead { grant, sequence, header: own_header(len as usize) };
             prop_assert_eq!(FrameHead::parse(&head.bytes()), Ok(head));
         }
 

@@ -12,15 +12,20 @@
 //! A device breaks a connection over a wrong key, so a rank checks each access by the key before it posts it, and a
 //! region that is released is named to the peers that have its key.
 //!
-//! One completion queue serves all connections. A connection completes requests in the order in which they were
+//! One completion queue serves all connections. A queue pair completes requests in the order in which they were
 //! posted, so a queue beside it says what each was.
+//!
+//! A connection has a queue pair for each [`ReceiveQueue`]; frames are numbered, and handed over in order.
 
 mod buffers;
 mod control;
 mod credits;
 mod endpoint;
 mod frame_head;
+mod options;
+mod order;
 mod pair_address;
+mod queue_sizes;
 mod receive_queues;
 mod region_key;
 mod request_id;
@@ -29,7 +34,8 @@ mod rx;
 mod tests;
 mod tx;
 
-pub use endpoint::{VerbsEndpoint, VerbsOptions, VerbsTransportError};
+pub use endpoint::VerbsEndpoint;
+pub use options::{VerbsOptions, VerbsTransportError};
 pub use pair_address::{PairAddress, PairAddressError};
 pub use receive_queues::{PerPeerQueue, ReceiveQueue, ReceiveQueueError, SharedQueue};
 pub use rx::VerbsRx;

@@ -63,10 +63,83 @@ impl fmt::Debug for ReceiveQueueError {
     }
 }
 
+/// The most queues: their numbers are in requests.
+const MOST_QUEUES: usize = 255;
+
 /// The most of any number but a size: credits travel in 16 bits.
 const MOST: u32 = u16::MAX as u32;
 
+/// Bytes of the body that the largest buffers hold at least: those of the longest frame of a transport.
+const LARGEST: u32 = 128;
+
 impl ReceiveQueue {
+    /// The receive queues of openib, as a setting.
+    ///
+    /// Source: the Open MPI FAQ, as above.
+    pub const DEFAULT: &str =
+        "P,128,256,192,128:S,2048,256,128,32:S,12288,256,128,32:S,65536,256,128,32";
+
+    /// Bytes of a body that a buffer holds.
+    #[must_use]
+    pub const fn size(&self) -> u32 {
+        match self {
+            Self::PerPeer(queue) => queue.size,
+            Self::Shared(queue) | Self::Extended(queue) => queue.size,
+        }
+    }
+
+    /// Sends that a rank has in flight to one peer at most.
+    pub(super) const fn sends(&self) -> u32 {
+        match self {
+            Self::PerPeer(queue) => queue.buffers + queue.reserve,
+            Self::Shared(queue) | Self::Extended(queue) => queue.sends,
+        }
+    }
+
+    /// Buffers of a peer, or of all peers if the queue is shared.
+    pub(super) const fn buffers(&self) -> u32 {
+        match self {
+            Self::PerPeer(queue) => queue.buffers + queue.reserve,
+            Self::Shared(queue) | Self::Extended(queue) => queue.buffers,
+        }
+    }
+
+    /// Whether all peers share the buffers.
+    pub(super) const fn is_shared(&self) -> bool {
+        !matches!(self, Self::PerPeer(_))
+    }
+
+    /// Checks that `queues` are what a rank can have, whatever its device.
+    ///
+    /// # Errors
+    /// There are none or more than 255, or all have buffers of less than 128 B.
+    pub fn check_all(queues: &[Self]) -> Result<(), ReceiveQueueError> {
+        let largest = queues.iter().map(Self::size).max().unwrap_or(0);
+        if largest < LARGEST {
+            let what = format!("no buffers of {LARGEST} B or more");
+            return Err(wrong(&Self::join_all(queues), what));
+        }
+        if queues.len() > MOST_QUEUES {
+            let what = format!("{} queues, expected {MOST_QUEUES} at most", queues.len());
+            return Err(wrong(&Self::join_all(queues), what));
+        }
+        Ok(())
+    }
+
+    /// Checks that ranks with `queues` can be connected by rdmacm, which sends the first message on the first queue.
+    ///
+    /// # Errors
+    /// The first queue is not of kind `P`.
+    pub fn check_rdmacm(queues: &[Self]) -> Result<(), ReceiveQueueError> {
+        match queues {
+            [Self::PerPeer(_), ..] => Ok(()),
+            _ => {
+                let what = "connections by rdmacm need a first queue of kind P";
+                Err(wrong(&Self::join_all(queues), what))
+            }
+        }
+    }
+
     /// The receive queues of a setting, one at least.
     ///
     /// # Errors
@@ -261,6 +334,36 @@ mod tests {
             assert!(error.contains(why) || text.is_empty(), "{error}");
             assert!(
                 error.starts_with(&format!("receive queue {text:?}: ")),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn queues_that_no_rank_can_have_are_refused() {
+        let check = |text| ReceiveQueue::check_all(&ReceiveQueue::parse_all(text).unwrap());
+        assert_eq!(check("P,64:S,128"), Ok(()));
+        let error = check("P,64:S,127").unwrap_err().to_string();
+        assert!(
+            error.contains("\"P,64,8,4,2,7:S,127,16,8,2\": no buffers of 128 B"),
+            "{error}"
+        );
+        assert!(ReceiveQueue::check_all(&[]).is_err());
+        let error = check(&["P,128"; 256].join(":")).unwrap_err().to_string();
+        assert!(
+            error.contains("256 queues, expected 255 at most"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn rdmacm_needs_a_queue_of_each_peer_first() {
+        let check = |text| ReceiveQueue::check_rdmacm(&ReceiveQueue::parse_all(text).unwrap());
+        assert_eq!(check(ReceiveQueue::DEFAULT), Ok(()));
+        for text in ["S,1024,16,8,2:P,128,8,4,2,7", "X,1024,16,8,2"] {
+            let error = check(text).unwrap_err().to_string();
+            assert!(
+                error.contains(text) && error.contains("first queue of kind P"),
                 "{error}"
             );
         }

@@ -3,38 +3,65 @@
 /// A work request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestId {
-    /// Of the send queue of a peer: the oldest that has not ended.
+    /// Of a send queue: the oldest that has not ended.
     Send {
         /// The peer.
         peer: u32,
+        /// The receive queue of the peer.
+        queue: u8,
     },
-    /// A receive.
+    /// A receive for one peer.
     Receive {
         /// The peer that sends.
         peer: u32,
+        /// The receive queue.
+        queue: u8,
+        /// The buffer of its message.
+        buffer: u32,
+    },
+    /// A receive for whichever peer sends.
+    Shared {
+        /// The receive queue.
+        queue: u8,
         /// The buffer of its message.
         buffer: u32,
     },
 }
 
+/// Bits of the number of a buffer.
+const BITS: u32 = 24;
+
 impl RequestId {
     /// In place of a buffer: a queue has far fewer.
-    const SEND: u32 = u32::MAX;
+    const SEND: u32 = (1 << BITS) - 1;
+    /// In place of a peer.
+    const ANY: u32 = u32::MAX;
 
     pub(super) const fn word(self) -> u64 {
-        let (peer, buffer) = match self {
-            Self::Send { peer } => (peer, Self::SEND),
-            Self::Receive { peer, buffer } => (peer, buffer),
+        let (peer, queue, buffer) = match self {
+            Self::Send { peer, queue } => (peer, queue, Self::SEND),
+            Self::Receive {
+                peer,
+                queue,
+                buffer,
+            } => (peer, queue, buffer),
+            Self::Shared { queue, buffer } => (Self::ANY, queue, buffer),
         };
-        (peer as u64) << 32 | buffer as u64
+        (peer as u64) << 32 | (queue as u64) << BITS | buffer as u64
     }
 
     /// The reverse of [`RequestId::word`].
     pub(super) const fn from_word(word: u64) -> Self {
         let peer = (word >> 32) as u32;
-        match word as u32 {
-            Self::SEND => Self::Send { peer },
-            buffer => Self::Receive { peer, buffer },
+        let queue = (word >> BITS) as u8;
+        match (peer, word as u32 & Self::SEND) {
+            (Self::ANY, buffer) => Self::Shared { queue, buffer },
+            (peer, Self::SEND) => Self::Send { peer, queue },
+            (peer, buffer) => Self::Receive {
+                peer,
+                queue,
+                buffer,
+            },
         }
     }
 }
@@ -46,10 +73,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_id_reads_back(word: u64, peer: u32) {
+        fn an_id_reads_back(word: u64, peer in 0..u32::MAX, queue: u8, buffer in 0..1u32 << 23) {
             prop_assert_eq!(RequestId::from_word(word).word(), word);
-            let send = RequestId::Send { peer };
-            prop_assert_eq!(RequestId::from_word(send.word()), send);
+            for id in [
+                RequestId::Send { peer, queue },
+                RequestId::Receive { peer, queue, buffer },
+                RequestId::Shared { queue, buffer },
+            ] {
+                prop_assert_eq!(RequestId::from_word(id.word()), id);
+            }
         }
     }
 }

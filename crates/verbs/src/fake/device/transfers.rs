@@ -7,11 +7,42 @@ use crate::ffi::{
     IBV_WR_SEND_WITH_IMM, ibv_wc,
 };
 
+/// Whether a request takes a receive.
+fn is_message(send: &Send) -> bool {
+    matches!(send.opcode, IBV_WR_SEND | IBV_WR_SEND_WITH_IMM)
+}
+
 /// How a request ends: the status of its completion.
 type End = Result<(), u32>;
 
 impl Device {
-    pub(super) fn perform(&mut self, number: u32, send: Send) {
+    /// Performs the requests of a queue pair in order, until one waits for a receive of the peer.
+    pub(super) fn advance(&mut self, number: u32) {
+        while let Some(pair) = self.pairs.get_mut(&number)
+            && let Some(send) = pair.waiting.pop_front()
+        {
+            if self.waits(number, &send) {
+                let pair = self.pairs.get_mut(&number).expect("looked up above");
+                return pair.waiting.push_front(send);
+            }
+            self.perform(number, &send);
+        }
+    }
+
+    /// Whether a request waits, however long, for a receive of the peer.
+    fn waits(&self, number: u32, send: &Send) -> bool {
+        let pair = &self.pairs[&number];
+        let is_good = !pair.is_broken && pair.failing.is_none() && self.reaches(number);
+        is_good && is_message(send) && pair.rnr_retry == FOR_EVER && !self.has_receive(pair.peer)
+    }
+
+    /// Whether a queue pair and its peer are connected with each other.
+    fn reaches(&self, number: u32) -> bool {
+        let peer = self.pairs.get(&self.pairs[&number].peer);
+        peer.is_some_and(|peer| peer.peer == number && peer.state >= IBV_QPS_RTR && !peer.is_broken)
+    }
+
+    fn perform(&mut self, number: u32, send: &Send) {
         let (id, flags) = (send.id, send.flags);
         let pair = &self.pairs[&number];
         let peer = pair.peer;
@@ -19,20 +50,12 @@ impl Device {
             Err(status::WR_FLUSH_ERR)
         } else if let Some(status) = pair.failing {
             Err(status)
-        } else if !self
-            .pairs
-            .get(&peer)
-            .is_some_and(|peer| peer.peer == number && peer.state >= IBV_QPS_RTR)
-        {
+        } else if !self.reaches(number) {
             Err(status::RETRY_EXC_ERR)
-        } else if matches!(send.opcode, IBV_WR_SEND | IBV_WR_SEND_WITH_IMM) {
-            if self.pairs[&peer].posted.is_empty() && pair.rnr_retry == FOR_EVER {
-                let pair = self.pairs.get_mut(&number).expect("looked up above");
-                return pair.waiting.push_back(send);
-            }
-            self.message(number, peer, &send)
+        } else if is_message(send) {
+            self.message(number, peer, send)
         } else {
-            self.access(number, peer, &send)
+            self.access(number, peer, send)
         };
         if end.is_ok() && flags & IBV_SEND_SIGNALED == 0 {
             self.pairs.get_mut(&number).expect("looked up above").open -= 1;
@@ -48,9 +71,11 @@ impl Device {
     /// Moves a message to the first receive of `peer`.
     fn message(&mut self, number: u32, peer: u32, send: &Send) -> End {
         let bytes = self.gather(number, &send.payload)?;
-        let to = self.pairs.get_mut(&peer).expect("checked by `perform`");
-        let receive = to.posted.pop_front().ok_or(status::RNR_RETRY_EXC_ERR)?;
-        let domain = to.domain;
+        let receive = self.take_receive(peer);
+        let receive = receive.ok_or(status::RNR_RETRY_EXC_ERR)?;
+        let to = &self.pairs[&peer];
+        let shared = self.shared.get(&to.shared);
+        let domain = shared.map_or(to.domain, |shared| shared.domain);
         let mut arrived = completion(peer, receive.id, IBV_WC_SUCCESS);
         if self.memory.scatter(domain, &receive.to, &bytes).is_err() {
             arrived.status = status::LOC_LEN_ERR;
@@ -122,6 +147,7 @@ impl Device {
             return;
         };
         pair.is_broken = true;
+        let peer = pair.peer;
         let (receives, sends) = (
             std::mem::take(&mut pair.posted),
             std::mem::take(&mut pair.waiting),
@@ -136,6 +162,7 @@ impl Device {
                 completion(number, receive.id, status::WR_FLUSH_ERR),
             );
         }
+        self.advance(peer);
     }
 
     fn complete_send(&mut self, number: u32, id: u64, end: End) {

@@ -6,14 +6,14 @@
 //!
 //! Source: ibv_modify_qp(3), whose table for a reliable connection names the attributes of each transition.
 
-use super::QueuePair;
 use super::attributes::{InitAttributes, ReceiveAttributes, SendAttributes};
+use super::{LivePair, QueuePair};
 use crate::error::VerbsError;
 use crate::ffi::{
     IBV_QP_ACCESS_FLAGS, IBV_QP_AV, IBV_QP_DEST_QPN, IBV_QP_MAX_DEST_RD_ATOMIC,
     IBV_QP_MAX_QP_RD_ATOMIC, IBV_QP_MIN_RNR_TIMER, IBV_QP_PATH_MTU, IBV_QP_PKEY_INDEX, IBV_QP_PORT,
     IBV_QP_RETRY_CNT, IBV_QP_RNR_RETRY, IBV_QP_RQ_PSN, IBV_QP_SQ_PSN, IBV_QP_STATE, IBV_QP_TIMEOUT,
-    IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPT_RC, IBV_QPT_UD, ibv_qp_attr,
+    IBV_QPS_ERR, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPT_RC, IBV_QPT_UD, ibv_qp_attr,
 };
 use std::fmt;
 use std::marker::PhantomData;
@@ -146,6 +146,16 @@ impl QueuePair<ReadyToReceive> {
     }
 }
 
+impl QueuePair<ReadyToSend> {
+    /// Ends it: it sends and receives nothing more, and all its requests complete as flushed.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    pub fn set_error(&self) -> Result<(), VerbsError> {
+        self.live.modify("RTS to ERR", IBV_QPS_ERR, 0, "", |_| {})
+    }
+}
+
 impl<S: QueuePairState, T: TransportService> QueuePair<S, T> {
     /// The transition to `state`, whose attributes are named by `mask`, written by `fill` and shown as `shown`.
     pub(super) fn modify<N: QueuePairState>(
@@ -156,26 +166,39 @@ impl<S: QueuePairState, T: TransportService> QueuePair<S, T> {
         fill: impl FnOnce(&mut ibv_qp_attr),
     ) -> Result<QueuePair<N, T>, VerbsError> {
         let live = self.live;
+        let names = format_args!("{} to {}", S::NAME, N::NAME);
+        live.modify(names, state, mask, shown, fill)?;
+        Ok(QueuePair {
+            live,
+            kind: PhantomData,
+        })
+    }
+}
+
+impl LivePair {
+    /// The transition of these `names`.
+    fn modify(
+        &self,
+        names: impl fmt::Display,
+        state: u32,
+        mask: u32,
+        shown: impl fmt::Display,
+        fill: impl FnOnce(&mut ibv_qp_attr),
+    ) -> Result<(), VerbsError> {
         // SAFETY: every attribute is a number, of which 0 is one.
         let mut attributes = unsafe { MaybeUninit::<ibv_qp_attr>::zeroed().assume_init() };
         attributes.qp_state = state;
         fill(&mut attributes);
         let mask = (IBV_QP_STATE | mask).cast_signed();
-        let modify = live.domain.context().library().modify_qp;
+        let modify = self.domain.context().library().modify_qp;
         // SAFETY: the queue pair is alive, and the call reads the attributes only.
-        let errno = unsafe { modify(live.pair.as_ptr(), &raw mut attributes, mask) };
-        if errno != 0 {
-            let attributes = format!("{} to {}: {shown}", S::NAME, N::NAME);
-            return Err(VerbsError::new(
-                "ibv_modify_qp",
-                format!("{live:?}"),
-                attributes,
-                errno,
-            ));
+        match unsafe { modify(self.pair.as_ptr(), &raw mut attributes, mask) } {
+            0 => Ok(()),
+            errno => {
+                let attributes = format!("{names}: {shown}");
+                let object = format!("{self:?}");
+                Err(VerbsError::new("ibv_modify_qp", object, attributes, errno))
+            }
         }
-        Ok(QueuePair {
-            live,
-            kind: PhantomData,
-        })
     }
 }

@@ -7,11 +7,9 @@ use oxmpi_testkit::conformance::{KillableTransport, TestedTransport, TransportEn
 
 /// Devices and options of a suite.
 trait Kind {
-    const SCRIPT: Script = Script::GOOD;
+    const SCRIPT: Script;
 
-    fn options() -> VerbsOptions {
-        VerbsOptions::default()
-    }
+    fn options() -> VerbsOptions;
 }
 
 struct Fake<K>(K);
@@ -33,52 +31,69 @@ impl<K: Kind> KillableTransport for Fake<K> {
     }
 }
 
-/// The usual sizes.
-struct Usual;
-impl Kind for Usual {}
+/// Defines a kind for the suite.
+macro_rules! kinds {
+    ($($(#[$meta:meta])* $kind:ident = $script:expr, $options:expr;)*) => {$(
+        $(#[$meta])*
+        struct $kind;
 
-/// Two buffers, nothing inline, and pieces of 100 B: everything runs out of room often.
-struct Tight;
-impl Kind for Tight {
-    const SCRIPT: Script = Script {
-        inline: 0,
-        ..Script::GOOD
-    };
+        impl Kind for $kind {
+            const SCRIPT: Script = $script;
 
-    fn options() -> VerbsOptions {
-        VerbsOptions {
-            piece: 100,
-            ..with_queues("P,128,2")
+            fn options() -> VerbsOptions {
+                $options
+            }
         }
+    )*};
+}
+
+/// A device that grants nothing inline.
+const NOTHING_INLINE: Script = Script {
+    inline: 0,
+    ..Script::GOOD
+};
+
+/// A device whose completions are late, and out of order between queue pairs.
+const LATE: Script = Script {
+    late: Some(0x5eed),
+    inline: 40,
+    ..Script::GOOD
+};
+
+/// Pieces of `piece` bytes.
+fn in_pieces(piece: u32, queues: &str) -> VerbsOptions {
+    VerbsOptions {
+        piece,
+        ..with_queues(queues)
     }
 }
 
-/// One buffer.
-struct Single;
-impl Kind for Single {
-    fn options() -> VerbsOptions {
-        with_queues("P,1000,1")
-    }
-}
-
-/// Completions that are late, and out of order between queue pairs.
-struct Late;
-impl Kind for Late {
-    const SCRIPT: Script = Script {
-        late: Some(0x5eed),
-        inline: 40,
-        ..Script::GOOD
-    };
-
-    fn options() -> VerbsOptions {
-        VerbsOptions {
-            piece: 10_000,
-            ..with_queues("P,4096,8,6,3")
-        }
-    }
+kinds! {
+    /// The default of openib.
+    Usual = Script::GOOD, VerbsOptions::default();
+    /// Two buffers, nothing inline, and pieces of 100 B: everything runs out of room often.
+    Tight = NOTHING_INLINE, in_pieces(100, "P,128,2");
+    /// One buffer.
+    Single = Script::GOOD, with_queues("P,1000,1");
+    /// Queues of each peer only, of which a message takes the smallest.
+    Own = LATE, in_pieces(10_000, "P,4096,8,6,3:P,128,4:P,1000,2");
+    /// One shared queue.
+    Shared = Script::GOOD, with_queues("S,1000,8,4,2");
+    /// Two buffers for all peers, one send to each, nothing inline.
+    SharedTight = NOTHING_INLINE, in_pieces(100, "S,128,2,1,1");
+    /// Queues of all kinds, each of which runs out of buffers.
+    Mixed = LATE, in_pieces(10_000, "P,128,4:S,1000,8,4,2:S,4096,2,1,1");
+    /// The same on a device that is never late.
+    Prompt = NOTHING_INLINE, with_queues("P,64,2:S,128,8,4,2:S,4096,4,2,4");
 }
 
 oxmpi_testkit::conformance!(usual, Fake<Usual>, killable);
 oxmpi_testkit::conformance!(tight, Fake<Tight>, killable);
 oxmpi_testkit::conformance!(single, Fake<Single>, killable);
-oxmpi_testkit::conformance!(late, Fake<Late>, killable);
+oxmpi_testkit::conformance!(own, Fake<Own>, killable);
+// A rank with shared queues only is told of a loss by what it sends, or by whoever watches the processes: no receive of
+// its own is flushed.
+oxmpi_testkit::conformance!(shared, Fake<Shared>);
+oxmpi_testkit::conformance!(shared_tight, Fake<SharedTight>);
+oxmpi_testkit::conformance!(mixed, Fake<Mixed>, killable);
+oxmpi_testkit::conformance!(prompt, Fake<Prompt>, killable);

@@ -6,11 +6,11 @@ use crate::objects::{
     Access as DeviceAccess, AddressVector, CompletionQueueOptions, InitAttributes, MemoryRegion,
     Payload, QueueCapacity, QueuePair, ReadyToSend, ReceiveAttributes, SendAttributes, SendFlags,
 };
+use crate::transport::VerbsEndpoint;
 use crate::transport::control::Control;
 use crate::transport::credits::Grant;
 use crate::transport::frame_head::{FrameHead, own_header};
 use crate::transport::region_key::RegionKey;
-use crate::transport::{ReceiveQueue, VerbsEndpoint, VerbsOptions};
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{
@@ -201,6 +201,7 @@ fn a_peer_that_breaks_the_protocol_is_lost() {
     let head = |grant, len| {
         FrameHead {
             grant,
+            sequence: 0,
             header: own_header(len),
         }
         .bytes()
@@ -209,6 +210,7 @@ fn a_peer_that_breaks_the_protocol_is_lost() {
     let none = Grant::default();
     let frame = FrameHead {
         grant: none,
+        sequence: 0,
         header: eager(1, 3),
     }
     .bytes();
@@ -217,7 +219,7 @@ fn a_peer_that_breaks_the_protocol_is_lost() {
     assert_eq!((log.frames.len(), log.lost.len()), (1, 0));
     let with_body = |head: Vec<u8>, len| [head, vec![9; len]].concat();
     for (message, rule) in [
-        (vec![0xff; 30], "a frame whose header is none"),
+        (vec![0xff; 34], "a frame whose header is none"),
         (
             frame.to_vec(),
             "a frame of another length than its header says",
@@ -269,12 +271,14 @@ fn more_requests_than_a_rank_may_have_lose_it() {
         width: Width::Bits64,
         atomic: Atomic::Fetch,
     };
-    let head = FrameHead {
-        grant: Grant::default(),
-        header: own_header(Control::LEN),
-    }
-    .bytes();
-    let message = [&head[..], &request.bytes()].concat();
+    let message = |sequence| {
+        let head = FrameHead {
+            grant: Grant::default(),
+            sequence,
+            header: own_header(Control::LEN),
+        };
+        [&head.bytes()[..], &request.bytes()].concat()
+    };
     for id in 0..30 {
         // Answers and credit messages arrive; no credit goes back.
         let buffer = [stranger.region.segment(0..128)];
@@ -285,7 +289,12 @@ fn more_requests_than_a_rank_may_have_lose_it() {
     while log.lost.is_empty() {
         stranger
             .pair
-            .post_send(99, Payload::Inline(&message), None, SendFlags::empty())
+            .post_send(
+                99,
+                Payload::Inline(&message(requests)),
+                None,
+                SendFlags::empty(),
+            )
             .unwrap();
         settle(&mut [&mut stranger.end], &mut log);
         requests += 1;
@@ -361,23 +370,29 @@ fn a_message_without_a_receive_fails_or_waits() {
     }
 }
 
+/// What a rank cannot have, and what it cannot have beside a peer, is refused with both sides.
 #[test]
-fn queues_of_later_versions_are_refused() {
+fn wrong_queues_are_refused_with_both_sides() {
     let context = device(Script::GOOD);
-    for queues in ["P,100", "S,1024", "P,128:P,1024"] {
-        let error = VerbsEndpoint::open(&context, 2, with_queues(queues))
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains("this version needs one queue of kind P"),
-            "{error}"
-        );
-    }
-    let none = VerbsOptions {
-        receive_queues: Vec::<ReceiveQueue>::new(),
-        ..VerbsOptions::default()
-    };
-    assert!(VerbsEndpoint::open(&context, 2, none).is_err());
+    let open = |queues| VerbsEndpoint::open(&context, 2, with_queues(queues));
+    let error = open("P,100").unwrap_err().to_string();
+    assert!(error.contains("no buffers of 128 B"), "{error}");
+    let error = open("X,1024:X,4096").unwrap_err().to_string();
+    let sides = "receive queues X,1024,16,8,2:X,4096,16,8,2 need XRC";
+    assert!(
+        error.contains(sides) && error.contains("fake0 has none"),
+        "{error}"
+    );
+
+    let mut here = open("P,128:S,1024").unwrap();
+    let there = open("P,128:S,1024,32").unwrap().offer(A).unwrap();
+    here.offer(B).unwrap();
+    let error = here.connect(B, &there).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "this rank has the receive queues P,128,8,4,2,7:S,1024,16,8,2, peer 1 has \
+         P,128,8,4,2,7:S,1024,32,16,4; all ranks of a job need the same"
+    );
 }
 
 /// A rank sleeps on the channel, and a frame wakes it.
@@ -390,7 +405,7 @@ fn a_frame_makes_the_wait_object_readable() {
         let mut readable = false;
         rx.watch(&mut |fd| {
             let found = oxmpi_os::socket::readable(&[fd], std::time::Instant::now());
-            readable = found.is_ok();
+            readable |= found.is_ok();
         });
         readable
     };

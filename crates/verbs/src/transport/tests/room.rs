@@ -254,8 +254,8 @@ fn the_short_path_reaches_as_far_as_the_device_grants() {
     for (granted, asked, queues, short) in [
         (0, 128, "P,4096", 64),
         (40, 128, "P,4096", 64),
-        (256, 128, "P,4096", 108),
-        (1000, 1000, "P,4096", 236),
+        (256, 128, "P,4096", 104),
+        (1000, 1000, "P,4096", 232),
         (256, 256, "P,128", 128),
     ] {
         let context = device(Script {

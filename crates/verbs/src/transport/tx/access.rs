@@ -6,8 +6,8 @@
 //! ```
 
 use super::VerbsTx;
-use super::link::Posted;
 use super::operations::{Operation, OperationKind};
+use super::pair::Posted;
 use crate::error::PostError;
 use crate::objects::{CompletionError, Payload, RemoteAddress, SendFlags};
 use crate::transport::control::Control;
@@ -112,9 +112,10 @@ impl VerbsTx {
 
     /// Posts reads and writes of the operations with `peer`, as many as its queue takes.
     pub(super) fn post_pieces(&mut self, peer: u32) {
+        let queue = self.queues.of_accesses();
         while let Some(link) = &self.links[peer as usize]
             && let Some(&index) = link.pending.front()
-            && link.takes_access()
+            && link.pairs[queue as usize].takes_access()
         {
             let operation = self.operations.open[index];
             let len = (operation.len - operation.posted).min(self.piece.into());
@@ -129,7 +130,7 @@ impl VerbsTx {
             operation.in_flight += 1;
             let is_last = operation.posted == operation.len;
             let link = self.link(peer);
-            link.accessed(index);
+            link.pair(queue).accessed(index);
             if is_last {
                 link.pending.pop_front();
             }
@@ -138,15 +139,16 @@ impl VerbsTx {
 
     /// Posts the next `len` bytes of an operation.
     fn post_piece(&self, operation: &Operation, len: u64) -> Result<(), PostError> {
+        let queue = self.queues.of_accesses();
         let link = self.links[operation.peer as usize].as_ref();
-        let pair = link.and_then(|link| link.pair.as_ref());
+        let pair = link.and_then(|link| link.pairs[queue as usize].pair.as_ref());
         let Some((pair, region)) = pair.zip(self.registered(operation.region)) else {
             return Ok(());
         };
         let at = (operation.at + operation.posted) as usize;
         let here = [region.segment(at..at + len as usize)];
         let peer = operation.peer;
-        let id = RequestId::Send { peer }.word();
+        let id = RequestId::Send { peer, queue }.word();
         let there = |start: RemoteAddress| RemoteAddress {
             address: start.address + operation.posted,
             ..start
@@ -184,9 +186,9 @@ impl VerbsTx {
     }
 
     /// Ends the operation whose access the peer's device has refused, and which has thereby broken the connection.
-    pub(super) fn end_refused(&mut self, peer: u32, why: &CompletionError) {
+    pub(super) fn end_refused(&mut self, peer: u32, queue: u8, why: &CompletionError) {
         if why.name() == "IBV_WC_REM_ACCESS_ERR"
-            && let Some(Posted::Access { operation }) = self.link(peer).oldest()
+            && let Some(Posted::Access { operation }) = self.link(peer).pair(queue).oldest()
         {
             let link = self.link(peer);
             link.pending.retain(|pending| *pending != operation);

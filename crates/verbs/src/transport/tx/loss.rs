@@ -1,8 +1,7 @@
 //! How a peer is lost.
 
 use super::VerbsTx;
-use super::link::Posted;
-use crate::error::{PostError, VerbsError};
+use crate::error::PostError;
 use crate::objects::CompletionError;
 use oxmpi_wire::Fault;
 
@@ -22,20 +21,20 @@ impl VerbsTx {
             return;
         }
         link.lost = Some(why);
-        link.pair = None;
         link.pending.clear();
         link.waiting.clear();
-        while let Some(posted) = self.link(peer).done() {
-            if let Posted::Message {
-                released: Some(region),
-                ..
-            } = posted
-            {
-                self.leave(region);
+        let mut released = Vec::new();
+        for (pair, shared) in link.pairs.iter_mut().zip(&mut self.shared) {
+            released.extend(pair.released());
+            // Requests of a queue pair that stays free their buffers when they complete.
+            if !pair.end() {
+                while pair.done(shared.as_mut()).is_some() {}
             }
         }
+        released.into_iter().for_each(|region| self.leave(region));
         self.end_operations(peer, why);
-        self.peers_awaiting_room.retain(|waiting| *waiting != peer);
+        self.peers_awaiting_room
+            .retain(|(waiting, _)| *waiting != peer);
         self.losses.push_back((peer, why));
         tracing::info!(peer, %why, "connection lost");
     }
@@ -58,7 +57,7 @@ impl VerbsTx {
 
     /// Loses all peers: the completion queue has failed.
     #[cold]
-    pub(in crate::transport) fn device_failed(&mut self, error: &VerbsError) {
+    pub(in crate::transport) fn device_failed(&mut self, error: &dyn std::fmt::Display) {
         tracing::debug!(%error, "a device failed");
         for peer in 0..self.links.len() as u32 {
             self.lose(peer, Fault::Refused("the device gives no completions"));

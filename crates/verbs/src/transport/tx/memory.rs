@@ -201,18 +201,15 @@ impl VerbsTx {
     /// Tells `peer` that the key of a region is void. Where that can be sent at once, the region is released when it
     /// has arrived: a wrong key breaks the connection.
     fn announce_release(&mut self, peer: u32, id: RegionId) {
-        let Some(link) = self.links[peer as usize]
-            .as_mut()
-            .filter(|link| link.lost.is_none())
-        else {
+        if self.is_lost(peer) {
             return;
-        };
+        }
         let control = Control::Released { region: id };
-        if link.takes_frame() {
+        if self.takes_frame(peer, self.queues.of_control()) {
             self.regions.enter(id);
             self.send_control(peer, &control);
         } else {
-            link.waiting.push_back(control);
+            self.link(peer).waiting.push_back(control);
         }
     }
 

@@ -5,16 +5,20 @@ mod link;
 mod loss;
 mod memory;
 mod operations;
+mod pair;
 
 pub(super) use self::link::Link;
+pub(super) use self::pair::Pair;
 
-use self::link::Posted;
 use self::memory::Note;
 use self::operations::Operations;
+use self::pair::Posted;
 use super::OPERATIONS;
+use super::buffers::Buffers;
 use super::control::Control;
 use super::credits::Credits;
 use super::frame_head::{FrameHead, HEAD, MAX_INLINE, own_header};
+use super::queue_sizes::QueueSizes;
 use super::request_id::RequestId;
 use crate::objects::{Completion, ProtectionDomain, Segment};
 use oxmpi_os::RawBytes;
@@ -27,14 +31,17 @@ use std::fmt;
 pub struct VerbsTx {
     // Dropped first: devices then reach no memory of the regions below.
     links: Vec<Option<Box<Link>>>,
+    /// Buffers of messages to any peer that are not sent inline, by queue; `None` where each peer has its own.
+    shared: Vec<Option<Buffers>>,
+    queues: QueueSizes,
     domain: ProtectionDomain,
     limits: Limits,
     /// Bytes that one request reads or writes at most.
     piece: u32,
     regions: Regions<RawBytes, Note>,
     operations: Operations,
-    /// Peers for which a call has returned [`Busy`].
-    peers_awaiting_room: Vec<u32>,
+    /// Peers for which a call has returned [`Busy`], and the queue by which it would have sent.
+    peers_awaiting_room: Vec<(u32, u8)>,
     completions: VecDeque<(Token, Result<(), Fault>)>,
     losses: VecDeque<(u32, Fault)>,
 }
@@ -48,9 +55,18 @@ impl fmt::Debug for VerbsTx {
 }
 
 impl VerbsTx {
-    pub(super) fn new(domain: ProtectionDomain, peers: u32, limits: Limits, piece: u32) -> Self {
+    pub(super) fn new(
+        domain: ProtectionDomain,
+        peers: u32,
+        queues: QueueSizes,
+        shared: Vec<Option<Buffers>>,
+        limits: Limits,
+        piece: u32,
+    ) -> Self {
         Self {
             links: (0..peers).map(|_| None).collect(),
+            shared,
+            queues,
             domain,
             limits,
             piece,
@@ -66,6 +82,11 @@ impl VerbsTx {
         self.links[peer as usize] = Some(Box::new(link));
     }
 
+    /// The receive queues.
+    pub(super) const fn queues(&self) -> &QueueSizes {
+        &self.queues
+    }
+
     /// The connection to `peer`.
     ///
     /// # Panics
@@ -77,53 +98,79 @@ impl VerbsTx {
             .expect("a peer that was connected")
     }
 
-    pub(super) fn credits(&mut self, peer: u32) -> &mut Credits {
-        &mut self.link(peer).credits
+    /// Flow control of a queue of `peer`; `None` if the queue is shared.
+    pub(super) fn credits(&mut self, peer: u32, queue: u8) -> Option<&mut Credits> {
+        self.link(peer).pair(queue).credits.as_mut()
     }
 
-    /// Notes that a call returns [`Busy`] for `peer`, so that the sink gets [`Sink::room`] later.
+    /// Notes that a call returns [`Busy`] for `peer`, since the queue has no room or no operation can start, so that
+    /// the sink gets [`Sink::room`] later.
     #[cold]
-    fn refuse(&mut self, peer: u32) -> Busy {
-        if !self.peers_awaiting_room.contains(&peer) {
-            self.peers_awaiting_room.push(peer);
+    fn refuse(&mut self, peer: u32, queue: u8) -> Busy {
+        let awaiting = &mut self.peers_awaiting_room;
+        match awaiting.iter_mut().find(|(waiting, _)| *waiting == peer) {
+            Some((_, last)) => *last = queue,
+            None => awaiting.push((peer, queue)),
         }
         Busy
     }
 
-    /// Checks that a frame can be sent to `peer`. A lost one takes any.
+    /// Whether the sink can send a frame to `peer` by a queue.
     #[inline]
-    fn admit(&mut self, peer: u32, len: u32) -> Result<(), Busy> {
+    fn takes_frame(&self, peer: u32, queue: u8) -> bool {
+        let link = self.links[peer as usize].as_ref();
+        link.is_some_and(|link| link.takes_frame(queue, self.shared[queue as usize].as_ref()))
+    }
+
+    /// The queue by which a frame of `len` bytes can be sent to `peer` now. A lost one takes any.
+    #[inline]
+    fn admit(&mut self, peer: u32, len: u32) -> Result<u8, Busy> {
         let max = self.limits.frame;
         assert!(len <= max, "a frame of {len} B; the longest has {max} B");
+        let queue = self.queues.smallest(len);
+        if self.takes_frame(peer, queue) {
+            return Ok(queue);
+        }
         match &self.links[peer as usize] {
-            Some(link) if link.lost.is_some() || link.takes_frame() => Ok(()),
-            _ => Err(self.refuse(peer)),
+            Some(link) if link.lost.is_some() => Ok(queue),
+            _ => Err(self.refuse(peer, queue)),
         }
     }
 
-    /// Sends the frame whose body is in the next staged buffer of `peer`.
-    fn send_staged(&mut self, peer: u32, header: &Header, released: Option<RegionId>) {
-        let link = self.link(peer);
-        if link.lost.is_none() {
-            let grant = link.credits.send_frame();
-            let head = FrameHead {
-                grant,
-                header: *header,
-            };
-            let posted = link.send_staged(peer, head, released);
-            self.check(peer, posted);
+    /// Writes to the body of the frame that is staged next for a queue of `peer`.
+    fn stage(&mut self, peer: u32, queue: u8, at: usize, bytes: &[u8]) {
+        if let Some(link) = &self.links[peer as usize] {
+            let shared = self.shared[queue as usize].as_ref();
+            link.pairs[queue as usize].stage(shared, HEAD + at, bytes);
         }
+    }
+
+    /// Sends the frame whose body is staged next for a queue of `peer`.
+    fn send_staged(&mut self, peer: u32, queue: u8, header: &Header, released: Option<RegionId>) {
+        let shared = self.shared[queue as usize].as_mut();
+        let link = self.links[peer as usize].as_mut();
+        let Some(link) = link.filter(|link| link.lost.is_none()) else {
+            return;
+        };
+        let sequence = link.number();
+        let pair = link.pair(queue);
+        let head = FrameHead {
+            grant: pair.send_frame(),
+            sequence,
+            header: *header,
+        };
+        let posted = pair.send_staged_frame(shared, &head, released);
+        self.check(peer, posted);
     }
 
     fn send_control(&mut self, peer: u32, control: &Control) {
-        let bytes = control.bytes();
-        let link = self.link(peer);
-        link.staging.write(link.next_staged(), HEAD, &bytes);
+        let (bytes, queue) = (control.bytes(), self.queues.of_control());
+        self.stage(peer, queue, 0, &bytes);
         let released = match control {
             Control::Released { region } => Some(*region),
             _ => None,
         };
-        self.send_staged(peer, &own_header(bytes.len()), released);
+        self.send_staged(peer, queue, &own_header(bytes.len()), released);
     }
 
     /// Answers a request of `peer` as soon as there is room.
@@ -143,39 +190,52 @@ impl VerbsTx {
 
     /// Sends and posts to `peer` what has waited for room.
     pub(super) fn advance(&mut self, peer: u32) {
-        while self.link(peer).can_send()
-            && let Some(control) = self.link(peer).waiting.pop_front()
+        let queue = self.queues.of_control();
+        while let Some(link) = &mut self.links[peer as usize]
+            && link.can_send(queue, self.shared[queue as usize].as_ref())
+            && let Some(control) = link.waiting.pop_front()
         {
             self.send_control(peer, &control);
         }
         self.post_pieces(peer);
-        let link = self.link(peer);
-        let posted = link.send_credit_message(peer);
-        self.check(peer, posted);
+        for queue in 0..self.queues.count() {
+            let posted = self.link(peer).pair(queue).send_credit_message();
+            self.check(peer, posted);
+        }
     }
 
-    /// Counts the end of the oldest request of the send queue of `peer`.
-    pub(super) fn sent(&mut self, peer: u32, completion: &Completion) {
-        if self.is_lost(peer) {
+    /// Counts the end of the oldest request of the send queue of a queue pair of `peer`.
+    pub(super) fn sent(&mut self, peer: u32, queue: u8, completion: &Completion) {
+        let shared = self.shared[queue as usize].as_mut();
+        let Some(link) = &mut self.links[peer as usize] else {
+            return;
+        };
+        if link.lost.is_some() {
+            link.pair(queue).done(shared);
             return;
         }
         if let Err(why) = completion.result() {
-            self.end_refused(peer, &why);
+            self.end_refused(peer, queue, &why);
             return self.broken(peer, &why);
         }
-        match self.link(peer).done() {
-            Some(Posted::Message { released, .. }) => {
+        match link.pair(queue).done(shared) {
+            Some(Posted::Frame { released, .. }) => {
+                link.frame_ended();
                 released.into_iter().for_each(|region| self.leave(region));
             }
             Some(Posted::Access { operation }) => self.piece_ended(operation),
-            None => {}
+            Some(Posted::Credits { .. }) | None => {}
         }
         self.advance(peer);
     }
 
-    pub(super) fn post_receive(&mut self, peer: u32, buffer: u32, to: &[Segment<'_>]) {
-        if let Some(pair) = &self.link(peer).pair {
-            let id = RequestId::Receive { peer, buffer };
+    pub(super) fn post_receive(&mut self, peer: u32, queue: u8, buffer: u32, to: &[Segment<'_>]) {
+        if let Some(pair) = &self.link(peer).pair(queue).pair {
+            let id = RequestId::Receive {
+                peer,
+                queue,
+                buffer,
+            };
             let posted = pair.post_receive(id.word(), to);
             self.check(peer, posted);
         }
@@ -203,9 +263,8 @@ impl VerbsTx {
 
     /// The peer awaiting room at index `at`, removed from the list, if there is room for it now.
     fn take_unblocked(&mut self, at: usize) -> Option<u32> {
-        let &peer = self.peers_awaiting_room.get(at)?;
-        let link = self.links[peer as usize].as_ref()?;
-        if !link.takes_frame() || !self.has_operation_room() {
+        let &(peer, queue) = self.peers_awaiting_room.get(at)?;
+        if !self.takes_frame(peer, queue) || !self.has_operation_room() {
             return None;
         }
         self.peers_awaiting_room.swap_remove(at);
@@ -222,6 +281,7 @@ impl VerbsTx {
 pub struct VerbsSlot<'a> {
     tx: &'a mut VerbsTx,
     to: u32,
+    queue: u8,
     header: Header,
     /// Bytes of the body so far.
     len: usize,
@@ -234,9 +294,7 @@ impl Put for VerbsSlot<'_> {
 
     fn put(&mut self, bytes: &[u8]) {
         assert!(bytes.len() <= self.room(), "more than there is room for");
-        let link = self.tx.link(self.to);
-        link.staging
-            .write(link.next_staged(), HEAD + self.len, bytes);
+        self.tx.stage(self.to, self.queue, self.len, bytes);
         self.len += bytes.len();
     }
 }
@@ -244,7 +302,7 @@ impl Put for VerbsSlot<'_> {
 impl Slot for VerbsSlot<'_> {
     fn send(self) {
         assert_eq!(self.room(), 0, "the frame is not full");
-        self.tx.send_staged(self.to, &self.header, None);
+        self.tx.send_staged(self.to, self.queue, &self.header, None);
     }
 }
 
@@ -277,9 +335,9 @@ impl Tx for VerbsTx {
     /// goes by [`Tx::frame`].
     fn short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
         let (len, peer) = (head.len as usize, to.0);
-        self.admit(peer, head.len)?;
+        let queue = self.admit(peer, head.len)?;
         let link = self.link(peer);
-        if link.lost.is_some() || !link.inlines(HEAD + len) {
+        if link.lost.is_some() || !link.pair(queue).inlines(HEAD + len) {
             return self.whole(to, head, body);
         }
         let mut message = InlineMessage {
@@ -287,23 +345,26 @@ impl Tx for VerbsTx {
             len: HEAD,
         };
         body.drain(0, len, &mut message);
-        let grant = link.credits.send_frame();
+        let sequence = link.number();
+        let pair = link.pair(queue);
         let head = FrameHead {
-            grant,
+            grant: pair.send_frame(),
+            sequence,
             header: *head,
         };
         message.bytes[..HEAD].copy_from_slice(&head.bytes());
-        let posted = link.send_inline(peer, &message.bytes[..message.len]);
+        let posted = pair.send_inline_frame(sequence, &message.bytes[..message.len]);
         self.check(peer, posted);
         Ok(())
     }
 
     fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<VerbsSlot<'_>, Busy> {
         debug_assert_eq!(head.len as usize, len, "the header says the body's length");
-        self.admit(to.0, head.len)?;
+        let queue = self.admit(to.0, head.len)?;
         Ok(VerbsSlot {
             tx: self,
             to: to.0,
+            queue,
             header: *head,
             len: 0,
         })

@@ -72,11 +72,11 @@ impl VerbsTx {
     /// Checks that an operation with `peer` can start. Says why the peer is lost, if it is.
     fn operation_room(&mut self, peer: u32) -> Result<Option<Fault>, Busy> {
         if !self.has_operation_room() {
-            return Err(self.refuse(peer));
+            return Err(self.refuse(peer, self.queues.of_control()));
         }
         match &self.links[peer as usize] {
             Some(link) => Ok(link.lost),
-            None => Err(self.refuse(peer)),
+            None => Err(self.refuse(peer, self.queues.of_control())),
         }
     }
 

@@ -1,0 +1,146 @@
+//! [`Order`]: the order of the frames of one peer, which come by several queue pairs.
+//!
+//! A queue pair keeps the order of its own messages only. So the sender numbers its frames, and a frame that comes
+//! before an earlier one waits here. Its buffer is free at once: a frame that is late never waits for a buffer that
+//! holds a later one.
+//!
+//! The sender has frames of at most [`WINDOW`] successive numbers in flight. Those that have arrived and are not polled
+//! are in buffers, so no frame is further ahead than the window and all buffers.
+
+use oxmpi_wire::Header;
+use std::collections::BTreeMap;
+
+/// Successive numbers from the oldest frame that is in flight on.
+pub(super) const WINDOW: u32 = 256;
+
+/// A frame that waits for an earlier one.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) header: Header,
+    pub(super) body: Vec<u8>,
+}
+
+/// The frames of a peer in order.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// The number of the next one.
+    next: u32,
+    /// The most that a number is ahead.
+    most: u32,
+    /// Frames that wait, by number.
+    held: BTreeMap<u32, Held>,
+}
+
+/// What to do with a frame that has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It is the next one.
+    Next,
+    /// It is early: [hold](Order::hold) it.
+    Early,
+}
+
+impl Order {
+    /// That of a new connection whose receiver has so many buffers.
+    pub(super) const fn new(buffers: u32) -> Self {
+        Self {
+            next: 0,
+            most: WINDOW.saturating_add(buffers),
+            held: BTreeMap::new(),
+        }
+    }
+
+    /// The place of the frame `number`, which counts as taken if it is the next one.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
+    #[inline]
+    pub(super) fn place(&mut self, number: u32) -> Result<Place, &'static str> {
+        match number.wrapping_sub(self.next) {
+            0 => {
+                self.next = self.next.wrapping_add(1);
+                Ok(Place::Next)
+            }
+            ahead if ahead > self.most => Err("a frame that came before, or far too early"),
+            _ if self.held.contains_key(&number) => Err("a frame that came before"),
+            _ => Ok(Place::Early),
+        }
+    }
+
+    /// Keeps a frame whose place is [`Place::Early`].
+    pub(super) fn hold(&mut self, number: u32, held: Held) {
+        self.held.insert(number, held);
+    }
+
+    /// Whether the next frame waits here.
+    #[inline]
+    pub(super) fn has_next(&self) -> bool {
+        !self.held.is_empty() && self.held.contains_key(&self.next)
+    }
+
+    /// Takes the next frame if it waits here.
+    pub(super) fn take_next(&mut self) -> Option<Held> {
+        let held = self.held.remove(&self.next)?;
+        self.next = self.next.wrapping_add(1);
+        Some(held)
+    }
+
+    /// Forgets the frames that wait.
+    pub(super) fn clear(&mut self) {
+        self.held.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::frame_head::own_header;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn held(number: u32) -> Held {
+        Held {
+            header: own_header(0),
+            body: number.to_le_bytes().to_vec(),
+        }
+    }
+
+    proptest! {
+        /// Frames in any order within the window leave in theirs, also where the numbers wrap.
+        #[test]
+        fn frames_leave_in_order(start: u32, keys in prop::collection::vec(0..100u32, 1..400)) {
+            let mut order = Order { next: start, ..Order::new(0) };
+            // A shuffle in which no frame comes more than about 100 places early.
+            let mut arrivals: Vec<(u32, u32)> = (0..).zip(&keys).map(|(at, key)| (at + key, at)).collect();
+            arrivals.sort_unstable();
+            let mut left = Vec::new();
+            for (_, at) in arrivals {
+                let number = start.wrapping_add(at);
+                match order.place(number) {
+                    Ok(Place::Next) => left.push(at),
+                    Ok(Place::Early) => order.hold(number, held(at)),
+                    Err(why) => prop_assert!(false, "{}", why),
+                }
+                while order.has_next() {
+                    let body = order.take_next().unwrap().body;
+                    left.push(u32::from_le_bytes(body.try_into().unwrap()));
+                }
+            }
+            prop_assert_eq!(left, (0..keys.len() as u32).collect::<Vec<_>>());
+            prop_assert!(order.take_next().is_none());
+        }
+    }
+
+    #[test]
+    fn frames_that_came_before_or_too_early_are_refused() {
+        let mut order = Order::new(10);
+        assert_eq!(order.place(0), Ok(Place::Next));
+        assert!(order.place(0).is_err(), "it came before");
+        assert_eq!(order.place(1 + WINDOW + 10), Ok(Place::Early));
+        assert!(order.place(2 + WINDOW + 10).is_err(), "too early");
+        assert_eq!(order.place(5), Ok(Place::Early));
+        order.hold(5, held(5));
+        assert!(order.place(5).is_err(), "it waits");
+        order.clear();
+        assert_eq!(order.place(5), Ok(Place::Early));
+    }
+}

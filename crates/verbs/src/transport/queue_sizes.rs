@@ -1,0 +1,72 @@
+//! [`QueueSizes`]: which receive queue a message takes.
+
+use super::control::Control;
+use super::receive_queues::ReceiveQueue;
+
+/// The receive queues of a rank by the size of their buffers.
+#[derive(Debug)]
+pub(super) struct QueueSizes {
+    /// Bytes of a body, and the queue, the smallest first.
+    by_size: Vec<(u32, u8)>,
+    accesses: u8,
+}
+
+impl QueueSizes {
+    /// Those of [checked](ReceiveQueue::check_all) queues.
+    pub(super) fn new(queues: &[ReceiveQueue]) -> Self {
+        let sizes = queues.iter().map(ReceiveQueue::size);
+        let mut by_size: Vec<(u32, u8)> = sizes.zip(0..).collect();
+        by_size.sort_unstable();
+        // Of a queue pair that takes receives from a shared queue, some are lost if accesses end it.
+        let own = queues.iter().position(|queue| !queue.is_shared());
+        Self {
+            by_size,
+            accesses: own.unwrap_or(0) as u8,
+        }
+    }
+
+    /// The queue of the smallest buffers that hold a body of `len` bytes.
+    ///
+    /// # Panics
+    /// If none does.
+    #[inline]
+    pub(super) fn smallest(&self, len: u32) -> u8 {
+        let found = self.by_size.iter().find(|(size, _)| *size >= len);
+        found.expect("the longest frame fits the largest buffers").1
+    }
+
+    /// The queue of the transport's own frames.
+    pub(super) fn of_control(&self) -> u8 {
+        self.smallest(Control::LEN as u32)
+    }
+
+    /// The queue by whose queue pair memory is read and written.
+    pub(super) const fn of_accesses(&self) -> u8 {
+        self.accesses
+    }
+
+    pub(super) fn count(&self) -> u8 {
+        self.by_size.len() as u8
+    }
+
+    /// Bytes of the largest body.
+    pub(super) fn largest(&self) -> u32 {
+        self.by_size.last().map_or(0, |(size, _)| *size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_takes_the_smallest_buffers_that_hold_it() {
+        let queues = ReceiveQueue::parse_all("S,4096:P,128:S,2048:P,32").unwrap();
+        let sizes = QueueSizes::new(&queues);
+        for (len, queue) in [(0, 3), (32, 3), (33, 1), (128, 1), (129, 2), (4096, 0)] {
+            assert_eq!(sizes.smallest(len), queue, "{len} B");
+        }
+        assert_eq!(sizes.largest(), 4096);
+        assert_eq!((sizes.of_control(), sizes.of_accesses()), (1, 1));
+    }
+}

@@ -1,0 +1,36 @@
+//! [`Incoming`]: what comes from one peer.
+
+use super::SharedReceives;
+use crate::transport::buffers::Buffers;
+use crate::transport::order::Order;
+
+/// The receiving half of the connection to one peer.
+#[derive(Debug)]
+pub(in crate::transport) struct Incoming {
+    /// By receive queue: buffers that are posted to the peer's own queue pair; `None` if the queue is shared.
+    own: Vec<Option<Buffers>>,
+    pub(super) order: Order,
+}
+
+impl Incoming {
+    pub(in crate::transport) const fn new(own: Vec<Option<Buffers>>, order: Order) -> Self {
+        Self { own, order }
+    }
+
+    /// The buffers of a queue of the peer's own, or those that all peers share.
+    pub(super) fn buffers<'a>(
+        &'a self,
+        queue: u8,
+        shared: Option<&'a SharedReceives>,
+    ) -> &'a Buffers {
+        let shared = shared.map(|shared| &shared.buffers);
+        let buffers = shared.or(self.own[queue as usize].as_ref());
+        buffers.expect("a queue has buffers of the peer's own, or shared ones")
+    }
+
+    /// The buffers of a queue of the peer's own.
+    pub(super) fn own_mut(&mut self, queue: u8) -> &mut Buffers {
+        let buffers = self.own[queue as usize].as_mut();
+        buffers.expect("only receives of own queues name a peer")
+    }
+}

@@ -1,0 +1,357 @@
+//! [`VerbsRx`]: the receiving half, which polls the completion queue of all connections.
+
+mod incoming;
+mod shared;
+mod sleep;
+
+pub(super) use self::incoming::Incoming;
+pub(super) use self::shared::SharedReceives;
+
+use super::buffers::Buffers;
+use super::control::Control;
+use super::credits::{Credits, Grant};
+use super::frame_head::{FrameHead, HEAD};
+use super::options::VerbsTransportError;
+use super::order::{Held, Place};
+use super::request_id::RequestId;
+use super::tx::VerbsTx;
+use crate::error::VerbsError;
+use crate::objects::{Completion, CompletionChannel, CompletionQueue, Context};
+use oxmpi_wire::{AsTx, Fault, Header, Kind, Peer, Rx, Sink, Take};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Completions that are taken at a time.
+const BATCH: usize = 16;
+
+/// Completions of one poll that are no frames, so that a peer cannot keep this rank from its other work.
+const OTHERS: u32 = 64;
+
+/// The receiving half of a rank's connections.
+#[derive(Debug)]
+pub struct VerbsRx {
+    peers: Vec<Option<Incoming>>,
+    /// By receive queue; `None` where each peer has its own.
+    shared: Vec<Option<SharedReceives>>,
+    /// The peers by the numbers of their queue pairs, of those that take receives from shared queues.
+    by_number: BTreeMap<u32, u32>,
+    /// Peers whose next frame waits for the sink.
+    ready: VecDeque<u32>,
+    context: Context,
+    queue: CompletionQueue,
+    channel: CompletionChannel,
+    /// Where a poll finds completions, so that it need not clear the places each time.
+    room: Vec<Completion>,
+    /// Completions that were found when this half was armed.
+    ahead: VecDeque<Completion>,
+    /// The last poll found nothing and left nothing to do.
+    quiet: bool,
+}
+
+/// What a completion was: an arrival for the sink, or something else.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Frame,
+    Other,
+}
+
+/// A message in a buffer.
+#[derive(Clone, Copy)]
+struct Arrival {
+    peer: u32,
+    queue: u8,
+    buffer: u32,
+    len: usize,
+}
+
+impl VerbsRx {
+    pub(super) fn new(
+        context: Context,
+        queue: CompletionQueue,
+        channel: CompletionChannel,
+        peers: u32,
+        shared: Vec<Option<SharedReceives>>,
+    ) -> Self {
+        Self {
+            peers: (0..peers).map(|_| None).collect(),
+            shared,
+            by_number: BTreeMap::new(),
+            ready: VecDeque::new(),
+            context,
+            queue,
+            channel,
+            room: vec![Completion::default(); BATCH],
+            ahead: VecDeque::new(),
+            quiet: false,
+        }
+    }
+
+    /// Adds `peer`, whose queue pairs have these numbers.
+    pub(super) fn add(&mut self, peer: u32, numbers: &[u32], incoming: Incoming) {
+        for (number, shared) in numbers.iter().zip(&self.shared) {
+            if shared.is_some() {
+                self.by_number.insert(*number, peer);
+            }
+        }
+        self.peers[peer as usize] = Some(incoming);
+    }
+
+    /// The shared receive queue of this number, if it is one.
+    pub(super) fn shared(&self, queue: u8) -> Option<&SharedReceives> {
+        self.shared[queue as usize].as_ref()
+    }
+
+    /// Takes completions, at most as many as `room` has places.
+    fn take<'a>(&mut self, room: &'a mut [Completion]) -> Result<&'a [Completion], VerbsError> {
+        if self.ahead.is_empty() {
+            return self.queue.poll(room);
+        }
+        let count = self.ahead.len().min(room.len());
+        for (to, completion) in room.iter_mut().zip(self.ahead.drain(..count)) {
+            *to = completion;
+        }
+        Ok(&room[..count])
+    }
+
+    fn handle<T: AsTx<VerbsTx>, S: Sink<T>>(
+        &mut self,
+        completion: &Completion,
+        tx: &mut T,
+        sink: &mut S,
+    ) -> Step {
+        match RequestId::from_word(completion.id()) {
+            RequestId::Send { peer, queue } => {
+                tx.as_tx().sent(peer, queue, completion);
+                Step::Other
+            }
+            RequestId::Receive {
+                peer,
+                queue,
+                buffer,
+            } => self.received(completion, [peer, buffer], queue, tx, sink),
+            RequestId::Shared { queue, buffer } => {
+                let step = match self.by_number.get(&completion.queue_pair()) {
+                    Some(&peer) => self.received(completion, [peer, buffer], queue, tx, sink),
+                    None => Step::Other,
+                };
+                let shared = self.shared[queue as usize].as_mut();
+                if let Err(why) = shared.map_or(Ok(()), |shared| shared.free(buffer)) {
+                    tx.as_tx().device_failed(&why);
+                }
+                step
+            }
+        }
+    }
+
+    /// Handles the completion of a receive.
+    fn received<T: AsTx<VerbsTx>, S: Sink<T>>(
+        &mut self,
+        completion: &Completion,
+        [peer, buffer]: [u32; 2],
+        queue: u8,
+        tx: &mut T,
+        sink: &mut S,
+    ) -> Step {
+        if tx.as_tx().is_lost(peer) {
+            return Step::Other;
+        }
+        if let Err(why) = completion.result() {
+            tx.as_tx().broken(peer, &why);
+            return Step::Other;
+        }
+        let arrival = Arrival {
+            peer,
+            queue,
+            buffer,
+            len: completion.len(),
+        };
+        match self.arrived(arrival, tx, sink) {
+            Ok(step) => step,
+            Err(rule) => {
+                tx.as_tx().lose(peer, Fault::Protocol(rule));
+                Step::Other
+            }
+        }
+    }
+
+    /// Handles a message, and frees its buffer if that is the peer's own.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
+    fn arrived<T, S>(
+        &mut self,
+        arrival: Arrival,
+        tx: &mut T,
+        sink: &mut S,
+    ) -> Result<Step, &'static str>
+    where
+        T: AsTx<VerbsTx>,
+        S: Sink<T>,
+    {
+        let Arrival {
+            peer,
+            queue,
+            buffer,
+            len,
+        } = arrival;
+        let Some(incoming) = &mut self.peers[peer as usize] else {
+            return Ok(Step::Other);
+        };
+        let shared = self.shared[queue as usize].as_ref();
+        let head = FrameHead::parse(&incoming.buffers(queue, shared).read(buffer, 0));
+        let head = head.map_err(|_| "a frame whose header is none")?;
+        if len != HEAD + head.header.len as usize {
+            return Err("a frame of another length than its header says");
+        }
+        match tx.as_tx().credits(peer, queue) {
+            Some(credits) => credits.take(head.grant)?,
+            None if head.grant != Grant::default() => {
+                return Err("it returned credits of a queue without any");
+            }
+            None => {}
+        }
+        if is_credit_message(&head.header) {
+            let credits = tx.as_tx().credits(peer, queue);
+            credits
+                .ok_or("a credit message of a queue without credits")?
+                .credit_message_arrived();
+            let buffers = incoming.own_mut(queue);
+            buffers.free.push(buffer);
+            post(buffers, [peer, 1], queue, tx.as_tx());
+            return Ok(Step::Other);
+        }
+        let place = incoming.order.place(head.sequence)?;
+        let buffers = incoming.buffers(queue, shared);
+        let mut body = buffers.body(buffer, head.header.len as usize);
+        let step = match place {
+            Place::Next => deliver(peer, &head.header, &mut body, tx, sink)?,
+            Place::Early => {
+                let mut held = vec![0; body.left()];
+                body.take(&mut held);
+                let header = head.header;
+                incoming
+                    .order
+                    .hold(head.sequence, Held { header, body: held });
+                Step::Other
+            }
+        };
+        if incoming.order.has_next() && !self.ready.contains(&peer) {
+            self.ready.push_back(peer);
+        }
+        if shared.is_none() {
+            let buffers = incoming.own_mut(queue);
+            buffers.free.push(buffer);
+            let credits = tx.as_tx().credits(peer, queue);
+            let count = credits.map_or(0, Credits::frame_arrived);
+            post(buffers, [peer, count], queue, tx.as_tx());
+        }
+        Ok(step)
+    }
+
+    /// Hands over the next frame of a peer that is ready.
+    fn deliver_ready<T: AsTx<VerbsTx>, S: Sink<T>>(
+        &mut self,
+        tx: &mut T,
+        sink: &mut S,
+    ) -> Option<Step> {
+        let peer = self.ready.pop_front()?;
+        let incoming = self.peers[peer as usize].as_mut()?;
+        if tx.as_tx().is_lost(peer) {
+            incoming.order.clear();
+            return Some(Step::Other);
+        }
+        let held = incoming.order.take_next()?;
+        if incoming.order.has_next() {
+            self.ready.push_front(peer);
+        }
+        match deliver(peer, &held.header, &mut &held.body[..], tx, sink) {
+            Ok(step) => Some(step),
+            Err(rule) => {
+                tx.as_tx().lose(peer, Fault::Protocol(rule));
+                Some(Step::Other)
+            }
+        }
+    }
+}
+
+/// Whether a message only returns credits.
+fn is_credit_message(header: &Header) -> bool {
+    header.kind == Kind::Transport && header.len == 0
+}
+
+/// Hands the next frame of `peer` to the sink, or to the sending half if it is one of the transport's own.
+///
+/// # Errors
+/// The rule that the peer broke.
+fn deliver<T: AsTx<VerbsTx>, S: Sink<T>>(
+    peer: u32,
+    header: &Header,
+    body: &mut impl Take,
+    tx: &mut T,
+    sink: &mut S,
+) -> Result<Step, &'static str> {
+    if header.kind != Kind::Transport {
+        sink.frame(tx, Peer(peer), header, body);
+        return Ok(Step::Frame);
+    }
+    if body.left() != Control::LEN {
+        return Err("a frame of the transport of another length");
+    }
+    let control = Control::parse(&body.take_exact());
+    let control = control.ok_or("an unknown frame of the transport")?;
+    tx.as_tx().control(peer, control)?;
+    Ok(Step::Other)
+}
+
+/// Posts `count` free buffers to the queue pair of `peer`, and sends what has waited for the message before.
+fn post(buffers: &mut Buffers, [peer, count]: [u32; 2], queue: u8, tx: &mut VerbsTx) {
+    for _ in 0..count {
+        let buffer = buffers
+            .free
+            .pop()
+            .expect("as many free buffers as arrivals");
+        tx.post_receive(peer, queue, buffer, &[buffers.segment(buffer)]);
+    }
+    tx.advance(peer);
+}
+
+impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
+    fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
+        let (mut frames, mut others) = (0, 0);
+        let mut room = std::mem::take(&mut self.room);
+        while frames < budget && others < OTHERS {
+            if let Some(step) = self.deliver_ready(tx, sink) {
+                match step {
+                    Step::Frame => frames += 1,
+                    Step::Other => others += 1,
+                }
+                continue;
+            }
+            let most = BATCH.min((budget - frames) as usize);
+            let found = match self.take(&mut room[..most]) {
+                Ok(found) => found,
+                Err(why) => {
+                    tx.as_tx().device_failed(&why);
+                    break;
+                }
+            };
+            if found.is_empty() {
+                break;
+            }
+            for completion in found {
+                match self.handle(completion, tx, sink) {
+                    Step::Frame => frames += 1,
+                    Step::Other => others += 1,
+                }
+            }
+        }
+        self.room = room;
+        let moved = frames + others + VerbsTx::report(tx, sink);
+        self.quiet = moved == 0;
+        moved
+    }
+
+    /// All connections have one completion queue: other peers' arrivals are handed over, too.
+    fn poll_from<S: Sink<T>>(&mut self, tx: &mut T, _from: Peer, sink: &mut S) -> u32 {
+        self.poll(tx, 1, sink)
+    }
+}

@@ -1,0 +1,98 @@
+//! [`SharedReceives`]: the receives of a queue that all peers share.
+
+use crate::error::{PostError, VerbsError};
+use crate::objects::{ProtectionDomain, SharedReceiveQueue};
+use crate::transport::buffers::Buffers;
+use crate::transport::receive_queues::SharedQueue;
+use crate::transport::request_id::RequestId;
+
+/// A shared receive queue with its buffers.
+///
+/// Whenever no more than `low_mark` receives are posted, all free buffers are. The device announces that as well, as a
+/// limit event, which wakes a rank that sleeps while its peers take the last ones.
+#[derive(Debug)]
+pub(in crate::transport) struct SharedReceives {
+    queue: SharedReceiveQueue,
+    number: u8,
+    low_mark: u32,
+    pub(super) buffers: Buffers,
+    posted: u32,
+    is_armed: bool,
+}
+
+impl SharedReceives {
+    /// Makes the queue `number` of a rank, and posts all its buffers.
+    ///
+    /// # Errors
+    /// When the device has no such queues, or the process may lock no more memory.
+    pub(in crate::transport) fn new(
+        domain: &ProtectionDomain,
+        number: u8,
+        sizes: &SharedQueue,
+    ) -> Result<Self, super::VerbsTransportError> {
+        let SharedQueue {
+            size,
+            buffers,
+            low_mark,
+            ..
+        } = *sizes;
+        let queue = domain.create_shared_receive_queue(buffers, 1, number.into())?;
+        let mut receives = Self {
+            queue,
+            number,
+            low_mark,
+            buffers: Buffers::all_free(domain, buffers, size)?,
+            posted: 0,
+            is_armed: false,
+        };
+        receives.post_free()?;
+        receives.arm_limit()?;
+        Ok(receives)
+    }
+
+    /// The queue, for the queue pairs that take its receives.
+    pub(in crate::transport) const fn queue(&self) -> &SharedReceiveQueue {
+        &self.queue
+    }
+
+    /// Frees the buffer of a message that was taken from the queue, and posts all free ones if it is time.
+    ///
+    /// # Errors
+    /// When the device takes no receive.
+    pub(super) fn free(&mut self, buffer: u32) -> Result<(), PostError> {
+        self.posted -= 1;
+        self.buffers.free.push(buffer);
+        match self.posted > self.low_mark {
+            true => Ok(()),
+            false => self.post_free(),
+        }
+    }
+
+    fn post_free(&mut self) -> Result<(), PostError> {
+        while let Some(buffer) = self.buffers.free.pop() {
+            let queue = self.number;
+            let id = RequestId::Shared { queue, buffer };
+            self.queue
+                .post_receive(id.word(), &[self.buffers.segment(buffer)])?;
+            self.posted += 1;
+        }
+        Ok(())
+    }
+
+    /// Notes that a limit event has come.
+    pub(super) const fn limit_reached(&mut self) {
+        self.is_armed = false;
+    }
+
+    /// Asks for a limit event, if none is asked for and there is not one at once.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    pub(super) fn arm_limit(&mut self) -> Result<(), VerbsError> {
+        if !self.is_armed && self.posted > self.low_mark {
+            self.queue.arm_limit(self.low_mark)?;
+            self.is_armed = true;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+//! How a rank sleeps until something arrives.
+
+use super::{BATCH, VerbsRx};
+use crate::error::VerbsError;
+use crate::objects::{Completion, EventSource};
+use oxmpi_wire::{Sleeper, WaitObjects};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+impl VerbsRx {
+    /// Takes the events of the device, and asks for the next ones of shared queues.
+    fn take_events(&mut self) -> Result<(), VerbsError> {
+        while let Some(event) = self.context.next_event(Instant::now())? {
+            tracing::debug!(%event, "an event of the device");
+            if let EventSource::SharedReceiveQueue(queue) = event.source
+                && event.is_limit_reached()
+                && let Some(Some(shared)) = self.shared.get_mut(queue as usize)
+            {
+                shared.limit_reached();
+            }
+        }
+        let mut shared = self.shared.iter_mut().flatten();
+        shared.try_for_each(|shared| shared.arm_limit())
+    }
+}
+
+impl Sleeper for VerbsRx {
+    /// True if the last poll found nothing and nothing has arrived since.
+    ///
+    /// # Cost
+    /// Three system calls and an allocation.
+    fn arm(&mut self) -> bool {
+        if !self.quiet || !self.ahead.is_empty() {
+            return false;
+        }
+        // Events of completions that were polled since.
+        while let Ok(Some(_)) = self.channel.wait(Instant::now()) {}
+        if let Err(why) = self.take_events() {
+            tracing::debug!(%why, "a device gives no events");
+            return false;
+        }
+        let armed = self.queue.arm().is_ok();
+        // What was there before gives no event.
+        let mut room = [Completion::default(); BATCH];
+        let found = self.queue.poll(&mut room).unwrap_or_default();
+        self.ahead.extend(found);
+        armed && self.ahead.is_empty()
+    }
+}
+
+impl WaitObjects for VerbsRx {
+    type WaitObject<'a> = BorrowedFd<'a>;
+
+    fn watch<'a>(&'a self, watch: &mut dyn FnMut(BorrowedFd<'a>)) {
+        watch(self.channel.as_fd());
+        watch(self.context.as_fd());
+    }
+
+    fn longest_sleep(&self) -> Duration {
+        Duration::MAX
+    }
+}

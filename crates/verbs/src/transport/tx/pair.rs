@@ -1,0 +1,263 @@
+//! [`Pair`]: the sending half of the queue pair for one receive queue of a peer.
+
+use crate::error::PostError;
+use crate::objects::{Payload, QueuePair, ReadyToSend, SendFlags};
+use crate::transport::OPERATIONS;
+use crate::transport::buffers::Buffers;
+use crate::transport::credits::{Credits, Grant};
+use crate::transport::frame_head::{FrameHead, HEAD, own_header};
+use crate::transport::receive_queues::ReceiveQueue;
+use crate::transport::request_id::RequestId;
+use oxmpi_wire::regions::RegionId;
+use std::collections::VecDeque;
+
+/// The sending half of a queue pair.
+#[derive(Debug)]
+pub(in crate::transport) struct Pair {
+    /// `None` once the peer is lost.
+    pub(super) pair: Option<QueuePair<ReadyToSend>>,
+    /// A queue pair in error, which still gives back the receives that it took from a shared queue.
+    retired: Option<QueuePair<ReadyToSend>>,
+    /// The number of its requests.
+    id: u64,
+    /// Flow control of a queue of this peer's own; `None` if the queue is shared.
+    pub(super) credits: Option<Credits>,
+    /// Buffers of messages that are not sent inline; `None` if those of all peers are shared.
+    own: Option<Buffers>,
+    /// The most messages in the send queue.
+    most: u32,
+    /// Bytes of a message that the device takes inline.
+    inline: usize,
+    /// The requests of the send queue, the oldest first: the queue pair completes them in this order.
+    posted: VecDeque<Posted>,
+    /// Messages among them. The others are accesses.
+    messages: u32,
+}
+
+/// A request of the send queue.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::transport) enum Posted {
+    /// A frame.
+    Frame {
+        sequence: u32,
+        /// The staged buffer, if it was not sent inline.
+        staged: Option<u32>,
+        /// The region whose release it announces.
+        released: Option<RegionId>,
+    },
+    /// A credit message.
+    Credits {
+        /// As of a frame.
+        staged: Option<u32>,
+    },
+    /// A read or a write: a piece of the operation of this index.
+    Access { operation: u32 },
+}
+
+impl Pair {
+    /// The sending half for the receive queue `queue` of a peer, whose frames are staged in `own` buffers if the
+    /// queue is the peer's own.
+    pub(in crate::transport) fn new(
+        pair: QueuePair<ReadyToSend>,
+        id: RequestId,
+        queue: &ReceiveQueue,
+        own: Option<Buffers>,
+    ) -> Self {
+        let credits = match queue {
+            ReceiveQueue::PerPeer(queue) => Some(Credits::new(*queue)),
+            ReceiveQueue::Shared(_) | ReceiveQueue::Extended(_) => None,
+        };
+        let most = queue.sends();
+        Self {
+            inline: pair.capacity().max_inline_data as usize,
+            pair: Some(pair),
+            retired: None,
+            id: id.word(),
+            credits,
+            own,
+            most,
+            posted: VecDeque::with_capacity(most as usize + OPERATIONS),
+            messages: 0,
+        }
+    }
+
+    /// Whether the device takes a message of `len` bytes inline.
+    #[inline]
+    pub(super) const fn inlines(&self, len: usize) -> bool {
+        len <= self.inline
+    }
+
+    /// Whether a frame can be sent now, which may take one of the buffers of all peers.
+    #[inline]
+    pub(super) fn can_send(&self, shared: Option<&Buffers>) -> bool {
+        let has_credit = self.credits.as_ref().is_none_or(Credits::has_frame);
+        let has_buffer = shared.is_none_or(|buffers| !buffers.free.is_empty());
+        has_credit && has_buffer && self.messages < self.most
+    }
+
+    /// Whether a read or a write can be posted now.
+    pub(super) fn takes_access(&self) -> bool {
+        self.pair.is_some() && self.posted.len() - (self.messages as usize) < OPERATIONS
+    }
+
+    /// The credits that a frame carries back, which is sent now.
+    #[inline]
+    pub(super) fn send_frame(&mut self) -> Grant {
+        let credits = self.credits.as_mut();
+        credits.map_or_else(Grant::default, Credits::send_frame)
+    }
+
+    /// Buffers of messages that are not sent inline.
+    pub(super) fn staging<'a>(&'a self, shared: Option<&'a Buffers>) -> &'a Buffers {
+        let buffers = self.own.as_ref().or(shared);
+        buffers.expect("a queue pair has buffers of its own, or those of all peers")
+    }
+
+    /// Writes to the buffer of the next message that is staged. Messages to a lost peer are written to any.
+    pub(super) fn stage(&self, shared: Option<&Buffers>, at: usize, bytes: &[u8]) {
+        let staging = self.staging(shared);
+        let buffer = staging.free.last().copied().unwrap_or(0);
+        staging.write(buffer, at, bytes);
+    }
+
+    /// Sends the message whose body is in the next staged buffer. Returns that buffer.
+    fn send_staged(
+        &mut self,
+        shared: Option<&mut Buffers>,
+        head: &FrameHead,
+    ) -> Result<Option<u32>, PostError> {
+        let staging = self.own.as_mut().or(shared);
+        let Some((pair, staging)) = self.pair.as_ref().zip(staging) else {
+            return Ok(None);
+        };
+        let Some(buffer) = staging.free.pop() else {
+            return Ok(None);
+        };
+        staging.write(buffer, 0, &head.bytes());
+        let message = [staging.part(buffer, HEAD + head.header.len as usize)];
+        post(pair, self.id, Payload::Segments(&message))?;
+        Ok(Some(buffer))
+    }
+
+    /// Sends the frame whose body is in the next staged buffer.
+    pub(super) fn send_staged_frame(
+        &mut self,
+        shared: Option<&mut Buffers>,
+        head: &FrameHead,
+        released: Option<RegionId>,
+    ) -> Result<(), PostError> {
+        let staged = self.send_staged(shared, head)?;
+        let sequence = head.sequence;
+        self.count(Posted::Frame {
+            sequence,
+            staged,
+            released,
+        });
+        Ok(())
+    }
+
+    /// Sends a frame inline.
+    pub(super) fn send_inline_frame(
+        &mut self,
+        sequence: u32,
+        message: &[u8],
+    ) -> Result<(), PostError> {
+        if let Some(pair) = &self.pair {
+            post(pair, self.id, Payload::Inline(message))?;
+            self.count(Posted::Frame {
+                sequence,
+                staged: None,
+                released: None,
+            });
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, message: Posted) {
+        self.posted.push_back(message);
+        self.messages += 1;
+    }
+
+    /// Sends a credit message, if it is time for one.
+    pub(super) fn send_credit_message(&mut self) -> Result<(), PostError> {
+        if self.messages == self.most || self.pair.is_none() {
+            return Ok(());
+        }
+        let credits = self.credits.as_mut();
+        let Some(grant) = credits.and_then(Credits::send_credit_message) else {
+            return Ok(());
+        };
+        let head = FrameHead {
+            grant,
+            sequence: 0,
+            header: own_header(0),
+        };
+        let staged = match &self.pair {
+            Some(pair) if self.inlines(HEAD) => {
+                post(pair, self.id, Payload::Inline(&head.bytes()))?;
+                None
+            }
+            _ => self.send_staged(None, &head)?,
+        };
+        self.count(Posted::Credits { staged });
+        Ok(())
+    }
+
+    /// Counts a read or a write of `operation` that was posted.
+    pub(super) fn accessed(&mut self, operation: u32) {
+        self.posted.push_back(Posted::Access { operation });
+    }
+
+    /// The oldest request.
+    pub(super) fn oldest(&self) -> Option<Posted> {
+        self.posted.front().copied()
+    }
+
+    /// The number of the oldest frame in flight.
+    pub(super) fn oldest_frame(&self) -> Option<u32> {
+        self.posted.iter().find_map(|posted| match posted {
+            Posted::Frame { sequence, .. } => Some(*sequence),
+            _ => None,
+        })
+    }
+
+    /// The regions whose release is announced by frames in flight.
+    pub(super) fn released(&self) -> impl Iterator<Item = RegionId> {
+        self.posted.iter().filter_map(|posted| match posted {
+            Posted::Frame { released, .. } => *released,
+            _ => None,
+        })
+    }
+
+    /// Removes the oldest request, which is done, and frees its buffer.
+    pub(super) fn done(&mut self, shared: Option<&mut Buffers>) -> Option<Posted> {
+        let posted = self.posted.pop_front()?;
+        if let Posted::Frame { staged, .. } | Posted::Credits { staged } = posted {
+            self.messages -= 1;
+            if let Some(staging) = self.own.as_mut().or(shared) {
+                staging.free.extend(staged);
+            }
+        }
+        Some(posted)
+    }
+
+    /// Ends the queue pair: its peer is lost. Returns whether its requests still complete, and others do not.
+    ///
+    /// A queue pair that has taken receives from a shared queue stays, in error, until it has given them back, unless
+    /// it accesses memory of the user: that has to end now.
+    pub(super) fn end(&mut self) -> bool {
+        let is_shared = self.credits.is_none();
+        let has_accesses = self.posted.len() > self.messages as usize;
+        let Some(pair) = self.pair.take() else {
+            return self.retired.is_some();
+        };
+        if is_shared && !has_accesses && pair.set_error().is_ok() {
+            self.retired = Some(pair);
+        }
+        self.retired.is_some()
+    }
+}
+
+fn post(pair: &QueuePair<ReadyToSend>, id: u64, payload: Payload<'_>) -> Result<(), PostError> {
+    pair.post_send(id, payload, None, SendFlags::SIGNALED)
+}
