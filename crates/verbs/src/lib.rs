@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
+mod device_parameters;
 mod error;
 #[cfg(test)]
 #[allow(unsafe_code)]
@@ -13,6 +14,7 @@ mod library;
 mod objects;
 mod transport;
 
+pub use device_parameters::*;
 pub use error::{PostError, Unavailable, VerbsError};
 pub use objects::*;
 pub use transport::*;

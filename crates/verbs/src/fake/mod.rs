@@ -57,6 +57,11 @@ pub(crate) fn registered() -> usize {
     with_device(|device| device.registered())
 }
 
+/// Bytes of the regions that are registered.
+pub(crate) fn registered_bytes() -> u64 {
+    with_device(|device| device.memory.bytes())
+}
+
 fn with_device<R>(with: impl FnOnce(&mut Device) -> R) -> R {
     DEVICE.with_borrow_mut(with)
 }

@@ -7,8 +7,9 @@ use crate::ffi::{
     IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, ibv_mr, ibv_sge,
 };
 use oxmpi_os::RawBytes;
+use oxmpi_os::atomic::perform;
 use oxmpi_os::copy::{copy_from_shared, copy_to_shared};
-use oxmpi_wire::Bytes;
+use oxmpi_wire::{Atomic, Bytes, Width};
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::fmt;
 use std::marker::PhantomData;
@@ -192,6 +193,19 @@ impl MemoryRegion {
         let from = self.place(at, bytes.len());
         // SAFETY: as in `write`.
         unsafe { copy_from_shared(from, bytes) };
+    }
+
+    /// The word at byte `at`, in one piece. What a device has written before the word, as a request's bytes in order, is
+    /// visible to later reads.
+    ///
+    /// # Panics
+    /// If it reaches beyond the region's end, or is not aligned. A region that owns its memory begins at a page.
+    #[must_use]
+    pub fn load(&self, at: usize) -> u64 {
+        let place = self.place(at, 8);
+        assert!(place.cast::<u64>().is_aligned(), "byte {at} begins no word");
+        // SAFETY: `place` has checked that the word is in the region, whose memory nothing borrows; it is aligned.
+        unsafe { perform(place, Width::Bits64, Atomic::Fetch) }
     }
 
     /// The part of it that a work request reads or writes.

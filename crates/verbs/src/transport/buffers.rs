@@ -22,12 +22,17 @@ impl Buffers {
         count: u32,
         size: u32,
     ) -> Result<Self, VerbsError> {
-        let stride = (HEAD + size as usize).next_multiple_of(64);
+        let stride = Self::stride(size);
         Ok(Self {
             region: domain.register(count as usize * stride, Access::LOCAL_WRITE)?,
             stride,
             free: Vec::with_capacity(count as usize),
         })
+    }
+
+    /// Bytes of a buffer for a head and `size` bytes.
+    pub(super) const fn stride(size: u32) -> usize {
+        (HEAD + size as usize).next_multiple_of(64)
     }
 
     /// As [`Buffers::new`]; all are free.

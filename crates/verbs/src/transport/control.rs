@@ -1,5 +1,7 @@
-//! [`Control`]: the frames of the transport itself, for atomics and the end of regions.
+//! [`Control`]: the frames of the transport itself, for atomics, the end of regions and eager rings.
 
+use super::ring::RingShape;
+use crate::objects::RemoteAddress;
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Atomic, Width};
 
@@ -23,6 +25,16 @@ pub(super) enum Control {
     Refused { id: u64 },
     /// The sender has released a region whose key the receiver has.
     Released { region: RegionId },
+    /// The sender has a ring for the frames of the receiver.
+    Ring {
+        /// Its first byte.
+        start: RemoteAddress,
+        shape: RingShape,
+    },
+    /// Answers a ring: the sender writes to it from now on, and has the word there.
+    RingTaken { word: RemoteAddress },
+    /// Wakes the receiver: a frame is in its ring.
+    Wake,
 }
 
 impl Control {
@@ -52,6 +64,13 @@ impl Control {
             Self::Changed { id, old } => [2, id, old, 0, 0, 0],
             Self::Refused { id } => [3, id, 0, 0, 0, 0],
             Self::Released { region } => [4, region.word(), 0, 0, 0, 0],
+            Self::Ring { start, shape } => {
+                let RemoteAddress { address, rkey } = start;
+                let [slots, size] = [shape.slots(), shape.size()].map(u64::from);
+                [5, address, rkey.into(), slots, size, 0]
+            }
+            Self::RingTaken { word } => [6, word.address, word.rkey.into(), 0, 0, 0],
+            Self::Wake => [7, 0, 0, 0, 0, 0],
         };
         let mut bytes = [0; Self::LEN];
         for (to, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
@@ -73,6 +92,14 @@ impl Control {
             (4, [0, 0, 0, 0]) => Self::Released {
                 region: RegionId::from_word(id),
             },
+            (5, [rkey, slots, size, 0]) => Self::Ring {
+                start: remote(id, rkey)?,
+                shape: RingShape::new(slots.try_into().ok()?, size.try_into().ok()?)?,
+            },
+            (6, [rkey, 0, 0, 0]) => Self::RingTaken {
+                word: remote(id, rkey)?,
+            },
+            (7, [0, 0, 0, 0]) if id == 0 => Self::Wake,
             (kind, [to, at, operand, second]) if kind & 0xff == 1 => Self::Atomic {
                 id,
                 to: RegionId::from_word(to),
@@ -85,6 +112,11 @@ impl Control {
     }
 }
 
+fn remote(address: u64, rkey: u64) -> Option<RemoteAddress> {
+    let rkey = rkey.try_into().ok()?;
+    Some(RemoteAddress { address, rkey })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_frame_reads_back(id: u64, word: u64, at: u64, code in 1..12u8, wide: bool, operands: [u64; 2]) {
+        fn a_frame_reads_back(id: u64, word: u64, rkey: u32, slots in 1..99u32, at: u64, code in 1..12u8, wide: bool, operands: [u64; 2]) {
             let region = RegionId::from_word(word);
             let width = if wide { Width::Bits64 } else { Width::Bits32 };
             let known = Atomic::from_words(code, operands).unwrap_or(Atomic::Swap(operands[0]));
@@ -101,13 +133,19 @@ mod tests {
                 Control::Changed { id, old: word },
                 Control::Refused { id },
                 Control::Released { region },
+                Control::Ring {
+                    start: RemoteAddress { address: word, rkey },
+                    shape: RingShape::new(slots, slots * 7).unwrap(),
+                },
+                Control::RingTaken { word: RemoteAddress { address: at, rkey } },
+                Control::Wake,
             ] {
                 prop_assert_eq!(Control::parse(&control.bytes()), Some(control));
             }
         }
 
         #[test]
-        fn any_bytes_are_a_frame_or_none(kind in 0..6u64, rest: [u8; 40]) {
+        fn any_bytes_are_a_frame_or_none(kind in 0..9u64, rest: [u8; 40]) {
             let mut bytes = [0; Control::LEN];
             bytes[0] = kind as u8;
             bytes[8..].copy_from_slice(&rest);

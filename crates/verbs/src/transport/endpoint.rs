@@ -2,7 +2,7 @@
 
 use super::OPERATIONS;
 use super::buffers::Buffers;
-use super::frame_head::{HEAD, MAX_INLINE};
+use super::frame_head::MAX_INLINE;
 use super::options::{VerbsOptions, VerbsTransportError};
 use super::order::Order;
 use super::pair_address::PairAddress;
@@ -17,12 +17,9 @@ use crate::objects::{
     InitAttributes, ProtectionDomain, QueueCapacity, QueuePair, ReceiveAttributes, Reset,
     SendAttributes,
 };
-use oxmpi_wire::{Limits, Peer};
+use oxmpi_wire::Peer;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
-
-/// The body of the longest short frame where a device grants nothing inline.
-const SHORT: u32 = 64;
 
 /// The value of `rnr_retry` for "for ever": a receiver that computes posts no receives to its shared queues.
 const FOR_EVER: u8 = 7;
@@ -85,7 +82,7 @@ impl VerbsEndpoint {
             channel: Some((&channel, 0)),
             ..CompletionQueueOptions::polled(depth(&options, &sizes, peers))
         })?;
-        let capacity = capacity(&queues[0], &sizes, 0, options.inline);
+        let capacity = capacity(&queues[0], &sizes, 0, &options);
         let trial = domain.create_queue_pair(&queue, &queue, capacity)?;
         let inline = trial.capacity().max_inline_data.min(MAX_INLINE as u32);
         drop(trial);
@@ -104,12 +101,17 @@ impl VerbsEndpoint {
             receives.push(receive);
             sends.push(send);
         }
-        let frame = sizes.largest().min(options.eager_limit.max(128));
-        let short = inline.saturating_sub(HEAD as u32).max(SHORT).min(frame);
-        let limits = Limits::new(short, frame);
+        let limits = options.limits(inline)?;
         Ok(Self {
             tx: VerbsTx::new(domain.clone(), peers, sizes, sends, limits, piece),
-            rx: VerbsRx::new(context.clone(), queue.clone(), channel, peers, receives),
+            rx: VerbsRx::new(
+                context.clone(),
+                queue.clone(),
+                channel,
+                peers,
+                receives,
+                (options.rings, domain.clone()),
+            ),
             context: context.clone(),
             domain,
             queue,
@@ -171,7 +173,7 @@ impl VerbsEndpoint {
     }
 
     fn make_pair(&self, queue: &ReceiveQueue, number: u8) -> Result<QueuePair<Reset>, VerbsError> {
-        let capacity = capacity(queue, self.tx.queues(), number, self.options.inline);
+        let capacity = capacity(queue, self.tx.queues(), number, &self.options);
         let completions = &self.queue;
         match self.rx.shared(number) {
             Some(shared) => {
@@ -256,10 +258,17 @@ impl VerbsEndpoint {
 
 /// What the queue pair of receive queue `number` holds: frames and credit messages in flight, and the rank's
 /// operations.
-fn capacity(queue: &ReceiveQueue, sizes: &QueueSizes, number: u8, inline: u32) -> QueueCapacity {
+fn capacity(
+    queue: &ReceiveQueue,
+    sizes: &QueueSizes,
+    number: u8,
+    options: &VerbsOptions,
+) -> QueueCapacity {
+    let VerbsOptions { inline, rings, .. } = options;
     let mut sends = queue.sends();
     if number == sizes.of_accesses() {
-        sends += OPERATIONS as u32;
+        // Of a ring, its frames and words.
+        sends += OPERATIONS as u32 + rings.slots;
     }
     let receives = if queue.is_shared() {
         0
@@ -267,7 +276,7 @@ fn capacity(queue: &ReceiveQueue, sizes: &QueueSizes, number: u8, inline: u32) -
         queue.buffers()
     };
     QueueCapacity {
-        max_inline_data: inline.min(MAX_INLINE as u32),
+        max_inline_data: (*inline).min(MAX_INLINE as u32),
         ..QueueCapacity::new(sends, receives)
     }
 }
@@ -280,7 +289,7 @@ fn depth(options: &VerbsOptions, sizes: &QueueSizes, peers: u32) -> u32 {
             max_send_wr,
             max_recv_wr,
             ..
-        } = capacity(queue, sizes, number, 0);
+        } = capacity(queue, sizes, number, options);
         let shared = if queue.is_shared() {
             queue.buffers()
         } else {

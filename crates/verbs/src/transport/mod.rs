@@ -4,6 +4,7 @@
 //! |---|---|
 //! | E0 | a send inline, as far as the device grants; the rest as E1 |
 //! | E1 | a send from a registered buffer into one that the peer has posted, while there are credits |
+//! | E0, E1 to a peer with an eager ring | an RDMA write to a slot of the ring, while there are slots |
 //! | R0 | an RDMA read of the peer's memory |
 //! | R1 | an RDMA write to it |
 //!
@@ -28,16 +29,19 @@ mod pair_address;
 mod queue_sizes;
 mod receive_queues;
 mod region_key;
+mod registered_bytes;
 mod request_id;
+mod ring;
 mod rx;
 #[cfg(test)]
 mod tests;
 mod tx;
 
 pub use endpoint::VerbsEndpoint;
-pub use options::{VerbsOptions, VerbsTransportError};
+pub use options::{EagerRings, LongMessages, TransferFlags, VerbsOptions, VerbsTransportError};
 pub use pair_address::{PairAddress, PairAddressError};
 pub use receive_queues::{PerPeerQueue, ReceiveQueue, ReceiveQueueError, SharedQueue};
+pub use registered_bytes::RegisteredBytes;
 pub use rx::VerbsRx;
 pub use tx::{VerbsSlot, VerbsTx};
 

@@ -1,9 +1,14 @@
 //! How a rank uses a device ([`VerbsOptions`]), and why it cannot.
 
+use super::frame_head::HEAD;
 use super::receive_queues::{ReceiveQueue, ReceiveQueueError};
 use crate::error::{PostError, VerbsError};
-use oxmpi_wire::Peer;
+use oxmpi_wire::paths::{PathOverrides, RendezvousScheme};
+use oxmpi_wire::{Limits, Peer};
 use std::fmt;
+
+/// The body of the longest short frame where a device grants nothing inline.
+const SHORT: u32 = 64;
 
 /// How a rank uses a device. All ranks of a job need the same receive queues.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,12 +24,118 @@ pub struct VerbsOptions {
     pub inline: u32,
     /// Bytes that one request reads or writes at most; no more than the port's longest message.
     pub piece: u32,
-    /// Bytes of the longest frame, if there are buffers of that size; at least 128.
+    /// Bytes of the longest message that goes without a rendezvous, if there are buffers of that size. Openib:
+    /// `eager_limit`.
     pub eager_limit: u32,
+    /// How longer messages go.
+    pub long: LongMessages,
+    /// Rings to peers that send many frames.
+    pub rings: EagerRings,
+}
+
+bitflags::bitflags! {
+    /// How the bytes of long messages go, by the numbers of openib's `flags`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct TransferFlags: u32 {
+        /// By frames. This version sends no long message so, as openib does not if one of the others is set.
+        const SEND = 1;
+        /// The sender writes them.
+        const PUT = 2;
+        /// The receiver reads them.
+        const GET = 4;
+    }
+}
+
+/// How messages go that are longer than [`eager_limit`](VerbsOptions::eager_limit).
+///
+/// Source: the Open MPI FAQ, "How do I tune large message behavior in the Open MPI v1.3 (and later) series?".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LongMessages {
+    /// Whether the receiver reads them, or the sender writes them. With both, the receiver reads: that takes a message
+    /// less.
+    pub flags: TransferFlags,
+    /// Bytes of one write. Openib: `rdma_pipeline_frag_size`.
+    pub fragment: u32,
+}
+
+impl Default for LongMessages {
+    /// Reads and writes, these of 1 MiB.
+    fn default() -> Self {
+        Self {
+            flags: TransferFlags::PUT.union(TransferFlags::GET),
+            fragment: 1 << 20,
+        }
+    }
+}
+
+/// Eager rings: peers that send many frames write them to this rank's memory, where it polls for them, in place of
+/// sending them. That has the lowest latency, and takes memory for each peer.
+///
+/// Source: the Open MPI FAQ, "How do I tune small messages in Open MPI v1.1 and later versions?".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EagerRings {
+    /// Frames that a peer sends by queues before it is offered a ring. Openib: `eager_rdma_threshold`.
+    pub threshold: u32,
+    /// Peers that are offered a ring; 0 for no rings. Openib: `max_eager_rdma`.
+    pub peers: u32,
+    /// Slots of a ring. Openib: `eager_rdma_num`.
+    pub slots: u32,
+    /// Bytes of the longest body in a ring. Openib: `eager_limit`.
+    pub size: u32,
+}
+
+impl Default for EagerRings {
+    /// Rings of 16 slots of 12 KiB to the first 16 peers that send 16 frames.
+    fn default() -> Self {
+        Self {
+            threshold: 16,
+            peers: 16,
+            slots: 16,
+            size: 12 << 10,
+        }
+    }
+}
+
+impl EagerRings {
+    /// No rings: for devices that do not write the bytes of a request in order, and for iWARP.
+    pub const OFF: Self = Self {
+        threshold: 0,
+        peers: 0,
+        slots: 0,
+        size: 0,
+    };
+}
+
+impl VerbsOptions {
+    /// Reach of the paths to a peer, where the device grants `inline` bytes.
+    pub(super) fn limits(&self, inline: u32) -> Result<Limits, VerbsTransportError> {
+        let LongMessages { flags, fragment } = self.long;
+        let rendezvous = match (
+            flags.contains(TransferFlags::PUT),
+            flags.contains(TransferFlags::GET),
+        ) {
+            (true, true) => RendezvousScheme::Auto,
+            (true, false) => RendezvousScheme::Put,
+            (false, true) => RendezvousScheme::Get,
+            (false, false) => return Err(VerbsTransportError::Flags(flags.bits())),
+        };
+        let sizes = self.receive_queues.iter().map(ReceiveQueue::size);
+        let frame = sizes.max().unwrap_or(0);
+        let short = inline.saturating_sub(HEAD as u32).max(SHORT).min(frame);
+        let overrides = PathOverrides {
+            rendezvous,
+            ..PathOverrides::eager(self.eager_limit.min(frame))
+        };
+        Ok(Limits {
+            chunk: fragment.max(1).into(),
+            overrides,
+            ..Limits::new(short, frame)
+        })
+    }
 }
 
 impl Default for VerbsOptions {
-    /// Port 1, its first address, [`ReceiveQueue::DEFAULT`], 128 B inline, frames of 12 KiB.
+    /// Port 1, its first address, [`ReceiveQueue::DEFAULT`], 128 B inline, no rendezvous up to 12 KiB.
     fn default() -> Self {
         Self {
             port: 1,
@@ -34,6 +145,8 @@ impl Default for VerbsOptions {
             inline: 128,
             piece: 1 << 30,
             eager_limit: 12 << 10,
+            long: LongMessages::default(),
+            rings: EagerRings::default(),
         }
     }
 }
@@ -61,6 +174,11 @@ pub enum VerbsTransportError {
         /// The setting.
         receive_queues: String,
     },
+    /// Long messages can neither be read nor written.
+    #[error(
+        "flags {0} allow neither writes (2) nor reads (4) of long messages, and this version has no third way; add one of them"
+    )]
+    Flags(u32),
     /// This rank and a peer have different receive queues.
     #[error(
         "this rank has the receive queues {here}, peer {} has {there}; all ranks of a job need the same", .peer.0

@@ -48,11 +48,6 @@ impl QueueSizes {
     pub(super) fn count(&self) -> u8 {
         self.by_size.len() as u8
     }
-
-    /// Bytes of the largest body.
-    pub(super) fn largest(&self) -> u32 {
-        self.by_size.last().map_or(0, |(size, _)| *size)
-    }
 }
 
 #[cfg(test)]
@@ -66,7 +61,6 @@ mod tests {
         for (len, queue) in [(0, 3), (32, 3), (33, 1), (128, 1), (129, 2), (4096, 0)] {
             assert_eq!(sizes.smallest(len), queue, "{len} B");
         }
-        assert_eq!(sizes.largest(), 4096);
         assert_eq!((sizes.of_control(), sizes.of_accesses()), (1, 1));
     }
 }

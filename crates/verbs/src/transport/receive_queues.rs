@@ -41,7 +41,7 @@ pub struct SharedQueue {
     pub size: u32,
     /// Buffers.
     pub buffers: u32,
-    /// When fewer buffers are posted, all are.
+    /// When no more than so many buffers are posted, all are.
     pub low_mark: u32,
     /// Sends that a rank has in flight to one peer at most.
     pub sends: u32,
@@ -225,6 +225,13 @@ impl FromStr for ReceiveQueue {
             "X" => Ok(Self::Extended(shared)),
             _ => Err(wrong(text, format!("kind {kind:?}, expected P, S or X"))),
         }
+    }
+}
+
+impl SharedQueue {
+    /// Whether all free buffers are posted when so many are.
+    pub(super) const fn refills(&self, posted: u32) -> bool {
+        posted <= self.low_mark
     }
 }
 

@@ -52,6 +52,10 @@ impl Memory {
         self.regions.len()
     }
 
+    pub(in crate::fake) fn bytes(&self) -> u64 {
+        self.regions.values().map(|region| region.len as u64).sum()
+    }
+
     /// Registers memory; returns its key.
     pub(in crate::fake) fn register(
         &mut self,

@@ -10,11 +10,17 @@ pub(in crate::transport) struct Incoming {
     /// By receive queue: buffers that are posted to the peer's own queue pair; `None` if the queue is shared.
     own: Vec<Option<Buffers>>,
     pub(super) order: Order,
+    /// Frames that came by queues so far.
+    pub(super) frames: u32,
 }
 
 impl Incoming {
     pub(in crate::transport) const fn new(own: Vec<Option<Buffers>>, order: Order) -> Self {
-        Self { own, order }
+        Self {
+            own,
+            order,
+            frames: 0,
+        }
     }
 
     /// The buffers of a queue of the peer's own, or those that all peers share.

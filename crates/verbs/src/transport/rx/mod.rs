@@ -1,22 +1,24 @@
 //! [`VerbsRx`]: the receiving half, which polls the completion queue of all connections.
 
 mod incoming;
+mod ring;
 mod shared;
 mod sleep;
 
 pub(super) use self::incoming::Incoming;
 pub(super) use self::shared::SharedReceives;
 
+use self::ring::Rings;
 use super::buffers::Buffers;
 use super::control::Control;
 use super::credits::{Credits, Grant};
 use super::frame_head::{FrameHead, HEAD};
-use super::options::VerbsTransportError;
+use super::options::{EagerRings, VerbsTransportError};
 use super::order::{Held, Place};
 use super::request_id::RequestId;
 use super::tx::VerbsTx;
 use crate::error::VerbsError;
-use crate::objects::{Completion, CompletionChannel, CompletionQueue, Context};
+use crate::objects::{Completion, CompletionChannel, CompletionQueue, Context, ProtectionDomain};
 use oxmpi_wire::{AsTx, Fault, Header, Kind, Peer, Rx, Sink, Take};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -36,6 +38,9 @@ pub struct VerbsRx {
     by_number: BTreeMap<u32, u32>,
     /// Peers whose next frame waits for the sink.
     ready: VecDeque<u32>,
+    rings: Rings,
+    ring_options: EagerRings,
+    domain: ProtectionDomain,
     context: Context,
     queue: CompletionQueue,
     channel: CompletionChannel,
@@ -70,12 +75,16 @@ impl VerbsRx {
         channel: CompletionChannel,
         peers: u32,
         shared: Vec<Option<SharedReceives>>,
+        (ring_options, domain): (EagerRings, ProtectionDomain),
     ) -> Self {
         Self {
             peers: (0..peers).map(|_| None).collect(),
             shared,
             by_number: BTreeMap::new(),
             ready: VecDeque::new(),
+            rings: Rings::default(),
+            ring_options,
+            domain,
             context,
             queue,
             channel,
@@ -244,6 +253,7 @@ impl VerbsRx {
             let count = credits.map_or(0, Credits::frame_arrived);
             post(buffers, [peer, count], queue, tx.as_tx());
         }
+        self.count_frame(peer, tx);
         Ok(step)
     }
 
@@ -326,6 +336,9 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
                 }
                 continue;
             }
+            let [ring_frames, ring_others] = self.poll_rings(budget - frames, tx, sink);
+            frames += ring_frames;
+            others += ring_others;
             let most = BATCH.min((budget - frames) as usize);
             let found = match self.take(&mut room[..most]) {
                 Ok(found) => found,
@@ -334,7 +347,7 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
                     break;
                 }
             };
-            if found.is_empty() {
+            if found.is_empty() && ring_frames + ring_others == 0 {
                 break;
             }
             for completion in found {
@@ -347,6 +360,7 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
         self.room = room;
         let moved = frames + others + VerbsTx::report(tx, sink);
         self.quiet = moved == 0;
+        self.prepare_sleep(moved > 0, tx);
         moved
     }
 

@@ -10,11 +10,17 @@ use crate::transport::request_id::RequestId;
 ///
 /// Whenever no more than `low_mark` receives are posted, all free buffers are. The device announces that as well, as a
 /// limit event, which wakes a rank that sleeps while its peers take the last ones.
+///
+/// # Why nobody waits for ever
+/// A sender has `sends` messages in flight at most, and waits for the end of one. A message in flight ends when a
+/// receive is posted: the receiver posts all buffers when it has polled the messages that took them, whether or not it
+/// can send, and no buffer waits for another message (see [`Order`](crate::transport::order::Order)). The model in the
+/// tests tries all orders of events of small queues.
 #[derive(Debug)]
 pub(in crate::transport) struct SharedReceives {
     queue: SharedReceiveQueue,
     number: u8,
-    low_mark: u32,
+    sizes: SharedQueue,
     pub(super) buffers: Buffers,
     posted: u32,
     is_armed: bool,
@@ -30,17 +36,12 @@ impl SharedReceives {
         number: u8,
         sizes: &SharedQueue,
     ) -> Result<Self, super::VerbsTransportError> {
-        let SharedQueue {
-            size,
-            buffers,
-            low_mark,
-            ..
-        } = *sizes;
+        let SharedQueue { size, buffers, .. } = *sizes;
         let queue = domain.create_shared_receive_queue(buffers, 1, number.into())?;
         let mut receives = Self {
             queue,
             number,
-            low_mark,
+            sizes: *sizes,
             buffers: Buffers::all_free(domain, buffers, size)?,
             posted: 0,
             is_armed: false,
@@ -62,9 +63,9 @@ impl SharedReceives {
     pub(super) fn free(&mut self, buffer: u32) -> Result<(), PostError> {
         self.posted -= 1;
         self.buffers.free.push(buffer);
-        match self.posted > self.low_mark {
-            true => Ok(()),
-            false => self.post_free(),
+        match self.sizes.refills(self.posted) {
+            true => self.post_free(),
+            false => Ok(()),
         }
     }
 
@@ -89,8 +90,8 @@ impl SharedReceives {
     /// # Errors
     /// When the device refuses.
     pub(super) fn arm_limit(&mut self) -> Result<(), VerbsError> {
-        if !self.is_armed && self.posted > self.low_mark {
-            self.queue.arm_limit(self.low_mark)?;
+        if !self.is_armed && !self.sizes.refills(self.posted) {
+            self.queue.arm_limit(self.sizes.low_mark)?;
             self.is_armed = true;
         }
         Ok(())

@@ -33,6 +33,9 @@ impl Sleeper for VerbsRx {
         if !self.quiet || !self.ahead.is_empty() {
             return false;
         }
+        if !self.rings.arm() {
+            return false;
+        }
         // Events of completions that were polled since.
         while let Ok(Some(_)) = self.channel.wait(Instant::now()) {}
         if let Err(why) = self.take_events() {

@@ -2,7 +2,7 @@
 
 use super::{HeapMemory, connected, with_queues};
 use crate::fake::Script;
-use crate::transport::{VerbsOptions, VerbsRx, VerbsTx};
+use crate::transport::{EagerRings, VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_testkit::conformance::{KillableTransport, TestedTransport, TransportEnd};
 
 /// Devices and options of a suite.
@@ -60,6 +60,27 @@ const LATE: Script = Script {
     ..Script::GOOD
 };
 
+/// Rings from the first frame of a peer on.
+fn with_rings(slots: u32, size: u32, queues: &str) -> VerbsOptions {
+    VerbsOptions {
+        rings: EagerRings {
+            threshold: 1,
+            peers: 2,
+            slots,
+            size,
+        },
+        ..with_queues(queues)
+    }
+}
+
+/// Without rings, the default of openib.
+fn without_rings() -> VerbsOptions {
+    VerbsOptions {
+        rings: EagerRings::OFF,
+        ..VerbsOptions::default()
+    }
+}
+
 /// Pieces of `piece` bytes.
 fn in_pieces(piece: u32, queues: &str) -> VerbsOptions {
     VerbsOptions {
@@ -71,10 +92,18 @@ fn in_pieces(piece: u32, queues: &str) -> VerbsOptions {
 kinds! {
     /// The default of openib.
     Usual = Script::GOOD, VerbsOptions::default();
+    /// The same without rings.
+    Ringless = Script::GOOD, without_rings();
+    /// A ring of two slots beside a queue of two buffers: order between them.
+    Ring = Script::GOOD, with_rings(2, 64, "P,1000,2");
+    /// A ring of one slot beside shared queues, on a late device.
+    RingShared = LATE, with_rings(1, 1000, "S,128,4,2,1:S,1000,4,2,2");
+    /// Rings without inline messages.
+    RingStaged = NOTHING_INLINE, with_rings(16, 4096, "P,128,2:S,4096,4,2,2");
     /// Two buffers, nothing inline, and pieces of 100 B: everything runs out of room often.
     Tight = NOTHING_INLINE, in_pieces(100, "P,128,2");
-    /// One buffer.
-    Single = Script::GOOD, with_queues("P,1000,1");
+    /// One buffer. An offer of a ring would take the only credit, and no end polls while the other one sends.
+    Single = Script::GOOD, VerbsOptions { rings: EagerRings::OFF, ..with_queues("P,1000,1") };
     /// Queues of each peer only, of which a message takes the smallest.
     Own = LATE, in_pieces(10_000, "P,4096,8,6,3:P,128,4:P,1000,2");
     /// One shared queue.
@@ -88,6 +117,10 @@ kinds! {
 }
 
 oxmpi_testkit::conformance!(usual, Fake<Usual>, killable);
+oxmpi_testkit::conformance!(ringless, Fake<Ringless>, killable);
+oxmpi_testkit::conformance!(ring, Fake<Ring>, killable);
+oxmpi_testkit::conformance!(ring_shared, Fake<RingShared>);
+oxmpi_testkit::conformance!(ring_staged, Fake<RingStaged>, killable);
 oxmpi_testkit::conformance!(tight, Fake<Tight>, killable);
 oxmpi_testkit::conformance!(single, Fake<Single>, killable);
 oxmpi_testkit::conformance!(own, Fake<Own>, killable);

@@ -2,7 +2,7 @@
 
 use super::{connected, with_queues};
 use crate::fake::Script;
-use crate::transport::VerbsOptions;
+use crate::transport::{EagerRings, VerbsOptions};
 use oxmpi_testkit::conformance::{EventLog, eager};
 use oxmpi_testkit::memory::pattern;
 use oxmpi_wire::{Peer, Put, Rx, Slot, Tx};
@@ -20,12 +20,19 @@ proptest! {
     fn all_frames_arrive_in_order(
         (buffers, low, window, reserve) in (1..12u32, 1..12u32, 1..6u32, 1..4u32),
         (inline, late) in (prop_oneof![Just(0), 0..200u32], prop::option::of(1..u64::MAX)),
+        (kind, shared, slots) in (0..3u8, 1..6u32, 0..5u32),
         steps in prop::collection::vec((0..3usize, 0..12u8, 0..128u16, 1..20u32), 1..200),
     ) {
         let low = 1 + low % buffers;
         let window = 1 + window % buffers.min(low + 1);
-        let queues = format!("P,128,{buffers},{low},{window},{reserve}");
-        let options = VerbsOptions { inline, ..with_queues(&queues) };
+        let own = |size| format!("P,{size},{buffers},{low},{window},{reserve}");
+        let queues = match kind {
+            0 => own(128),
+            1 => format!("{}:S,128,{shared},1,{slots}:S,90,{shared}", own(60)).replace(",0:", ",1:"),
+            _ => format!("S,128,{shared},1,2:S,60,{shared},{shared},1"),
+        };
+        let rings = EagerRings { threshold: 2, peers: 2, slots, size: 100 };
+        let options = VerbsOptions { inline, rings, ..with_queues(&queues) };
         let mut ends = connected(3, Script { inline: 128, late, ..Script::GOOD }, &options);
         let mut logs = [(); 3].map(|()| EventLog::default());
         let mut sent = [[0; 3]; 3];

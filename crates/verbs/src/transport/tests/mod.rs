@@ -4,7 +4,10 @@ mod conformance;
 mod faults;
 mod floods;
 mod memory;
+mod rings;
 mod room;
+mod shared;
+mod use_of_memory;
 
 use super::{ReceiveQueue, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
 use crate::fake::{self, HeapMemory, Script};

@@ -228,6 +228,12 @@ impl VerbsTx {
                 self.link(peer).released.insert(index_of(region), region);
                 Ok(())
             }
+            Control::Ring { start, shape } => self.take_ring(peer, start, shape),
+            Control::RingTaken { word } => {
+                self.link(peer).word = Some(word);
+                Ok(())
+            }
+            Control::Wake => Ok(()),
         }
     }
 

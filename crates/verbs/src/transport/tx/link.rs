@@ -1,11 +1,16 @@
 //! [`Link`]: the sending half of the connection to one peer, a queue pair for each receive queue.
 
 use super::pair::Pair;
+use super::ring::RingTx;
+use crate::error::PostError;
+use crate::objects::RemoteAddress;
 use crate::transport::buffers::Buffers;
 use crate::transport::control::Control;
+use crate::transport::credits::Grant;
+use crate::transport::frame_head::{FrameHead, MAX_INLINE};
 use crate::transport::order::WINDOW;
-use oxmpi_wire::Fault;
 use oxmpi_wire::regions::RegionId;
+use oxmpi_wire::{Fault, Header};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The sending half of the connection to one peer.
@@ -23,6 +28,10 @@ pub(in crate::transport) struct Link {
     pub(super) pending: VecDeque<u32>,
     /// Regions of the peer whose keys are void, by index: the last one that was released.
     pub(super) released: BTreeMap<u32, RegionId>,
+    /// The ring of the peer, to which this rank writes.
+    pub(super) ring: Option<RingTx>,
+    /// The word of the peer for this rank's ring.
+    pub(super) word: Option<RemoteAddress>,
     pub(super) lost: Option<Fault>,
 }
 
@@ -35,6 +44,8 @@ impl Link {
             waiting: VecDeque::new(),
             pending: VecDeque::new(),
             released: BTreeMap::new(),
+            ring: None,
+            word: None,
             lost: None,
         }
     }
@@ -48,8 +59,59 @@ impl Link {
     /// Whether a frame can be sent now by a queue, which may take one of the buffers of all peers.
     #[inline]
     pub(super) fn can_send(&self, queue: u8, shared: Option<&Buffers>) -> bool {
-        let in_flight = self.next.wrapping_sub(self.oldest);
-        in_flight < WINDOW && self.pairs[queue as usize].can_send(shared)
+        self.has_window() && self.pairs[queue as usize].can_send(shared)
+    }
+
+    #[inline]
+    const fn has_window(&self) -> bool {
+        self.next.wrapping_sub(self.oldest) < WINDOW
+    }
+
+    /// Whether the sink can write a frame to the ring now.
+    #[inline]
+    pub(super) fn takes_ring_frame(&self, len: u32) -> bool {
+        let ring = self.ring.as_ref();
+        ring.is_some_and(|ring| ring.can_send(len))
+            && self.waiting.is_empty()
+            && self.has_window()
+            && self.lost.is_none()
+    }
+
+    /// What precedes the body of a frame that is written to the ring now.
+    fn ring_head(&mut self, header: &Header) -> FrameHead {
+        FrameHead {
+            grant: Grant::default(),
+            sequence: self.number(),
+            header: *header,
+        }
+    }
+
+    /// Sends the frame whose body is staged for the ring.
+    pub(super) fn send_ring_frame(&mut self, queue: u8, header: &Header) -> Result<(), PostError> {
+        let head = self.ring_head(header);
+        let Some(ring) = &mut self.ring else {
+            return Ok(());
+        };
+        let write = |pair: &_, id| ring.send_staged(pair, id, &head);
+        self.pairs[queue as usize].send_ring_frame(head.sequence, write)
+    }
+
+    /// Sends a frame inline to the ring: its body is in the first `len` bytes, behind the place of its head.
+    pub(super) fn send_ring_inline(
+        &mut self,
+        queue: u8,
+        header: &Header,
+        message: &mut [u8; MAX_INLINE],
+        len: usize,
+    ) -> Result<(), PostError> {
+        let head = self.ring_head(header);
+        let bytes = head.bytes();
+        message[..bytes.len()].copy_from_slice(&bytes);
+        let Some(ring) = &mut self.ring else {
+            return Ok(());
+        };
+        let write = |pair: &_, id| ring.send_inline(pair, id, message, len);
+        self.pairs[queue as usize].send_ring_frame(head.sequence, write)
     }
 
     /// Whether the sink can send a frame now: those of the transport go first.

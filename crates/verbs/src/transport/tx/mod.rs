@@ -6,6 +6,7 @@ mod loss;
 mod memory;
 mod operations;
 mod pair;
+mod ring;
 
 pub(super) use self::link::Link;
 pub(super) use self::pair::Pair;
@@ -20,6 +21,7 @@ use super::credits::Credits;
 use super::frame_head::{FrameHead, HEAD, MAX_INLINE, own_header};
 use super::queue_sizes::QueueSizes;
 use super::request_id::RequestId;
+use super::ring::FOOTER;
 use crate::objects::{Completion, ProtectionDomain, Segment};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::regions::{RegionId, Regions};
@@ -40,8 +42,8 @@ pub struct VerbsTx {
     piece: u32,
     regions: Regions<RawBytes, Note>,
     operations: Operations,
-    /// Peers for which a call has returned [`Busy`], and the queue by which it would have sent.
-    peers_awaiting_room: Vec<(u32, u8)>,
+    /// Peers for which a call has returned [`Busy`], and the bytes of the body that it would have sent.
+    peers_awaiting_room: Vec<(u32, u32)>,
     completions: VecDeque<(Token, Result<(), Fault>)>,
     losses: VecDeque<(u32, Fault)>,
 }
@@ -103,14 +105,14 @@ impl VerbsTx {
         self.link(peer).pair(queue).credits.as_mut()
     }
 
-    /// Notes that a call returns [`Busy`] for `peer`, since the queue has no room or no operation can start, so that
-    /// the sink gets [`Sink::room`] later.
+    /// Notes that a call returns [`Busy`] for `peer`, since there is no room for a frame of `len` bytes or no operation
+    /// can start, so that the sink gets [`Sink::room`] later.
     #[cold]
-    fn refuse(&mut self, peer: u32, queue: u8) -> Busy {
+    fn refuse(&mut self, peer: u32, len: u32) -> Busy {
         let awaiting = &mut self.peers_awaiting_room;
         match awaiting.iter_mut().find(|(waiting, _)| *waiting == peer) {
-            Some((_, last)) => *last = queue,
-            None => awaiting.push((peer, queue)),
+            Some((_, last)) => *last = len,
+            None => awaiting.push((peer, len)),
         }
         Busy
     }
@@ -122,18 +124,21 @@ impl VerbsTx {
         link.is_some_and(|link| link.takes_frame(queue, self.shared[queue as usize].as_ref()))
     }
 
-    /// The queue by which a frame of `len` bytes can be sent to `peer` now. A lost one takes any.
+    /// How a frame of `len` bytes can be sent to `peer` now. A lost one takes any.
     #[inline]
-    fn admit(&mut self, peer: u32, len: u32) -> Result<u8, Busy> {
+    fn admit(&mut self, peer: u32, len: u32) -> Result<Route, Busy> {
         let max = self.limits.frame;
         assert!(len <= max, "a frame of {len} B; the longest has {max} B");
+        if self.takes_ring_frame(peer, len) {
+            return Ok(Route::Ring);
+        }
         let queue = self.queues.smallest(len);
         if self.takes_frame(peer, queue) {
-            return Ok(queue);
+            return Ok(Route::Queue(queue));
         }
         match &self.links[peer as usize] {
-            Some(link) if link.lost.is_some() => Ok(queue),
-            _ => Err(self.refuse(peer, queue)),
+            Some(link) if link.lost.is_some() => Ok(Route::Queue(queue)),
+            _ => Err(self.refuse(peer, len)),
         }
     }
 
@@ -223,8 +228,14 @@ impl VerbsTx {
                 link.frame_ended();
                 released.into_iter().for_each(|region| self.leave(region));
             }
+            Some(Posted::RingFrame { .. }) => {
+                link.frame_ended();
+                if link.ring.as_mut().is_some_and(ring::RingTx::ended) {
+                    link.waiting.push_back(Control::Wake);
+                }
+            }
             Some(Posted::Access { operation }) => self.piece_ended(operation),
-            Some(Posted::Credits { .. }) | None => {}
+            Some(Posted::Credits { .. } | Posted::Word) | None => {}
         }
         self.advance(peer);
     }
@@ -263,8 +274,10 @@ impl VerbsTx {
 
     /// The peer awaiting room at index `at`, removed from the list, if there is room for it now.
     fn take_unblocked(&mut self, at: usize) -> Option<u32> {
-        let &(peer, queue) = self.peers_awaiting_room.get(at)?;
-        if !self.takes_frame(peer, queue) || !self.has_operation_room() {
+        let &(peer, len) = self.peers_awaiting_room.get(at)?;
+        let has_room =
+            self.takes_frame(peer, self.queues.smallest(len)) || self.takes_ring_frame(peer, len);
+        if !has_room || !self.has_operation_room() {
             return None;
         }
         self.peers_awaiting_room.swap_remove(at);
@@ -276,12 +289,21 @@ impl VerbsTx {
     }
 }
 
+/// How a frame goes.
+#[derive(Debug, Clone, Copy)]
+enum Route {
+    /// To the ring of the peer.
+    Ring,
+    /// By this receive queue of the peer.
+    Queue(u8),
+}
+
 /// A frame under construction, in a registered buffer.
 #[derive(Debug)]
 pub struct VerbsSlot<'a> {
     tx: &'a mut VerbsTx,
     to: u32,
-    queue: u8,
+    route: Route,
     header: Header,
     /// Bytes of the body so far.
     len: usize,
@@ -294,7 +316,14 @@ impl Put for VerbsSlot<'_> {
 
     fn put(&mut self, bytes: &[u8]) {
         assert!(bytes.len() <= self.room(), "more than there is room for");
-        self.tx.stage(self.to, self.queue, self.len, bytes);
+        match self.route {
+            Route::Queue(queue) => self.tx.stage(self.to, queue, self.len, bytes),
+            Route::Ring => {
+                let ring = self.tx.link(self.to).ring.as_ref();
+                let ring = ring.expect("a ring that took the frame");
+                ring.stage(self.header.len as usize, HEAD + self.len, bytes);
+            }
+        }
         self.len += bytes.len();
     }
 }
@@ -302,7 +331,10 @@ impl Put for VerbsSlot<'_> {
 impl Slot for VerbsSlot<'_> {
     fn send(self) {
         assert_eq!(self.room(), 0, "the frame is not full");
-        self.tx.send_staged(self.to, self.queue, &self.header, None);
+        match self.route {
+            Route::Queue(queue) => self.tx.send_staged(self.to, queue, &self.header, None),
+            Route::Ring => self.tx.send_ring_frame(self.to, &self.header),
+        }
     }
 }
 
@@ -335,9 +367,13 @@ impl Tx for VerbsTx {
     /// goes by [`Tx::frame`].
     fn short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
         let (len, peer) = (head.len as usize, to.0);
-        let queue = self.admit(peer, head.len)?;
+        let route = self.admit(peer, head.len)?;
+        let (queue, whole) = match route {
+            Route::Queue(queue) => (queue, HEAD + len),
+            Route::Ring => (self.queues.of_accesses(), HEAD + len + FOOTER),
+        };
         let link = self.link(peer);
-        if link.lost.is_some() || !link.pair(queue).inlines(HEAD + len) {
+        if link.lost.is_some() || !link.pair(queue).inlines(whole) {
             return self.whole(to, head, body);
         }
         let mut message = InlineMessage {
@@ -345,6 +381,11 @@ impl Tx for VerbsTx {
             len: HEAD,
         };
         body.drain(0, len, &mut message);
+        if let Route::Ring = route {
+            let posted = link.send_ring_inline(queue, head, &mut message.bytes, message.len);
+            self.check(peer, posted);
+            return Ok(());
+        }
         let sequence = link.number();
         let pair = link.pair(queue);
         let head = FrameHead {
@@ -360,11 +401,11 @@ impl Tx for VerbsTx {
 
     fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<VerbsSlot<'_>, Busy> {
         debug_assert_eq!(head.len as usize, len, "the header says the body's length");
-        let queue = self.admit(to.0, head.len)?;
+        let route = self.admit(to.0, head.len)?;
         Ok(VerbsSlot {
             tx: self,
             to: to.0,
-            queue,
+            route,
             header: *head,
             len: 0,
         })

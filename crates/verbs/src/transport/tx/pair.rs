@@ -1,7 +1,7 @@
 //! [`Pair`]: the sending half of the queue pair for one receive queue of a peer.
 
 use crate::error::PostError;
-use crate::objects::{Payload, QueuePair, ReadyToSend, SendFlags};
+use crate::objects::{Payload, QueuePair, ReadyToSend, RemoteAddress, Segment, SendFlags};
 use crate::transport::OPERATIONS;
 use crate::transport::buffers::Buffers;
 use crate::transport::credits::{Credits, Grant};
@@ -30,8 +30,12 @@ pub(in crate::transport) struct Pair {
     inline: usize,
     /// The requests of the send queue, the oldest first: the queue pair completes them in this order.
     posted: VecDeque<Posted>,
-    /// Messages among them. The others are accesses.
+    /// Messages among them.
     messages: u32,
+    /// Reads and writes of operations among them.
+    accesses: u32,
+    /// Words of rings among them.
+    pub(super) words: u32,
 }
 
 /// A request of the send queue.
@@ -50,6 +54,10 @@ pub(in crate::transport) enum Posted {
         /// As of a frame.
         staged: Option<u32>,
     },
+    /// A frame that was written to a ring.
+    RingFrame { sequence: u32 },
+    /// The word of a ring.
+    Word,
     /// A read or a write: a piece of the operation of this index.
     Access { operation: u32 },
 }
@@ -78,6 +86,8 @@ impl Pair {
             most,
             posted: VecDeque::with_capacity(most as usize + OPERATIONS),
             messages: 0,
+            accesses: 0,
+            words: 0,
         }
     }
 
@@ -97,7 +107,7 @@ impl Pair {
 
     /// Whether a read or a write can be posted now.
     pub(super) fn takes_access(&self) -> bool {
-        self.pair.is_some() && self.posted.len() - (self.messages as usize) < OPERATIONS
+        self.pair.is_some() && ((self.accesses + self.words) as usize) < OPERATIONS
     }
 
     /// The credits that a frame carries back, which is sent now.
@@ -206,6 +216,40 @@ impl Pair {
     /// Counts a read or a write of `operation` that was posted.
     pub(super) fn accessed(&mut self, operation: u32) {
         self.posted.push_back(Posted::Access { operation });
+        self.accesses += 1;
+    }
+
+    /// Writes the frame of this number to a ring, by `write`.
+    pub(super) fn send_ring_frame(
+        &mut self,
+        sequence: u32,
+        write: impl FnOnce(&QueuePair<ReadyToSend>, u64) -> Result<(), PostError>,
+    ) -> Result<(), PostError> {
+        if let Some(pair) = &self.pair {
+            write(pair, self.id)?;
+            self.posted.push_back(Posted::RingFrame { sequence });
+        }
+        Ok(())
+    }
+
+    /// Writes a word `to` the sender of a ring, from `source` if the device grants nothing inline.
+    pub(super) fn write_word(
+        &mut self,
+        bits: u64,
+        to: RemoteAddress,
+        source: &[Segment<'_>],
+    ) -> Result<(), PostError> {
+        let bytes = bits.to_le_bytes();
+        let payload = match self.inlines(bytes.len()) {
+            true => Payload::Inline(&bytes),
+            false => Payload::Segments(source),
+        };
+        if let Some(pair) = &self.pair {
+            pair.post_write(self.id, payload, to, None, SendFlags::SIGNALED)?;
+            self.posted.push_back(Posted::Word);
+            self.words += 1;
+        }
+        Ok(())
     }
 
     /// The oldest request.
@@ -216,7 +260,7 @@ impl Pair {
     /// The number of the oldest frame in flight.
     pub(super) fn oldest_frame(&self) -> Option<u32> {
         self.posted.iter().find_map(|posted| match posted {
-            Posted::Frame { sequence, .. } => Some(*sequence),
+            Posted::Frame { sequence, .. } | Posted::RingFrame { sequence } => Some(*sequence),
             _ => None,
         })
     }
@@ -232,11 +276,16 @@ impl Pair {
     /// Removes the oldest request, which is done, and frees its buffer.
     pub(super) fn done(&mut self, shared: Option<&mut Buffers>) -> Option<Posted> {
         let posted = self.posted.pop_front()?;
-        if let Posted::Frame { staged, .. } | Posted::Credits { staged } = posted {
-            self.messages -= 1;
-            if let Some(staging) = self.own.as_mut().or(shared) {
-                staging.free.extend(staged);
+        match posted {
+            Posted::Frame { staged, .. } | Posted::Credits { staged } => {
+                self.messages -= 1;
+                if let Some(staging) = self.own.as_mut().or(shared) {
+                    staging.free.extend(staged);
+                }
             }
+            Posted::RingFrame { .. } => {}
+            Posted::Word => self.words -= 1,
+            Posted::Access { .. } => self.accesses -= 1,
         }
         Some(posted)
     }
@@ -247,7 +296,7 @@ impl Pair {
     /// it accesses memory of the user: that has to end now.
     pub(super) fn end(&mut self) -> bool {
         let is_shared = self.credits.is_none();
-        let has_accesses = self.posted.len() > self.messages as usize;
+        let has_accesses = self.accesses > 0;
         let Some(pair) = self.pair.take() else {
             return self.retired.is_some();
         };

@@ -1,0 +1,216 @@
+//! [`RingRx`]: the receiving side of an eager ring, which is polled in memory.
+
+use super::{Step, VerbsRx, deliver};
+use crate::objects::{Access, MemoryRegion, ProtectionDomain};
+use crate::transport::buffers::Stored;
+use crate::transport::frame_head::{FrameHead, HEAD};
+use crate::transport::order::Place;
+use crate::transport::ring::{RingShape, Word};
+use crate::transport::tx::VerbsTx;
+use oxmpi_wire::{AsTx, Fault, Sink};
+
+/// A ring to which one peer writes.
+#[derive(Debug)]
+pub(super) struct RingRx {
+    pub(super) peer: u32,
+    memory: MemoryRegion,
+    shape: RingShape,
+    /// The number of the last message that was taken.
+    taken: u32,
+    /// The same, as the peer was told.
+    told: u32,
+    sleeps: u32,
+    /// The peer was told that this rank wants to sleep, and nothing has come since.
+    is_asleep: bool,
+}
+
+/// Rings of a rank.
+#[derive(Debug, Default)]
+pub(super) struct Rings {
+    pub(super) open: Vec<RingRx>,
+    /// A sleep was refused until all peers know of it.
+    pub(super) wants_sleep: bool,
+    /// They know.
+    pub(super) may_sleep: bool,
+}
+
+impl RingRx {
+    fn new(domain: &ProtectionDomain, peer: u32, shape: RingShape) -> Option<Self> {
+        let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
+        let memory = domain.register(shape.bytes(), access);
+        let memory = memory
+            .inspect_err(|why| tracing::debug!(peer, %why, "no eager ring"))
+            .ok()?;
+        Some(Self {
+            peer,
+            memory,
+            shape,
+            taken: 0,
+            told: 0,
+            sleeps: 0,
+            is_asleep: false,
+        })
+    }
+
+    /// The bytes before its footer of the next message, if it has come.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
+    #[inline]
+    pub(super) fn next(&self) -> Result<Option<usize>, &'static str> {
+        let number = self.taken.wrapping_add(1);
+        let footer = self.memory.load(self.shape.footer_at(number));
+        self.shape.arrived(number, u64::from_le(footer))
+    }
+
+    /// Writes the word to the peer. Returns whether there was room.
+    fn tell(&mut self, tx: &mut VerbsTx) -> bool {
+        let word = Word {
+            taken: self.taken,
+            sleeps: self.sleeps,
+            is_asleep: self.is_asleep,
+        };
+        let at = self.shape.word_at();
+        self.memory.write(at, &word.bits().to_le_bytes());
+        let has_room = tx.write_word(self.peer, word, &[self.memory.segment(at..at + 8)]);
+        if has_room {
+            self.told = self.taken;
+        }
+        has_room
+    }
+
+    /// Tells the peer which slots are free, if these are half of them.
+    fn tell_if_due(&mut self, tx: &mut VerbsTx) {
+        let owed = self.taken.wrapping_sub(self.told);
+        if owed * 2 >= self.shape.slots() {
+            self.tell(tx);
+        }
+    }
+}
+
+impl VerbsRx {
+    /// Counts a frame that `peer` has sent by a queue, and offers it a ring if it is time.
+    pub(super) fn count_frame<T: AsTx<VerbsTx>>(&mut self, peer: u32, tx: &mut T) {
+        let Some(incoming) = &mut self.peers[peer as usize] else {
+            return;
+        };
+        incoming.frames = incoming.frames.saturating_add(1);
+        let options = &self.ring_options;
+        if incoming.frames != options.threshold || self.rings.open.len() >= options.peers as usize {
+            return;
+        }
+        let shape = RingShape::new(options.slots, options.size);
+        let ring = shape.and_then(|shape| RingRx::new(&self.domain, peer, shape));
+        if let Some(ring) = ring {
+            tx.as_tx()
+                .offer_ring(peer, ring.memory.remote(0), ring.shape);
+            self.rings.open.push(ring);
+        }
+    }
+
+    /// Takes the next message of each ring, at most `budget` frames. Returns how many frames, and how many others.
+    pub(super) fn poll_rings<T: AsTx<VerbsTx>, S: Sink<T>>(
+        &mut self,
+        budget: u32,
+        tx: &mut T,
+        sink: &mut S,
+    ) -> [u32; 2] {
+        let mut counts = [0, 0];
+        let mut at = 0;
+        while at < self.rings.open.len() && counts[0] < budget {
+            let peer = self.rings.open[at].peer;
+            if tx.as_tx().is_lost(peer) {
+                self.rings.open.swap_remove(at);
+                continue;
+            }
+            match self.poll_ring(at, tx, sink) {
+                Ok(Some(Step::Frame)) => counts[0] += 1,
+                Ok(Some(Step::Other)) => counts[1] += 1,
+                Ok(None) => {}
+                Err(rule) => tx.as_tx().lose(peer, Fault::Protocol(rule)),
+            }
+            at += 1;
+        }
+        counts
+    }
+
+    fn poll_ring<T: AsTx<VerbsTx>, S: Sink<T>>(
+        &mut self,
+        at: usize,
+        tx: &mut T,
+        sink: &mut S,
+    ) -> Result<Option<Step>, &'static str> {
+        let ring = &mut self.rings.open[at];
+        let Some(len) = ring.next()? else {
+            ring.tell_if_due(tx.as_tx());
+            return Ok(None);
+        };
+        let number = ring.taken.wrapping_add(1);
+        let start = ring.shape.message_at(number, len);
+        let mut head = [0; HEAD];
+        ring.memory.read(start, &mut head);
+        let head = FrameHead::parse(&head).map_err(|_| "a frame whose header is none")?;
+        if len != HEAD + head.header.len as usize {
+            return Err("a frame of another length than its header says");
+        }
+        let peer = ring.peer;
+        let Some(incoming) = &mut self.peers[peer as usize] else {
+            return Ok(None);
+        };
+        if incoming.order.place(head.sequence)? == Place::Early {
+            return Ok(None);
+        }
+        let mut body = Stored::new(&ring.memory, start + HEAD, len - HEAD);
+        let step = deliver(peer, &head.header, &mut body, tx, sink)?;
+        ring.taken = number;
+        ring.is_asleep = false;
+        ring.tell_if_due(tx.as_tx());
+        if incoming.order.has_next() && !self.ready.contains(&peer) {
+            self.ready.push_back(peer);
+        }
+        Ok(Some(step))
+    }
+
+    /// Tells the peers that have rings that this rank wants to sleep, if it does; after `moved`, it does not.
+    pub(super) fn prepare_sleep<T: AsTx<VerbsTx>>(&mut self, moved: bool, tx: &mut T) {
+        let rings = &mut self.rings;
+        if moved {
+            rings.wants_sleep = false;
+            rings
+                .open
+                .iter_mut()
+                .for_each(|ring| ring.is_asleep = false);
+        }
+        rings.may_sleep = rings.wants_sleep;
+        if !rings.wants_sleep {
+            return;
+        }
+        for ring in &mut rings.open {
+            let tx = tx.as_tx();
+            if tx.is_lost(ring.peer) || !tx.has_word(ring.peer) {
+                // It writes nothing to the ring before it has told where the word is.
+                continue;
+            }
+            if !ring.is_asleep {
+                ring.sleeps = ring.sleeps.wrapping_add(1);
+                ring.is_asleep = true;
+                ring.is_asleep = ring.tell(tx);
+                rings.may_sleep = false;
+            }
+            rings.may_sleep &= tx.words_arrived(ring.peer);
+        }
+    }
+}
+
+impl Rings {
+    /// Whether this rank may sleep now: nothing is in a ring, and all peers that write to one know that they have to
+    /// wake it. Otherwise the next polls tell them.
+    pub(super) fn arm(&mut self) -> bool {
+        if self.open.is_empty() {
+            return true;
+        }
+        self.wants_sleep = true;
+        let is_empty = |ring: &RingRx| matches!(ring.next(), Ok(None));
+        self.may_sleep && self.open.iter().all(is_empty)
+    }
+}

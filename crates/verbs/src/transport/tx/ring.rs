@@ -1,0 +1,202 @@
+//! [`RingTx`]: the sending side of an eager ring, and the word by which a rank answers the sender of its own ring.
+
+use super::VerbsTx;
+use crate::error::PostError;
+use crate::objects::{
+    Access, MemoryRegion, Payload, QueuePair, ReadyToSend, RemoteAddress, Segment, SendFlags,
+};
+use crate::transport::control::Control;
+use crate::transport::frame_head::{FrameHead, HEAD, MAX_INLINE};
+use crate::transport::ring::{FOOTER, RingShape, Word, footer};
+use oxmpi_wire::Header;
+
+/// The ring of a peer, to which this rank writes.
+#[derive(Debug)]
+pub(super) struct RingTx {
+    /// Copies of messages that are not written inline, and the [`Word`].
+    memory: MemoryRegion,
+    shape: RingShape,
+    start: RemoteAddress,
+    /// The number of the next message.
+    next: u32,
+    /// Writes that have not ended.
+    in_flight: u32,
+    /// The sleep of the receiver for which it was woken.
+    woken: u32,
+}
+
+impl RingTx {
+    fn word(&self) -> Word {
+        Word::from_bits(u64::from_le(self.memory.load(self.shape.word_at())))
+    }
+
+    /// Whether a frame with a body of `len` bytes can be written now.
+    #[inline]
+    pub(super) fn can_send(&self, len: u32) -> bool {
+        len <= self.shape.size() && self.in_flight < self.shape.slots() && {
+            let last = self.next.wrapping_sub(1);
+            last.wrapping_sub(self.word().taken) < self.shape.slots()
+        }
+    }
+
+    /// Writes to the copy of the next message, whose body has `len` bytes, from its byte `at` on.
+    pub(super) fn stage(&self, len: usize, at: usize, bytes: &[u8]) {
+        let start = self.shape.message_at(self.next, HEAD + len);
+        self.memory.write(start + at, bytes);
+    }
+
+    /// Where the next message of `len` bytes goes, and its footer.
+    fn place(&mut self, len: usize) -> (usize, RemoteAddress, [u8; FOOTER]) {
+        let number = self.next;
+        let at = self.shape.message_at(number, len);
+        let to = RemoteAddress {
+            address: self.start.address + at as u64,
+            ..self.start
+        };
+        self.next = number.wrapping_add(1);
+        self.in_flight += 1;
+        (at, to, footer(number, len).to_le_bytes())
+    }
+
+    /// Writes the message whose body is staged.
+    pub(super) fn send_staged(
+        &mut self,
+        pair: &QueuePair<ReadyToSend>,
+        id: u64,
+        head: &FrameHead,
+    ) -> Result<(), PostError> {
+        let len = HEAD + head.header.len as usize;
+        let (at, to, footer) = self.place(len);
+        self.memory.write(at, &head.bytes());
+        self.memory.write(at + len, &footer);
+        let message = [self.memory.segment(at..at + len + FOOTER)];
+        pair.post_write(
+            id,
+            Payload::Segments(&message),
+            to,
+            None,
+            SendFlags::SIGNALED,
+        )
+    }
+
+    /// Writes a message inline: the first `len` bytes, behind which there is room for the footer.
+    pub(super) fn send_inline(
+        &mut self,
+        pair: &QueuePair<ReadyToSend>,
+        id: u64,
+        message: &mut [u8; MAX_INLINE],
+        len: usize,
+    ) -> Result<(), PostError> {
+        let (_, to, footer) = self.place(len);
+        message[len..len + FOOTER].copy_from_slice(&footer);
+        let message = Payload::Inline(&message[..len + FOOTER]);
+        pair.post_write(id, message, to, None, SendFlags::SIGNALED)
+    }
+
+    /// Counts the end of a write. Returns whether the receiver sleeps and has to be woken.
+    pub(super) fn ended(&mut self) -> bool {
+        self.in_flight -= 1;
+        let Word {
+            sleeps, is_asleep, ..
+        } = self.word();
+        is_asleep && std::mem::replace(&mut self.woken, sleeps) != sleeps
+    }
+}
+
+impl VerbsTx {
+    /// Whether a frame with a body of `len` bytes can be written to the ring of `peer` now.
+    #[inline]
+    pub(super) fn takes_ring_frame(&self, peer: u32, len: u32) -> bool {
+        let link = self.links[peer as usize].as_ref();
+        link.is_some_and(|link| link.takes_ring_frame(len))
+    }
+
+    /// Offers `peer` a ring of this rank.
+    pub(in crate::transport) fn offer_ring(
+        &mut self,
+        peer: u32,
+        start: RemoteAddress,
+        shape: RingShape,
+    ) {
+        self.link(peer)
+            .waiting
+            .push_back(Control::Ring { start, shape });
+        self.advance(peer);
+    }
+
+    /// Takes the ring that `peer` offers. Without memory for it, frames go by queues as before.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
+    pub(super) fn take_ring(
+        &mut self,
+        peer: u32,
+        start: RemoteAddress,
+        shape: RingShape,
+    ) -> Result<(), &'static str> {
+        if self.link(peer).ring.is_some() {
+            return Err("a second ring");
+        }
+        let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
+        let memory = match self.domain.register(shape.bytes(), access) {
+            Ok(memory) => memory,
+            Err(why) => {
+                tracing::debug!(peer, %why, "no memory for an eager ring");
+                return Ok(());
+            }
+        };
+        let word = memory.remote(shape.word_at());
+        let link = self.link(peer);
+        link.ring = Some(RingTx {
+            memory,
+            shape,
+            start,
+            next: 1,
+            in_flight: 0,
+            woken: 0,
+        });
+        link.waiting.push_back(Control::RingTaken { word });
+        self.advance(peer);
+        Ok(())
+    }
+
+    /// Sends the frame whose body is staged for the ring of `peer`.
+    pub(super) fn send_ring_frame(&mut self, peer: u32, header: &Header) {
+        let queue = self.queues.of_accesses();
+        let posted = self.link(peer).send_ring_frame(queue, header);
+        self.check(peer, posted);
+    }
+
+    /// Writes the word of this rank's ring to `peer`, from `source` if the device grants nothing inline. Returns whether
+    /// there was room.
+    pub(in crate::transport) fn write_word(
+        &mut self,
+        peer: u32,
+        word: Word,
+        source: &[Segment<'_>],
+    ) -> bool {
+        let queue = self.queues.of_accesses();
+        let link = self.link(peer);
+        let Some(to) = link.word else {
+            return false;
+        };
+        let pair = link.pair(queue);
+        if !pair.takes_access() {
+            return false;
+        }
+        let posted = pair.write_word(word.bits(), to, source);
+        self.check(peer, posted);
+        true
+    }
+
+    /// Whether `peer` has taken this rank's ring.
+    pub(in crate::transport) fn has_word(&mut self, peer: u32) -> bool {
+        self.link(peer).word.is_some()
+    }
+
+    /// Whether all words that were written to `peer` have arrived.
+    pub(in crate::transport) fn words_arrived(&mut self, peer: u32) -> bool {
+        let queue = self.queues.of_accesses();
+        self.link(peer).pair(queue).words == 0
+    }
+}
