@@ -360,7 +360,7 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
         self.room = room;
         let moved = frames + others + VerbsTx::report(tx, sink);
         self.quiet = moved == 0;
-        self.prepare_sleep(moved > 0, tx);
+        self.prepare_sleep(frames > 0, tx);
         moved
     }
 

@@ -171,10 +171,11 @@ impl VerbsRx {
         Ok(Some(step))
     }
 
-    /// Tells the peers that have rings that this rank wants to sleep, if it does; after `moved`, it does not.
-    pub(super) fn prepare_sleep<T: AsTx<VerbsTx>>(&mut self, moved: bool, tx: &mut T) {
+    /// Tells the peers that have rings that this rank wants to sleep, if it does. After frames
+    /// it does not.
+    pub(super) fn prepare_sleep<T: AsTx<VerbsTx>>(&mut self, has_frames: bool, tx: &mut T) {
         let rings = &mut self.rings;
-        if moved {
+        if has_frames {
             rings.wants_sleep = false;
             rings
                 .open

@@ -44,6 +44,8 @@ pub struct VerbsTx {
     operations: Operations,
     /// Peers for which a call has returned [`Busy`], and the bytes of the body that it would have sent.
     peers_awaiting_room: Vec<(u32, u32)>,
+    /// Peers whose frames of the transport itself wait for a buffer of all peers.
+    awaiting_buffers: Vec<u32>,
     completions: VecDeque<(Token, Result<(), Fault>)>,
     losses: VecDeque<(u32, Fault)>,
 }
@@ -75,6 +77,7 @@ impl VerbsTx {
             regions: Regions::new(),
             operations: Operations::new(),
             peers_awaiting_room: Vec::new(),
+            awaiting_buffers: Vec::new(),
             completions: VecDeque::new(),
             losses: VecDeque::new(),
         }
@@ -202,6 +205,15 @@ impl VerbsTx {
         {
             self.send_control(peer, &control);
         }
+        let is_waiting = !self.link(peer).waiting.is_empty();
+        let buffers = self.shared[queue as usize].as_ref();
+        if is_waiting
+            && buffers.is_some_and(|buffers| buffers.free.is_empty())
+            && !self.awaiting_buffers.contains(&peer)
+        {
+            // Those of another peer may be free first.
+            self.awaiting_buffers.push(peer);
+        }
         self.post_pieces(peer);
         for queue in 0..self.queues.count() {
             let posted = self.link(peer).pair(queue).send_credit_message();
@@ -254,6 +266,9 @@ impl VerbsTx {
 
     /// Reports completions, losses and room to `sink`. Returns how many.
     pub(super) fn report<T: AsTx<Self>, S: Sink<T>>(tx: &mut T, sink: &mut S) -> u32 {
+        for peer in std::mem::take(&mut tx.as_tx().awaiting_buffers) {
+            tx.as_tx().advance(peer);
+        }
         let mut reported = 0;
         while let Some((token, result)) = tx.as_tx().completions.pop_front() {
             sink.done(tx, token, result);
