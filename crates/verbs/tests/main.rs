@@ -2,3 +2,4 @@
 
 mod anywhere;
 mod device;
+mod hostile;

@@ -127,9 +127,15 @@ fn allowed(expression: &str) -> bool {
 /// Bodies of fuzz targets that stand beside the tests of the crate they need, which the tests' own
 /// crate does not import.
 const BODIES: &[(&str, &str)] = &[
+    ("device_files", "crates/verbs/tests/hostile/device_files.rs"),
     ("handshake", "crates/tcp/tests/hostile/handshake.rs"),
+    (
+        "receive_queues",
+        "crates/verbs/tests/hostile/receive_queues.rs",
+    ),
     ("segment", "crates/shm/tests/hostile/segment"),
     ("stream", "crates/tcp/tests/hostile/stream.rs"),
+    ("verbs_frames", "crates/verbs/tests/hostile/verbs_frames.rs"),
 ];
 
 /// Fuzz targets without a body, and bodies without a target.

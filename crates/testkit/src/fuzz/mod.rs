@@ -5,7 +5,7 @@
 //! version control, so that every old finding is a test.
 //!
 //! Bodies that need a transport are beside the tests of its crate: `crates/shm/tests/hostile`,
-//! `crates/tcp/tests/hostile`.
+//! `crates/tcp/tests/hostile`, `crates/verbs/tests/hostile`.
 //!
 //! A new target NAME needs: a module here with its line in [`TARGETS`], `fuzz/fuzz_targets/NAME.rs`
 //! with its `[[bin]]` in `fuzz/Cargo.toml`, and first inputs in `fuzz/corpus/NAME/`.

@@ -23,6 +23,7 @@ mod control;
 mod credits;
 mod endpoint;
 mod frame_head;
+mod hostile;
 mod options;
 mod order;
 mod pair_address;
@@ -38,6 +39,8 @@ mod tests;
 mod tx;
 
 pub use endpoint::VerbsEndpoint;
+#[doc(hidden)]
+pub use hostile::read_bytes_of_peer;
 pub use options::{EagerRings, LongMessages, TransferFlags, VerbsOptions, VerbsTransportError};
 pub use pair_address::{PairAddress, PairAddressError};
 pub use receive_queues::{PerPeerQueue, ReceiveQueue, ReceiveQueueError, SharedQueue};
