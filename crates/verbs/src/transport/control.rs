@@ -1,4 +1,4 @@
-//! [`Control`]: the frames of the transport itself, for atomics, the end of regions and eager rings.
+//! [`Control`]: the frames of the transport itself, for atomics, reads by frames, the end of regions, eager rings.
 
 use super::ring::RingShape;
 use crate::objects::RemoteAddress;
@@ -21,7 +21,7 @@ pub(super) enum Control {
     },
     /// Answers an atomic that was performed, with the word before.
     Changed { id: u64, old: u64 },
-    /// Answers an atomic on a word that is not registered.
+    /// Answers a request for memory that is not registered.
     Refused { id: u64 },
     /// The sender has released a region whose key the receiver has.
     Released { region: RegionId },
@@ -33,6 +33,18 @@ pub(super) enum Control {
     },
     /// Answers a ring: the sender writes to it from now on, and has the word there.
     RingTaken { word: RemoteAddress },
+    /// Asks for bytes of the receiver's memory by frames.
+    Read {
+        /// The requester's operation.
+        id: u64,
+        /// The region.
+        to: RegionId,
+        /// The first byte in it.
+        at: u64,
+        len: u64,
+    },
+    /// Answers the last frame of bytes that were written.
+    Written { id: u64 },
     /// Wakes the receiver: a frame is in its ring.
     Wake,
 }
@@ -40,7 +52,10 @@ pub(super) enum Control {
 impl Control {
     /// Whether it answers a request of its receiver.
     pub(super) const fn is_answer(&self) -> bool {
-        matches!(self, Self::Changed { .. } | Self::Refused { .. })
+        matches!(
+            self,
+            Self::Changed { .. } | Self::Refused { .. } | Self::Written { .. }
+        )
     }
 
     /// Bytes of the body.
@@ -70,6 +85,8 @@ impl Control {
                 [5, address, rkey.into(), slots, size, 0]
             }
             Self::RingTaken { word } => [6, word.address, word.rkey.into(), 0, 0, 0],
+            Self::Read { id, to, at, len } => [8, id, to.word(), at, len, 0],
+            Self::Written { id } => [9, id, 0, 0, 0, 0],
             Self::Wake => [7, 0, 0, 0, 0, 0],
         };
         let mut bytes = [0; Self::LEN];
@@ -99,6 +116,13 @@ impl Control {
             (6, [rkey, 0, 0, 0]) => Self::RingTaken {
                 word: remote(id, rkey)?,
             },
+            (8, [to, at, len, 0]) => Self::Read {
+                id,
+                to: RegionId::from_word(to),
+                at,
+                len,
+            },
+            (9, [0, 0, 0, 0]) => Self::Written { id },
             (7, [0, 0, 0, 0]) if id == 0 => Self::Wake,
             (kind, [to, at, operand, second]) if kind & 0xff == 1 => Self::Atomic {
                 id,
@@ -139,13 +163,15 @@ mod tests {
                 },
                 Control::RingTaken { word: RemoteAddress { address: at, rkey } },
                 Control::Wake,
+                Control::Read { id, to: region, at, len: word },
+                Control::Written { id },
             ] {
                 prop_assert_eq!(Control::parse(&control.bytes()), Some(control));
             }
         }
 
         #[test]
-        fn any_bytes_are_a_frame_or_none(kind in 0..9u64, rest: [u8; 40]) {
+        fn any_bytes_are_a_frame_or_none(kind in 0..11u64, rest: [u8; 40]) {
             let mut bytes = [0; Control::LEN];
             bytes[0] = kind as u8;
             bytes[8..].copy_from_slice(&rest);

@@ -101,9 +101,16 @@ impl VerbsEndpoint {
             receives.push(receive);
             sends.push(send);
         }
-        let limits = options.limits(inline)?;
+        let limits = options.limits(inline);
         Ok(Self {
-            tx: VerbsTx::new(domain.clone(), peers, sizes, sends, limits, piece),
+            tx: VerbsTx::new(
+                domain.clone(),
+                peers,
+                sizes,
+                sends,
+                limits,
+                [piece, options.min_rdma()],
+            ),
             rx: VerbsRx::new(
                 context.clone(),
                 queue.clone(),

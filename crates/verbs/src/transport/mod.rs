@@ -8,6 +8,8 @@
 //! | R0 | an RDMA read of the peer's memory |
 //! | R1 | an RDMA write to it |
 //!
+//! Memory that the device does not reach, and what is shorter than a setting says, moves by frames on R0 and R1.
+//!
 //! Atomics are frames that the owner of the word answers: a device's own are not atomic with those of processors.
 //!
 //! A device breaks a connection over a wrong key, so a rank checks each access by the key before it posts it, and a
@@ -21,6 +23,7 @@
 mod buffers;
 mod control;
 mod credits;
+mod data_head;
 mod endpoint;
 mod frame_head;
 mod hostile;

@@ -37,7 +37,7 @@ bitflags::bitflags! {
     /// How the bytes of long messages go, by the numbers of openib's `flags`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct TransferFlags: u32 {
-        /// By frames. This version sends no long message so, as openib does not if one of the others is set.
+        /// By frames. So do all that go neither of the other ways.
         const SEND = 1;
         /// The sender writes them.
         const PUT = 2;
@@ -56,14 +56,18 @@ pub struct LongMessages {
     pub flags: TransferFlags,
     /// Bytes of one write. Openib: `rdma_pipeline_frag_size`.
     pub fragment: u32,
+    /// Shorter messages go by frames, whatever the flags: copies cost less than registrations. Memory that peers both
+    /// read and write is registered whatever its length. Openib: `min_rdma_pipeline_size`.
+    pub min_rdma_size: u32,
 }
 
 impl Default for LongMessages {
-    /// Reads and writes, these of 1 MiB.
+    /// Reads and writes, these of 1 MiB, from 256 KiB on.
     fn default() -> Self {
         Self {
             flags: TransferFlags::PUT.union(TransferFlags::GET),
             fragment: 1 << 20,
+            min_rdma_size: 256 << 10,
         }
     }
 }
@@ -108,16 +112,17 @@ impl EagerRings {
 
 impl VerbsOptions {
     /// Reach of the paths to a peer, where the device grants `inline` bytes.
-    pub(super) fn limits(&self, inline: u32) -> Result<Limits, VerbsTransportError> {
-        let LongMessages { flags, fragment } = self.long;
+    pub(super) fn limits(&self, inline: u32) -> Limits {
+        let LongMessages {
+            flags, fragment, ..
+        } = self.long;
         let rendezvous = match (
             flags.contains(TransferFlags::PUT),
             flags.contains(TransferFlags::GET),
         ) {
-            (true, true) => RendezvousScheme::Auto,
             (true, false) => RendezvousScheme::Put,
             (false, true) => RendezvousScheme::Get,
-            (false, false) => return Err(VerbsTransportError::Flags(flags.bits())),
+            (true, true) | (false, false) => RendezvousScheme::Auto,
         };
         let sizes = self.receive_queues.iter().map(ReceiveQueue::size);
         let frame = sizes.max().unwrap_or(0);
@@ -126,11 +131,20 @@ impl VerbsOptions {
             rendezvous,
             ..PathOverrides::eager(self.eager_limit.min(frame))
         };
-        Ok(Limits {
+        Limits {
             chunk: fragment.max(1).into(),
             overrides,
             ..Limits::new(short, frame)
-        })
+        }
+    }
+
+    /// Memory for one use that is shorter goes by frames.
+    pub(super) fn min_rdma(&self) -> u32 {
+        let rdma = TransferFlags::PUT | TransferFlags::GET;
+        match self.long.flags.intersects(rdma) {
+            true => self.long.min_rdma_size,
+            false => u32::MAX,
+        }
     }
 }
 
@@ -174,11 +188,6 @@ pub enum VerbsTransportError {
         /// The setting.
         receive_queues: String,
     },
-    /// Long messages can neither be read nor written.
-    #[error(
-        "flags {0} allow neither writes (2) nor reads (4) of long messages, and this version has no third way; add one of them"
-    )]
-    Flags(u32),
     /// This rank and a peer have different receive queues.
     #[error(
         "this rank has the receive queues {here}, peer {} has {there}; all ranks of a job need the same", .peer.0

@@ -12,14 +12,18 @@ pub(super) struct RegionKey {
     pub(super) start: RemoteAddress,
     pub(super) len: u64,
     pub(super) access: Access,
+    /// Whether no device reaches it: its bytes go by frames.
+    pub(super) by_frames: bool,
 }
 
-/// Bits of the access beside the length.
-const ACCESS_BITS: u32 = 2;
+/// Bits of the access and of `by_frames` beside the length.
+const BITS: u32 = 3;
+const BY_FRAMES: u64 = 1 << 2;
 
 impl RegionKey {
     pub(super) fn key(&self) -> Key {
-        let len = self.len << ACCESS_BITS | u64::from(self.access.bits());
+        let by_frames = if self.by_frames { BY_FRAMES } else { 0 };
+        let len = self.len << BITS | by_frames | u64::from(self.access.bits());
         let RemoteAddress { address, rkey } = self.start;
         self.id.key([address, len, rkey.into()])
     }
@@ -31,7 +35,8 @@ impl RegionKey {
         Self {
             id,
             start: RemoteAddress { address, rkey },
-            len: len >> ACCESS_BITS,
+            len: len >> BITS,
+            by_frames: len & BY_FRAMES != 0,
             access: Access::from_bits_truncate(len as u8),
         }
     }
@@ -63,12 +68,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_key_reads_back(id: u64, address: u64, rkey: u32, len in 0..1u64 << 62, access in 0..4u8) {
+        fn a_key_reads_back(id: u64, address: u64, rkey: u32, len in 0..1u64 << 61, access in 0..4u8, by_frames: bool) {
             let key = RegionKey {
                 id: RegionId::from_word(id),
                 start: RemoteAddress { address, rkey },
                 len,
                 access: Access::from_bits_truncate(access),
+                by_frames,
             };
             prop_assert_eq!(RegionKey::from_key(&key.key()), key);
         }

@@ -12,6 +12,7 @@ use self::ring::Rings;
 use super::buffers::Buffers;
 use super::control::Control;
 use super::credits::{Credits, Grant};
+use super::data_head::is_data;
 use super::frame_head::{FrameHead, HEAD};
 use super::options::{EagerRings, VerbsTransportError};
 use super::order::{Held, Place};
@@ -302,6 +303,10 @@ fn deliver<T: AsTx<VerbsTx>, S: Sink<T>>(
     if header.kind != Kind::Transport {
         sink.frame(tx, Peer(peer), header, body);
         return Ok(Step::Frame);
+    }
+    if is_data(header) {
+        tx.as_tx().take_data(peer, body)?;
+        return Ok(Step::Other);
     }
     if body.left() != Control::LEN {
         return Err("a frame of the transport of another length");

@@ -2,7 +2,7 @@
 
 use super::{HeapMemory, connected, with_queues};
 use crate::fake::Script;
-use crate::transport::{EagerRings, VerbsOptions, VerbsRx, VerbsTx};
+use crate::transport::{EagerRings, LongMessages, TransferFlags, VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_testkit::conformance::{KillableTransport, TestedTransport, TransportEnd};
 
 /// Devices and options of a suite.
@@ -81,6 +81,29 @@ fn without_rings() -> VerbsOptions {
     }
 }
 
+/// All memory goes by frames.
+fn by_frames(queues: &str) -> VerbsOptions {
+    VerbsOptions {
+        long: LongMessages {
+            flags: TransferFlags::SEND,
+            ..LongMessages::default()
+        },
+        ..with_queues(queues)
+    }
+}
+
+/// Writes in place of reads, in fragments.
+fn by_writes(queues: &str) -> VerbsOptions {
+    VerbsOptions {
+        long: LongMessages {
+            flags: TransferFlags::PUT,
+            fragment: 1000,
+            min_rdma_size: 0,
+        },
+        ..with_queues(queues)
+    }
+}
+
 /// Pieces of `piece` bytes.
 fn in_pieces(piece: u32, queues: &str) -> VerbsOptions {
     VerbsOptions {
@@ -104,6 +127,12 @@ kinds! {
     Tight = NOTHING_INLINE, in_pieces(100, "P,128,2");
     /// One buffer. An offer of a ring would take the only credit, and no end polls while the other one sends.
     Single = Script::GOOD, VerbsOptions { rings: EagerRings::OFF, ..with_queues("P,1000,1") };
+    /// No memory is registered, on a late device.
+    Frames = LATE, by_frames("P,128,4:S,1000,4,2,2");
+    /// The same with two buffers and nothing inline.
+    FramesTight = NOTHING_INLINE, by_frames("P,128,2");
+    /// Writes only.
+    Writes = LATE, by_writes("P,128,4:S,1000,8,4,2");
     /// Queues of each peer only, of which a message takes the smallest.
     Own = LATE, in_pieces(10_000, "P,4096,8,6,3:P,128,4:P,1000,2");
     /// One shared queue.
@@ -123,6 +152,9 @@ oxmpi_testkit::conformance!(ring_shared, Fake<RingShared>);
 oxmpi_testkit::conformance!(ring_staged, Fake<RingStaged>, killable);
 oxmpi_testkit::conformance!(tight, Fake<Tight>, killable);
 oxmpi_testkit::conformance!(single, Fake<Single>, killable);
+oxmpi_testkit::conformance!(frames, Fake<Frames>, killable);
+oxmpi_testkit::conformance!(frames_tight, Fake<FramesTight>, killable);
+oxmpi_testkit::conformance!(writes, Fake<Writes>, killable);
 oxmpi_testkit::conformance!(own, Fake<Own>, killable);
 // A rank with shared queues only is told of a loss by what it sends, or by whoever watches the processes: no receive of
 // its own is flushed.

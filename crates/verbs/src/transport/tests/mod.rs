@@ -9,7 +9,7 @@ mod room;
 mod shared;
 mod use_of_memory;
 
-use super::{ReceiveQueue, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
+use super::{LongMessages, ReceiveQueue, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
 use crate::fake::{self, HeapMemory, Script};
 use crate::objects::{Context, devices_of};
 use oxmpi_testkit::conformance::EventLog;
@@ -42,10 +42,14 @@ fn connected(count: u32, script: Script, options: &VerbsOptions) -> Vec<(VerbsTx
     ends.into_iter().map(VerbsEndpoint::into_halves).collect()
 }
 
-/// Options with these receive queues.
+/// Options with these receive queues; all memory is registered.
 fn with_queues(queues: &str) -> VerbsOptions {
     VerbsOptions {
         receive_queues: ReceiveQueue::parse_all(queues).expect("queues"),
+        long: LongMessages {
+            min_rdma_size: 0,
+            ..LongMessages::default()
+        },
         ..VerbsOptions::default()
     }
 }

@@ -1,4 +1,4 @@
-//! Gets and puts by RDMA, in pieces, and atomics by frames.
+//! Gets and puts by RDMA, in pieces, or by frames, and atomics by frames.
 //!
 //! ```text
 //!  Atomic{id, to, at, atomic} ->
@@ -28,10 +28,14 @@ impl Rma for VerbsTx {
         let (len, region) = (to.transfer_len(&from), to.region.id());
         let kind = |tx: &Self| {
             tx.check_writable(region)?;
-            tx.reach(of.0, &from, Access::READ).map(OperationKind::Get)
+            let reached = tx.reach(of.0, &from, Access::READ)?;
+            Ok(match tx.goes_by_frames(region, &from) {
+                true => OperationKind::GetByFrames,
+                false => OperationKind::Get(reached),
+            })
         };
         let begun = self.begin_operation(of.0, &to, len, kind, token)?;
-        self.start(of.0, begun);
+        self.start(of.0, begun, &from);
         Ok(())
     }
 
@@ -42,13 +46,19 @@ impl Rma for VerbsTx {
         at: Remote<'_>,
         token: Token,
     ) -> Result<(), Busy> {
-        let len = from.transfer_len(&at);
-        let kind = |tx: &Self| tx.reach(to.0, &at, Access::WRITE).map(OperationKind::Put);
+        let (len, region) = (from.transfer_len(&at), from.region.id());
+        let kind = |tx: &Self| {
+            let reached = tx.reach(to.0, &at, Access::WRITE)?;
+            Ok(match tx.goes_by_frames(region, &at) {
+                true => OperationKind::PutByFrames,
+                false => OperationKind::Put(reached),
+            })
+        };
         let begun = self.begin_operation(to.0, &from, len, kind, token)?;
         if begun.is_some() {
-            self.fill_copy(from.region.id(), from.at, from.len);
+            self.fill_copy(region, from.at, from.len);
         }
-        self.start(to.0, begun);
+        self.start(to.0, begun, &at);
         Ok(())
     }
 
@@ -103,10 +113,25 @@ impl VerbsTx {
         key.reach(remote, access)
     }
 
-    fn start(&mut self, peer: u32, begun: Option<u32>) {
-        if let Some(index) = begun {
-            self.link(peer).pending.push_back(index);
-            self.post_pieces(peer);
+    /// Whether a device does not reach both the region of this rank and the memory of a peer.
+    fn goes_by_frames(&self, region: RegionId, remote: &Remote<'_>) -> bool {
+        RegionKey::from_key(remote.key).by_frames || self.registered(region).is_none()
+    }
+
+    /// Starts an operation that has begun.
+    fn start(&mut self, peer: u32, begun: Option<u32>, remote: &Remote<'_>) {
+        let Some(index) = begun else {
+            return;
+        };
+        match self.operations.open[index].kind {
+            OperationKind::GetByFrames | OperationKind::PutByFrames => {
+                let region = RegionKey::from_key(remote.key).id;
+                self.start_stream(peer, index, region, remote.at);
+            }
+            _ => {
+                self.link(peer).pending.push_back(index);
+                self.post_pieces(peer);
+            }
         }
     }
 
@@ -161,7 +186,9 @@ impl VerbsTx {
                 let payload = Payload::Segments(&here);
                 pair.post_write(id, payload, there(start), None, SendFlags::SIGNALED)
             }
-            OperationKind::Atomic(_) => Ok(()),
+            OperationKind::Atomic(_) | OperationKind::GetByFrames | OperationKind::PutByFrames => {
+                Ok(())
+            }
         }
     }
 
@@ -222,8 +249,10 @@ impl VerbsTx {
                 };
                 self.answer(peer, answer)
             }
-            Control::Changed { id, old } => self.atomic_ended(peer, id, Ok(old)),
-            Control::Refused { id } => self.atomic_ended(peer, id, Err(Fault::NOT_REGISTERED)),
+            Control::Changed { id, old } => self.answered(peer, id, Ok(Some(old))),
+            Control::Written { id } => self.answered(peer, id, Ok(None)),
+            Control::Refused { id } => self.answered(peer, id, Err(Fault::NOT_REGISTERED)),
+            Control::Read { id, to, at, len } => self.answer_read(peer, [id, at, len], to),
             Control::Released { region } => {
                 self.link(peer).released.insert(index_of(region), region);
                 Ok(())
@@ -237,25 +266,30 @@ impl VerbsTx {
         }
     }
 
-    /// Ends the atomic `id`, as `peer` says.
-    fn atomic_ended(
+    /// Ends the operation `id`, as `peer` says: with the word before, if it is an atomic.
+    fn answered(
         &mut self,
         peer: u32,
         id: u64,
-        old: Result<u64, Fault>,
+        answer: Result<Option<u64>, Fault>,
     ) -> Result<(), &'static str> {
         let index = self.operations.open.find(Handle::from_word(id));
         let found = index.map(|index| (index, self.operations.open[index]));
         let Some((index, operation)) = found.filter(|(_, operation)| operation.peer == peer) else {
             return Err("an answer to nothing");
         };
-        let OperationKind::Atomic(width) = operation.kind else {
-            return Err("a word that was not asked for");
-        };
-        if let (Ok(old), Some(bytes)) = (old, self.regions.bytes(operation.region)) {
-            width.fill(bytes, operation.at, old);
+        match (operation.kind, answer) {
+            (OperationKind::Atomic(width), Ok(Some(old))) => {
+                if let Some(bytes) = self.regions.bytes(operation.region) {
+                    width.fill(bytes, operation.at, old);
+                }
+            }
+            (OperationKind::PutByFrames, Ok(None))
+            | (OperationKind::Atomic(_), Err(_))
+            | (OperationKind::PutByFrames | OperationKind::GetByFrames, Err(_)) => {}
+            _ => return Err("an answer that was not asked for"),
         }
-        self.end_operation(index, old.map(drop));
+        self.end_operation(index, answer.map(drop));
         Ok(())
     }
 }

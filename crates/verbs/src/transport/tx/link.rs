@@ -2,6 +2,7 @@
 
 use super::pair::Pair;
 use super::ring::RingTx;
+use super::stream::Stream;
 use crate::error::PostError;
 use crate::objects::RemoteAddress;
 use crate::transport::buffers::Buffers;
@@ -26,6 +27,8 @@ pub(in crate::transport) struct Link {
     pub(super) waiting: VecDeque<Control>,
     /// Operations that have pieces to post, by index.
     pub(super) pending: VecDeque<u32>,
+    /// Bytes that go to the peer by frames.
+    pub(super) streams: VecDeque<Stream>,
     /// Regions of the peer whose keys are void, by index: the last one that was released.
     pub(super) released: BTreeMap<u32, RegionId>,
     /// The ring of the peer, to which this rank writes.
@@ -43,6 +46,7 @@ impl Link {
             oldest: 0,
             waiting: VecDeque::new(),
             pending: VecDeque::new(),
+            streams: VecDeque::new(),
             released: BTreeMap::new(),
             ring: None,
             word: None,

@@ -11,12 +11,12 @@ use crate::transport::region_key::RegionKey;
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::regions::{Region, RegionId};
-use oxmpi_wire::{Access, Bytes, Fault, Key, Memory, Peer, Token};
+use oxmpi_wire::{Access, Bytes, Fault, Key, Memory, Peer, Take, Token};
 
 /// What the transport knows of a region.
 #[derive(Debug)]
 pub(super) struct Note {
-    /// `None` if there are no bytes.
+    /// `None` if no device reaches the bytes.
     memory: Option<Registered>,
     access: Access,
     /// Peers that have its key.
@@ -52,13 +52,12 @@ impl Memory for VerbsTx {
     type Bytes = RawBytes;
     type Region = Region;
 
-    /// # Errors
-    /// [`Fault::Refused`] when the device or the system refuses, or peers would both read and write memory with gaps.
+    /// Never fails: memory that the device does not register goes by frames.
     ///
     /// # Cost
-    /// A system call; every page is pinned.
+    /// A system call, and every page is pinned, unless the memory goes by frames.
     fn register(&mut self, bytes: RawBytes, access: Access, _: Peer) -> Result<Region, Fault> {
-        let memory = self.register_memory(bytes, access)?;
+        let memory = self.register_memory(bytes, access);
         let region = self.regions.add(bytes, access);
         let note = self.regions.note_mut(region.id()).expect("it was added");
         (note.memory, note.access) = (memory, access);
@@ -86,6 +85,7 @@ impl Memory for VerbsTx {
             start: start.unwrap_or(nowhere),
             len,
             access: note.access,
+            by_frames: note.memory.is_none(),
         };
         key.key()
     }
@@ -108,14 +108,12 @@ impl Memory for VerbsTx {
 }
 
 impl VerbsTx {
-    fn register_memory(
-        &self,
-        bytes: RawBytes,
-        access: Access,
-    ) -> Result<Option<Registered>, Fault> {
+    /// Registers bytes, or a copy of them. `None`: they go by frames.
+    fn register_memory(&self, bytes: RawBytes, access: Access) -> Option<Registered> {
         let len = bytes.len();
-        if len == 0 {
-            return Ok(None);
+        let is_one_way = access != Access::READ | Access::WRITE;
+        if len == 0 || is_one_way && len < self.min_rdma || !is_one_way && bytes.has_gaps() {
+            return None;
         }
         let mut allowed = objects::Access::empty();
         if access.contains(Access::READ) {
@@ -124,25 +122,33 @@ impl VerbsTx {
         if access.contains(Access::WRITE) {
             allowed |= objects::Access::REMOTE_WRITE | objects::Access::LOCAL_WRITE;
         }
-        let refused = |why| {
-            tracing::debug!(%why, "memory is not registered");
-            Fault::Refused("the device registers no more memory")
+        let registered = match bytes.has_gaps() {
+            false => {
+                let region = self.domain.register_bytes(bytes, allowed);
+                region.map(Registered::InPlace)
+            }
+            true => {
+                let copy = self.domain.register(len as usize, allowed);
+                copy.map(Registered::Copy)
+            }
         };
-        if !bytes.has_gaps() {
-            let region = self
-                .domain
-                .register_bytes(bytes, allowed)
-                .map_err(refused)?;
-            return Ok(Some(Registered::InPlace(region)));
+        let registered = registered.inspect_err(|why| {
+            tracing::debug!(%why, "memory is not registered and goes by frames");
+        });
+        registered.ok()
+    }
+
+    /// Writes bytes that came by frames to a region and, so that it is not behind, to its copy.
+    pub(super) fn store(&self, id: RegionId, at: u64, body: &mut impl Take) {
+        let len = body.left();
+        if let Some((copy, _)) = self.copy(id) {
+            let mut bytes = vec![0; len];
+            body.take(&mut bytes);
+            copy.write(at as usize, &bytes);
+            self.drain_copy(id, at, len as u64);
+        } else if let Some(bytes) = self.regions.bytes(id) {
+            bytes.fill(at, body);
         }
-        if access == Access::READ | Access::WRITE {
-            return Err(Fault::Refused("peers both read and write memory with gaps"));
-        }
-        let region = self
-            .domain
-            .register(len as usize, allowed)
-            .map_err(refused)?;
-        Ok(Some(Registered::Copy(region)))
     }
 
     /// The peers that have the key of a region.

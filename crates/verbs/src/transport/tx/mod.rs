@@ -7,6 +7,7 @@ mod memory;
 mod operations;
 mod pair;
 mod ring;
+mod stream;
 
 pub(super) use self::link::Link;
 pub(super) use self::pair::Pair;
@@ -40,6 +41,8 @@ pub struct VerbsTx {
     limits: Limits,
     /// Bytes that one request reads or writes at most.
     piece: u32,
+    /// Memory for one use that is shorter goes by frames.
+    min_rdma: u64,
     regions: Regions<RawBytes, Note>,
     operations: Operations,
     /// Peers for which a call has returned [`Busy`], and the bytes of the body that it would have sent.
@@ -65,7 +68,7 @@ impl VerbsTx {
         queues: QueueSizes,
         shared: Vec<Option<Buffers>>,
         limits: Limits,
-        piece: u32,
+        [piece, min_rdma]: [u32; 2],
     ) -> Self {
         Self {
             links: (0..peers).map(|_| None).collect(),
@@ -74,6 +77,7 @@ impl VerbsTx {
             domain,
             limits,
             piece,
+            min_rdma: min_rdma.into(),
             regions: Regions::new(),
             operations: Operations::new(),
             peers_awaiting_room: Vec::new(),
@@ -205,10 +209,12 @@ impl VerbsTx {
         {
             self.send_control(peer, &control);
         }
-        let is_waiting = !self.link(peer).waiting.is_empty();
-        let buffers = self.shared[queue as usize].as_ref();
+        self.post_streams(peer);
+        let link = self.link(peer);
+        let is_waiting = !(link.waiting.is_empty() && link.streams.is_empty());
+        let mut shared = self.shared.iter().flatten();
         if is_waiting
-            && buffers.is_some_and(|buffers| buffers.free.is_empty())
+            && shared.any(|buffers| buffers.free.is_empty())
             && !self.awaiting_buffers.contains(&peer)
         {
             // Those of another peer may be free first.

@@ -17,6 +17,10 @@ pub(super) enum OperationKind {
     /// Writes to there.
     Put(RemoteAddress),
     Atomic(Width),
+    /// Asks for bytes by frames.
+    GetByFrames,
+    /// Sends bytes by frames.
+    PutByFrames,
 }
 
 /// An operation of this rank on a peer's memory.
@@ -30,7 +34,7 @@ pub(super) struct Operation {
     /// Where in the region the operation begins.
     pub(super) at: u64,
     pub(super) len: u64,
-    /// Bytes whose reads or writes were posted.
+    /// Bytes whose reads or writes were posted, or that have come by frames.
     pub(super) posted: u64,
     /// Reads or writes that have not ended.
     pub(super) in_flight: u32,
