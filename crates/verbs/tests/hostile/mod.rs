@@ -4,13 +4,14 @@ mod device_files;
 mod receive_queues;
 mod verbs_frames;
 
+use oxmpi_testkit::fuzz::Body;
 use oxmpi_testkit::rng::Rng;
 use std::path::Path;
 
 #[test]
 fn no_corpus_has_a_finding() {
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
-    let targets: [(&str, fn(&[u8])); 3] = [
+    let targets: [(&str, Body); 3] = [
         ("device_files", device_files::device_files),
         ("receive_queues", receive_queues::receive_queues),
         ("verbs_frames", verbs_frames::verbs_frames),

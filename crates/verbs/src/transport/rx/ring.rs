@@ -17,10 +17,10 @@ pub(super) struct RingRx {
     shape: RingShape,
     /// The number of the last message that was taken.
     taken: u32,
-    /// The same, as the peer was told.
-    told: u32,
+    /// The same, as the peer knows it.
+    announced: u32,
     sleeps: u32,
-    /// The peer was told that this rank wants to sleep, and nothing has come since.
+    /// The peer knows that this rank wants to sleep, and nothing has come since.
     is_asleep: bool,
 }
 
@@ -46,7 +46,7 @@ impl RingRx {
             memory,
             shape,
             taken: 0,
-            told: 0,
+            announced: 0,
             sleeps: 0,
             is_asleep: false,
         })
@@ -74,14 +74,14 @@ impl RingRx {
         self.memory.write(at, &word.bits().to_le_bytes());
         let has_room = tx.write_word(self.peer, word, &[self.memory.segment(at..at + 8)]);
         if has_room {
-            self.told = self.taken;
+            self.announced = self.taken;
         }
         has_room
     }
 
     /// Tells the peer which slots are free, if these are half of them.
     fn tell_if_due(&mut self, tx: &mut VerbsTx) {
-        let owed = self.taken.wrapping_sub(self.told);
+        let owed = self.taken.wrapping_sub(self.announced);
         if owed * 2 >= self.shape.slots() {
             self.tell(tx);
         }
@@ -189,7 +189,7 @@ impl VerbsRx {
         for ring in &mut rings.open {
             let tx = tx.as_tx();
             if tx.is_lost(ring.peer) || !tx.has_word(ring.peer) {
-                // It writes nothing to the ring before it has told where the word is.
+                // It writes nothing to the ring before it has said where the word is.
                 continue;
             }
             if !ring.is_asleep {

@@ -111,8 +111,8 @@ impl VerbsTx {
     /// Registers bytes, or a copy of them. `None`: they go by frames.
     fn register_memory(&self, bytes: RawBytes, access: Access) -> Option<Registered> {
         let len = bytes.len();
-        let is_one_way = access != Access::READ | Access::WRITE;
-        if len == 0 || is_one_way && len < self.min_rdma || !is_one_way && bytes.has_gaps() {
+        let for_one_use = access != Access::READ | Access::WRITE;
+        if len == 0 || for_one_use && len < self.min_rdma || !for_one_use && bytes.has_gaps() {
             return None;
         }
         let mut allowed = objects::Access::empty();
