@@ -9,10 +9,12 @@ mod fake;
 mod ffi;
 #[allow(unsafe_code)]
 mod library;
+mod network;
 #[allow(unsafe_code)]
 mod objects;
 mod transport;
 
 pub use error::{PostError, Unavailable, VerbsError};
+pub use network::*;
 pub use objects::*;
 pub use transport::*;

@@ -67,6 +67,9 @@ pub enum VerbsTransportError {
         "receive queues {0}: this version needs one queue of kind P with buffers of 128 B or more"
     )]
     ReceiveQueues(String),
+    /// The completion queue is as long as the device allows.
+    #[error("the device's completion queues are too short for another connection")]
+    Connections,
 }
 
 impl fmt::Debug for VerbsTransportError {
@@ -101,12 +104,20 @@ const SHORT: u32 = 64;
 pub struct VerbsEndpoint {
     tx: VerbsTx,
     rx: VerbsRx,
+    connector: PairConnector,
+}
+
+/// Makes the connections of a rank, also after its halves have begun to move messages.
+#[derive(Debug)]
+pub(crate) struct PairConnector {
     context: Context,
     domain: ProtectionDomain,
     queue: CompletionQueue,
     options: VerbsOptions,
     buffers: PerPeerQueue,
     offered: BTreeMap<u32, Offered>,
+    /// Queue pairs that the completion queue has still room for.
+    left: u32,
 }
 
 #[derive(Debug)]
@@ -145,7 +156,8 @@ impl VerbsEndpoint {
         let domain = context.alloc_pd()?;
         let channel = context.create_completion_channel()?;
         let capacity = capacity(&buffers, options.inline);
-        let depth = peers.saturating_mul(capacity.max_send_wr + capacity.max_recv_wr);
+        let of_pair = capacity.max_send_wr + capacity.max_recv_wr;
+        let depth = (peers.max(1).saturating_mul(of_pair)).min(context.limits()?.max_cqe);
         let queue = context.create_completion_queue(CompletionQueueOptions {
             channel: Some((&channel, 0)),
             ..CompletionQueueOptions::polled(depth)
@@ -165,12 +177,15 @@ impl VerbsEndpoint {
                 piece,
             ),
             rx: VerbsRx::new(queue.clone(), channel, peers),
-            context: context.clone(),
-            domain,
-            queue,
-            options,
-            buffers,
-            offered: BTreeMap::new(),
+            connector: PairConnector {
+                context: context.clone(),
+                domain,
+                queue,
+                options,
+                buffers,
+                offered: BTreeMap::new(),
+                left: depth / of_pair,
+            },
         })
     }
 
@@ -179,6 +194,37 @@ impl VerbsEndpoint {
     /// # Errors
     /// When the device has no more queue pairs, or this process may lock no more memory.
     pub fn offer(&mut self, peer: Peer) -> Result<PairAddress, VerbsTransportError> {
+        self.connector.offer(peer)
+    }
+
+    /// Connects the queue pair that was [offered](Self::offer) to `peer` with the one at `there`.
+    ///
+    /// # Errors
+    /// When the device finds no route to the peer.
+    ///
+    /// # Panics
+    /// If nothing was offered to `peer`, or it is connected.
+    pub fn connect(&mut self, peer: Peer, there: &PairAddress) -> Result<(), VerbsTransportError> {
+        self.connector
+            .connect(peer, there, &mut self.tx, &mut self.rx)
+    }
+
+    /// The halves, with the connections that were made.
+    #[must_use]
+    pub fn into_halves(self) -> (VerbsTx, VerbsRx) {
+        (self.tx, self.rx)
+    }
+
+    /// The halves, and what makes more connections between them and peers.
+    pub(crate) fn into_parts(self) -> (PairConnector, VerbsTx, VerbsRx) {
+        (self.connector, self.tx, self.rx)
+    }
+}
+
+impl PairConnector {
+    /// As [`VerbsEndpoint::offer`].
+    pub(crate) fn offer(&mut self, peer: Peer) -> Result<PairAddress, VerbsTransportError> {
+        self.left = (self.left.checked_sub(1)).ok_or(VerbsTransportError::Connections)?;
         let VerbsOptions {
             port,
             gid_index,
@@ -221,14 +267,14 @@ impl VerbsEndpoint {
         Ok(address)
     }
 
-    /// Connects the queue pair that was [offered](Self::offer) to `peer` with the one at `there`.
-    ///
-    /// # Errors
-    /// When the device finds no route to the peer.
-    ///
-    /// # Panics
-    /// If nothing was offered to `peer`, or it is connected.
-    pub fn connect(&mut self, peer: Peer, there: &PairAddress) -> Result<(), VerbsTransportError> {
+    /// As [`VerbsEndpoint::connect`], between these halves.
+    pub(crate) fn connect(
+        &mut self,
+        peer: Peer,
+        there: &PairAddress,
+        tx: &mut VerbsTx,
+        rx: &mut VerbsRx,
+    ) -> Result<(), VerbsTransportError> {
         let offered = self.offered.remove(&peer.0);
         let Offered {
             pair,
@@ -251,15 +297,9 @@ impl VerbsEndpoint {
         let sends = self.buffers.buffers + self.buffers.reserve;
         let staging = Buffers::new(&self.domain, sends, self.buffers.size)?;
         let link = Link::new(pair, Credits::new(self.buffers), staging, sends);
-        self.tx.add(peer.0, link);
-        self.rx.add(peer.0, buffers);
+        tx.add(peer.0, link);
+        rx.add(peer.0, buffers);
         Ok(())
-    }
-
-    /// The halves, with the connections that were made.
-    #[must_use]
-    pub fn into_halves(self) -> (VerbsTx, VerbsRx) {
-        (self.tx, self.rx)
     }
 }
 

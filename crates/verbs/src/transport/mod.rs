@@ -28,6 +28,7 @@ mod rx;
 mod tests;
 mod tx;
 
+pub(crate) use endpoint::PairConnector;
 pub use endpoint::{PairAddress, VerbsEndpoint, VerbsOptions, VerbsTransportError};
 pub use receive_queues::{PerPeerQueue, ReceiveQueue, ReceiveQueueError, SharedQueue};
 pub use rx::VerbsRx;

@@ -92,6 +92,11 @@ impl Link {
         self.can_send() && self.waiting.is_empty()
     }
 
+    /// Whether a message waits for credits, or has not been acknowledged yet.
+    pub(super) fn has_unsent(&self) -> bool {
+        self.messages > 0 || !self.waiting.is_empty()
+    }
+
     /// Whether a read or a write can be posted now.
     pub(super) fn takes_access(&self) -> bool {
         self.pair.is_some() && self.posted.len() - (self.messages as usize) < OPERATIONS

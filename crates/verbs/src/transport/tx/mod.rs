@@ -5,6 +5,7 @@ mod link;
 mod loss;
 mod memory;
 mod operations;
+mod pending;
 
 pub(super) use self::link::Link;
 
