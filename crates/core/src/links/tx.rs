@@ -173,7 +173,7 @@ impl AsTx<TcpTx> for LinksTx {
         match &mut self.network {
             Some((NetworkTx::Tcp(tcp), _)) => tcp,
             #[cfg(feature = "verbs")]
-            Some((NetworkTx::Verbs(verbs), _)) => verbs.as_tx(),
+            Some((NetworkTx::Verbs(verbs), _)) => (**verbs).as_tx(),
             _ => unreachable!("{POLLED}"),
         }
     }
