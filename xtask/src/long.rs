@@ -31,6 +31,7 @@ use xshell::cmd;
 ///                 2^31, every byte checked: a minute, and 10 GiB of free memory
 ///     nodes       jobs over three emulated machines on a network that loses packets and delays them:
 ///                 an hour
+///     rdma        as in `ci`, with all tests of real ranks that can run in guests: an hour
 ///
 /// The steps, the machine, the commit and the times are written to `runs/DATE-long.txt`: commit that file.
 #[derive(clap::Args)]

@@ -116,11 +116,14 @@ const TWO_NODES: Nodes = Nodes {
 const RDMA: RdmaJobs = RdmaJobs {
     groups: &[
         "modes::",
-        "collectives::blocks::",
+        "order::",
+        "collectives::by_value::",
+        "collectives::exchanges::gather_and_scatter_are_right_with_every_root",
+        "endings::a_rank_that_exits_without_leaving",
         "endings::a_transfer_in_flight",
         "endings::waiting_for_a_rank",
     ],
-    limit: 240,
+    limit: 400,
 };
 
 pub(crate) fn run(repo: &Repo, options: &CiOptions) -> Result {

@@ -117,10 +117,9 @@ impl NetworkListener {
             (tx.introduce(cards[peer as usize], &[(Peer(peer), None)]))
                 .map_err(|why| malformed(&why))?;
         }
-        let warning = self.rdma.warning();
         let own = fabrics[rank as usize];
         let fabrics = fabrics.iter().copied();
-        let network = self.rdma.over((tx, rx), own, fabrics, &there)?;
+        let (network, warning) = self.rdma.over((tx, rx), own, fabrics, &there)?;
         let remote = RemoteRanks {
             speaks_for_host,
             warning,

@@ -101,13 +101,12 @@ pub(super) fn wire_up(
     let nodes = places().map(|place| (node_of(place.common), place.pid));
     let (ranks_on_machine, visible_pids) = co_located(&own.node, nodes);
     let speaks_for_host = is_first_alone(&own.node, places().map(|place| node_of(place.common)));
-    let warning = rdma.warning();
     let fabric = |rank| {
         all.locate(rank)
             .map_or(rdma::NONE, |place| fabric_of(place.common))
     };
     let (_, there) = order.split_at(node_rank.ranks as usize);
-    let network = rdma.over(ends, fabric(rank), (0..size).map(fabric), there)?;
+    let (network, warning) = rdma.over(ends, fabric(rank), (0..size).map(fabric), there)?;
     let remote = RemoteRanks {
         speaks_for_host,
         warning,

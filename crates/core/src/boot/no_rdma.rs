@@ -22,10 +22,6 @@ impl Rdma {
         false
     }
 
-    pub(super) const fn warning(&self) -> Option<String> {
-        None
-    }
-
     pub(super) fn refusal(&self, preference: &NetworkPreference) -> Error {
         preference.refusal()
     }
@@ -45,7 +41,7 @@ impl Rdma {
         _: &str,
         _: impl Iterator<Item = &'a str>,
         _: &[u32],
-    ) -> Result<NetworkEnds> {
-        Ok(NetworkEnds::tcp(tx, rx))
+    ) -> Result<(NetworkEnds, Option<String>)> {
+        Ok((NetworkEnds::tcp(tx, rx), None))
     }
 }

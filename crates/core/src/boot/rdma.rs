@@ -21,6 +21,8 @@ pub(crate) struct Rdma {
     port: Option<RdmaPort>,
     /// Why a port that somebody asked for is not used.
     warning: Option<String>,
+    /// Somebody asked for it.
+    named: bool,
     /// TCP carries messages, too.
     tcp: bool,
 }
@@ -28,11 +30,12 @@ pub(crate) struct Rdma {
 impl Rdma {
     /// Opens the first usable port of `selection`, for `ranks` ranks.
     pub(super) fn open(selection: &Selection, ranks: u32) -> Self {
-        let tcp = selection.tcp;
+        let (tcp, named) = (selection.tcp, selection.names_verbs);
         if !selection.verbs {
             return Self {
                 port: None,
                 warning: None,
+                named,
                 tcp,
             };
         }
@@ -40,6 +43,7 @@ impl Rdma {
             Ok(port) => Self {
                 port: Some(port),
                 warning: None,
+                named,
                 tcp,
             },
             Err(why) => {
@@ -48,7 +52,8 @@ impl Rdma {
                 Self {
                     port: None,
                     // Where nobody has asked for it, the next transport is no news.
-                    warning: (selection.names_verbs || !tcp).then_some(warning),
+                    warning: (named || !tcp).then_some(warning),
+                    named,
                     tcp,
                 }
             }
@@ -57,11 +62,6 @@ impl Rdma {
 
     pub(super) const fn is_open(&self) -> bool {
         self.port.is_some()
-    }
-
-    /// The warning that the port is not used.
-    pub(super) fn warning(&self) -> Option<String> {
-        self.warning.clone()
     }
 
     /// The error where neither this nor TCP is used.
@@ -95,7 +95,8 @@ impl Rdma {
     }
 
     /// The network over the TCP halves `ends`. `fabrics` are those of the nodes of all ranks, `own` that of this rank's.
-    /// `remote` are the ranks of other nodes.
+    /// `remote` are the ranks of other nodes. Also the warning that a port that somebody asked for is not used, or not
+    /// with all of them.
     ///
     /// # Errors
     /// When TCP must carry no messages, and a rank of another node has no fabric in common with this one.
@@ -105,7 +106,7 @@ impl Rdma {
         own: &str,
         fabrics: impl Iterator<Item = &'a str>,
         remote: &[u32],
-    ) -> Result<NetworkEnds> {
+    ) -> Result<(NetworkEnds, Option<String>)> {
         let has_fabric = self.is_open() && own != NONE;
         let by_verbs: Vec<bool> = fabrics.map(|fabric| has_fabric && fabric == own).collect();
         let lacking = remote.iter().find(|rank| !by_verbs[**rank as usize]);
@@ -118,14 +119,24 @@ impl Rdma {
             );
             return Err(Error::start(STEP, why));
         }
+        let here = oxmpi_os::host::name();
+        let not_reached = lacking.filter(|_| has_fabric && self.named).map(|&rank| {
+            format!(
+                "{here}: verbs does not reach rank {rank} on {}, which has no RDMA device on the same network: compare \
+                 `oxmpi explain transports` there; tcp is used instead",
+                ends.0.host(Peer(rank))
+            )
+        });
+        let warning = self.warning.or(not_reached);
         let is_used = remote.iter().any(|rank| by_verbs[*rank as usize]);
-        Ok(match self.port.filter(|_| is_used) {
+        let network = match self.port.filter(|_| is_used) {
             None => NetworkEnds::tcp(ends.0, ends.1),
             Some(port) => {
                 let (tx, rx) = port.over(ends, &by_verbs);
                 NetworkEnds::verbs(tx, rx)
             }
-        })
+        };
+        Ok((network, warning))
     }
 }
 
