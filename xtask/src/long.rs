@@ -1,6 +1,7 @@
 //! `cargo xtask long`: checks that take hours or need a quiet machine, run by hand before a release.
 
 use crate::ci::nodes::Nodes;
+use crate::ci::rdma::RdmaJobs;
 use crate::ci::{self, alone, hosts, ranks};
 use crate::commands::run_tests;
 use crate::steps::{Step, StepOutcome, chosen, run_each, step_name};
@@ -30,6 +31,7 @@ use xshell::cmd;
 ///                 2^31, every byte checked: a minute, and 10 GiB of free memory
 ///     nodes       jobs over three emulated machines on a network that loses packets and delays them:
 ///                 an hour
+///     rdma        as in `ci`, with all tests of real ranks that can run in guests: an hour
 ///
 /// The steps, the machine, the commit and the times are written to `runs/DATE-long.txt`: commit that file.
 #[derive(clap::Args)]
@@ -53,30 +55,33 @@ enum LongCheck {
 const SECONDS: u32 = 600;
 
 /// The tests of real ranks that can run in guests, on any number of them.
+const IN_GUESTS: &[&str] = &[
+    "collectives::algorithms::",
+    "collectives::blocks::",
+    "collectives::exchanges::",
+    "collectives::mistakes::",
+    "collectives::neighbors::",
+    "collectives::persistent::",
+    "collectives::reductions::",
+    "collectives::reproducible::",
+    "collectives::started::",
+    "communicators::",
+    "contexts::",
+    "flood::",
+    "control_group::",
+    "inter::",
+    "modes::",
+    "order::",
+    "owned::",
+    "requests::",
+    "threads::",
+    "traffic::",
+];
+
+/// Them on three guests.
 const THREE_NODES: Nodes = Nodes {
     count: 3,
-    groups: &[
-        "collectives::algorithms::",
-        "collectives::blocks::",
-        "collectives::exchanges::",
-        "collectives::mistakes::",
-        "collectives::neighbors::",
-        "collectives::persistent::",
-        "collectives::reductions::",
-        "collectives::reproducible::",
-        "collectives::started::",
-        "communicators::",
-        "contexts::",
-        "flood::",
-        "control_group::",
-        "inter::",
-        "modes::",
-        "order::",
-        "owned::",
-        "requests::",
-        "threads::",
-        "traffic::",
-    ],
+    groups: IN_GUESTS,
     cut: Some("ip link set eth0 down"),
     limit: Duration::from_secs(3 * 3600),
 };
@@ -105,7 +110,14 @@ const STEPS: &[Step] = &[
     ("plans", |repo| ci::plans(repo, &[]).map(Into::into)),
     ("large", large),
     ("nodes", |repo| THREE_NODES.check(repo)),
+    ("rdma", |repo| RDMA.check(repo)),
 ];
+
+/// Them on two guests with soft-RoCE devices.
+const RDMA: RdmaJobs = RdmaJobs {
+    groups: IN_GUESTS,
+    limit: 2400,
+};
 
 /// Memory in KiB for the vectors of the two ranks of [`large`], with a margin.
 const LARGE_KIB: u64 = 10 << 20;

@@ -57,6 +57,9 @@ impl Job {
         if let Some(warning) = deselected.filter(|_| ranks.speaks_for_host()) {
             warn(&warning);
         }
+        if let Some(warning) = ranks.network_warning() {
+            warn(warning);
+        }
         if policy.start_report {
             let report = ranks.report(&manager);
             warn(&format!(

@@ -53,7 +53,7 @@ mod split;
 mod thread_endpoints;
 mod threading;
 
-pub use boot::{AgreedSettings, NetworkPreference, StartOptions, open_transports};
+pub use boot::{AgreedSettings, NetworkPreference, StartOptions, open_transports, probe_verbs};
 pub use collective::{InterGroups, PreparedCollective, serves_in_node, serves_on_nodes};
 pub use collective_state::{Area, BlockRanges, Buffers, Neighbors, Stages, WidenedBuffers};
 pub use communicator::{Communicator, PreparedMessage};

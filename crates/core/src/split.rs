@@ -117,7 +117,8 @@ impl<A: Threading> Communicator<A> {
         write(&mut text, &own);
         self.bcast(target(&mut text), 0)?;
         let first = EndpointAddress::decode(&read(&text))?;
-        let listening = NetworkListener::open(&options.network, acceptor, own, &first)?;
+        let size = self.group().size();
+        let listening = NetworkListener::open(&options.network, acceptor, own, &first, size)?;
         let texts = self.exchange_business_cards(&listening)?;
         let rank = self.group().rank();
         thread_endpoints::while_driving(|| {

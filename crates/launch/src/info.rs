@@ -97,7 +97,7 @@ fn collect() -> SystemInfo {
             Ok(start) => start.to_string(),
             Err(why) => why.to_string(),
         }),
-        transports: vec![shm(&selection), tcp(&selection)],
+        transports: vec![shm(&selection), verbs(&selection), tcp(&selection)],
     }
 }
 
@@ -192,18 +192,33 @@ fn shm(selection: &Result<Selection, String>) -> TransportInfo {
     }
 }
 
+/// RDMA between machines.
+fn verbs(selection: &Result<Selection, String>) -> TransportInfo {
+    let ports = |selection: &Selection| selection.adapters.join(", ");
+    network("verbs", transports::Transport::Verbs, selection, ports)
+}
+
 /// TCP between machines.
 fn tcp(selection: &Result<Selection, String>) -> TransportInfo {
-    let (used, why) = transport_choice(selection, transports::Transport::Tcp);
-    let interfaces = selection.iter().flat_map(|selection| &selection.interfaces);
-    let through: Vec<&str> = interfaces.map(String::as_str).collect();
+    let interfaces = |selection: &Selection| selection.interfaces.join(", ");
+    network("tcp", transports::Transport::Tcp, selection, interfaces)
+}
+
+/// A network between machines; `devices` are those that it goes through.
+fn network(
+    name: &'static str,
+    transport: transports::Transport,
+    selection: &Result<Selection, String>,
+    devices: fn(&Selection) -> String,
+) -> TransportInfo {
+    let (used, why) = transport_choice(selection, transport);
+    let through = selection.as_ref().ok().filter(|_| used).map(devices);
     TransportInfo {
-        name: "tcp",
+        name,
         used,
-        why: if used {
-            format!("{why}; through {}", through.join(", "))
-        } else {
-            why
+        why: match through {
+            Some(devices) => format!("{why}; through {devices}"),
+            None => why,
         },
         parts: Vec::new(),
     }

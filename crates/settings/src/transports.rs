@@ -2,7 +2,7 @@
 //!
 //! [`oxmpi_wire::transports`] decides; this module asks the system.
 
-use oxmpi_core::open_transports;
+use oxmpi_core::{open_transports, probe_verbs};
 use oxmpi_os::interface::Interface;
 use oxmpi_os::{adapter, host, interface};
 #[cfg(not(feature = "tcp"))]
@@ -46,8 +46,9 @@ pub fn selection(values: &Values) -> Selection {
 #[must_use]
 pub fn opened(values: &Values) -> Selection {
     let mut selection = selection(values);
-    let warning = open_transports(&mut selection, values.layout(2));
-    selection.warnings.extend(warning);
+    let shared = open_transports(&mut selection, values.layout(2));
+    let verbs = probe_verbs(&mut selection);
+    selection.warnings.extend(shared.into_iter().chain(verbs));
     selection
 }
 
@@ -70,9 +71,15 @@ fn all_devices(values: &Values) -> Vec<Device> {
         },
         up: port.up,
         speed: port.megabits_per_second,
-        left_out: None,
+        left_out: no_verbs(),
     }));
     devices
+}
+
+/// Why no adapter is used in this build.
+fn no_verbs() -> Option<String> {
+    let is_built_in = cfg!(feature = "verbs");
+    (!is_built_in).then(|| "the program was built without the feature `verbs` of oxmpi".into())
 }
 
 /// Whether TCP may use an address, and why it uses no others.

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io::{self, Read, Write};
+use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use oxmpi_wire::{
-    Access, Atomic, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Network, Peer, Put,
-    Remote, Rma, Rx, Sink, Sleeper, Slot, Token, Tx, WaitObjects,
+    Access, AsTx, Atomic, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Network, Peer,
+    Put, Remote, Rma, Rx, Sink, Sleeper, Slot, Token, Tx, WaitObjects,
 };
 
 use crate::region_store::{RegionOffset, key_of, number_in};
@@ -74,19 +75,20 @@ pub struct SwitchTx<B> {
 
 /// The receiving half of a rank.
 #[derive(Debug)]
-pub struct SwitchRx {
+pub struct SwitchRx<B> {
     /// From each peer, with the count of those that wait.
     events: Vec<(Receiver<Event>, Arc<AtomicUsize>)>,
     wakeups: UnixStream,
     /// The last poll of all peers found nothing.
     quiet: bool,
+    bytes: PhantomData<fn(B)>,
 }
 
 /// Makes a network of `ranks` ranks.
 ///
 /// # Errors
 /// The system's error when it makes no socket.
-pub fn switch<B: Bytes>(ranks: u32) -> io::Result<Vec<(SwitchTx<B>, SwitchRx)>> {
+pub fn switch<B: Bytes>(ranks: u32) -> io::Result<Vec<(SwitchTx<B>, SwitchRx<B>)>> {
     let regions = Regions::<B>::default();
     let tx = |me| SwitchTx {
         me,
@@ -120,6 +122,7 @@ pub fn switch<B: Bytes>(ranks: u32) -> io::Result<Vec<(SwitchTx<B>, SwitchRx)>> 
             events,
             wakeups,
             quiet: false,
+            bytes: PhantomData,
         });
     }
     Ok(senders.into_iter().zip(receivers).collect())
@@ -369,11 +372,8 @@ impl<B: Bytes> Network for SwitchTx<B> {
     }
 }
 
-impl<B: Bytes> Rx<SwitchTx<B>> for SwitchRx {
-    fn poll<S>(&mut self, tx: &mut SwitchTx<B>, budget: u32, sink: &mut S) -> u32
-    where
-        S: Sink<SwitchTx<B>>,
-    {
+impl<B: Bytes, T: AsTx<SwitchTx<B>>> Rx<T> for SwitchRx<B> {
+    fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
         // Before the frames: a later wakeup stays.
         while (self.wakeups.read(&mut [0; 64])).is_ok_and(|count| count > 0) {}
         let mut moved = 0;
@@ -386,19 +386,16 @@ impl<B: Bytes> Rx<SwitchTx<B>> for SwitchRx {
         moved
     }
 
-    fn poll_from<S>(&mut self, tx: &mut SwitchTx<B>, from: Peer, sink: &mut S) -> u32
-    where
-        S: Sink<SwitchTx<B>>,
-    {
+    fn poll_from<S: Sink<T>>(&mut self, tx: &mut T, from: Peer, sink: &mut S) -> u32 {
         self.quiet = false;
-        let ended = std::mem::take(&mut tx.ended);
+        let ended = std::mem::take(&mut tx.as_tx().ended);
         let mut moved = ended.len() as u32;
         ended
             .into_iter()
             .for_each(|(token, result)| sink.done(tx, token, result));
         let (events, waiting) = &self.events[from.0 as usize];
         let event = events.try_recv();
-        let wire = &mut tx.wires[from.0 as usize];
+        let wire = &mut tx.as_tx().wires[from.0 as usize];
         if event.is_ok() && waiting.fetch_sub(1, Ordering::SeqCst) >= CAPACITY {
             wire.wake();
         }
@@ -419,13 +416,13 @@ impl<B: Bytes> Rx<SwitchTx<B>> for SwitchRx {
     }
 }
 
-impl Sleeper for SwitchRx {
+impl<B> Sleeper for SwitchRx<B> {
     fn arm(&mut self) -> bool {
         self.quiet
     }
 }
 
-impl WaitObjects for SwitchRx {
+impl<B: 'static> WaitObjects for SwitchRx<B> {
     type WaitObject<'a> = BorrowedFd<'a>;
 
     fn watch<'a>(&'a self, watch: &mut dyn FnMut(BorrowedFd<'a>)) {

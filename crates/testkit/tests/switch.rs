@@ -9,10 +9,10 @@ struct Switch;
 
 impl TestedTransport for Switch {
     type Tx = SwitchTx<Buffer>;
-    type Rx = SwitchRx;
+    type Rx = SwitchRx<Buffer>;
     type Memory = Buffer;
 
-    fn ends(count: u32) -> Vec<(SwitchTx<Buffer>, SwitchRx)> {
+    fn ends(count: u32) -> Vec<(SwitchTx<Buffer>, SwitchRx<Buffer>)> {
         switch(count).expect("pipes")
     }
 }

@@ -10,11 +10,13 @@ mod fake;
 mod ffi;
 #[allow(unsafe_code)]
 mod library;
+mod network;
 #[allow(unsafe_code)]
 mod objects;
 mod transport;
 
 pub use device_parameters::*;
 pub use error::{PostError, Unavailable, VerbsError};
+pub use network::*;
 pub use objects::*;
 pub use transport::*;

@@ -9,13 +9,14 @@ mod managers;
 mod no_std;
 pub(crate) mod nodes;
 pub(crate) mod ranks;
-mod rdma;
+pub(crate) mod rdma;
 
 use crate::commands::run_check;
 use crate::steps::{Step, chosen, run_all, step_name};
 use crate::tally::Tally;
 use crate::{Repo, Result, asm, bench, build, fuzz, loom, tidy};
 use nodes::Nodes;
+use rdma::RdmaJobs;
 use std::time::Duration;
 use xshell::cmd;
 
@@ -49,7 +50,8 @@ use xshell::cmd;
 ///     guests    emulated machines of 16 processors, as hwloc and `oxmpi` see them from inside, and ranks
 ///               and OpenMP threads there, where `oxmpi pin` says they run
 ///     rdma      emulated machines with a soft-RoCE device: two processes play ping-pong through oxmpi-verbs in one
-///               and between two, beside rdma-core's own; its declarations, compared with the C header
+///               and between two, beside rdma-core's own; its declarations, compared with the C header; jobs over
+///               two that exchange their messages by verbs
 ///     nodes     jobs over two emulated machines on a network that loses packets and delays them
 ///
 /// A step that needs something this machine lacks is skipped and named; with `--no-skip` that is a failure
@@ -98,7 +100,7 @@ const STEPS: &[Step] = &[
     ("hosts", hosts::check),
     ("managers", managers::check),
     ("guests", guests::check),
-    ("rdma", rdma::check),
+    ("rdma", |repo| RDMA.check(repo)),
     ("nodes", |repo| TWO_NODES.check(repo)),
 ];
 
@@ -108,6 +110,20 @@ const TWO_NODES: Nodes = Nodes {
     groups: &["traffic::", "modes::"],
     cut: None,
     limit: Duration::from_secs(1200),
+};
+
+/// Tests that take two minutes under emulation.
+const RDMA: RdmaJobs = RdmaJobs {
+    groups: &[
+        "modes::",
+        "order::",
+        "collectives::by_value::",
+        "collectives::exchanges::gather_and_scatter_are_right_with_every_root",
+        "endings::a_rank_that_exits_without_leaving",
+        "endings::a_transfer_in_flight",
+        "endings::waiting_for_a_rank",
+    ],
+    limit: 400,
 };
 
 pub(crate) fn run(repo: &Repo, options: &CiOptions) -> Result {

@@ -12,9 +12,9 @@ use super::leader_exchange::malformed;
 use super::network_preference::{NetworkPreference, STEP};
 use super::node::Acceptor;
 use super::nodes::JobNodes;
+use super::rdma::Rdma;
 use super::{EndpointAddress, ExchangeTraffic, RemoteRanks, WiredRanks, accept_ranks, join_node};
 use crate::error::{Error, Result};
-use crate::links::NetworkEnds;
 
 /// A rank that listens to its node and to the network, and has not connected to other ranks yet. Its text is
 /// its business card.
@@ -25,24 +25,29 @@ pub(crate) struct NetworkListener {
     pub(super) lengths: WireLengths,
     /// The addresses of the endpoint, in a text that process managers take.
     pub(super) card: BusinessCard,
+    /// The RDMA port of this rank, where it has one.
+    pub(super) rdma: Rdma,
 }
 
 impl NetworkListener {
     /// The longest business card in bytes, as process managers take it.
     pub(crate) const ROOM: usize = 1000;
 
-    /// Listens to the network too. Ranks that know the key of `first`, the address of rank 0, may connect.
+    /// Listens to the network too, for `ranks` ranks. Those that know the key of `first`, the address of rank 0, may
+    /// connect.
     ///
     /// # Errors
-    /// When there is no network, or TCP is not selected.
+    /// When there is no network, or none is selected.
     pub(crate) fn open(
         preference: &NetworkPreference,
         acceptor: Acceptor,
         address: EndpointAddress,
         first: &EndpointAddress,
+        ranks: u32,
     ) -> Result<Self> {
-        if !preference.selection.tcp {
-            return Err(preference.refusal());
+        let rdma = Rdma::open(&preference.selection, ranks);
+        if !preference.selection.tcp && !rdma.is_open() {
+            return Err(rdma.refusal(preference));
         }
         let key = JobKey::new(&first.key);
         let endpoint =
@@ -53,7 +58,7 @@ impl NetworkListener {
             })?;
         let mut card = endpoint.card().clone();
         let lengths = WireLengths::of(&preference.options);
-        let room = Self::ROOM - format!("{address}/4194304/{lengths}/").len();
+        let room = Self::ROOM - format!("{address}/4194304/{lengths}/{}/", rdma.fabric()).len();
         while card.to_string().len() > room && card.addresses.len() > 1 {
             card.addresses.pop();
         }
@@ -63,6 +68,7 @@ impl NetworkListener {
             endpoint,
             lengths,
             card,
+            rdma,
         })
     }
 
@@ -78,10 +84,11 @@ impl NetworkListener {
         layout: impl Fn(u32) -> SegmentLayout,
     ) -> Result<WiredRanks> {
         let (mut addresses, mut pids, mut cards) = (Vec::new(), Vec::new(), Vec::new());
-        let mut lengths = Vec::new();
+        let (mut lengths, mut fabrics) = (Vec::new(), Vec::new());
         for text in texts {
-            let (address, pid, its_lengths, card) = parse(text)?;
+            let (address, pid, its_lengths, fabric, card) = parse(text)?;
             lengths.push(its_lengths);
+            fabrics.push(fabric);
             addresses.push(address);
             pids.push(pid);
             cards.push(card);
@@ -110,9 +117,13 @@ impl NetworkListener {
             (tx.introduce(cards[peer as usize], &[(Peer(peer), None)]))
                 .map_err(|why| malformed(&why))?;
         }
+        let own = fabrics[rank as usize];
+        let fabrics = fabrics.iter().copied();
+        let (network, warning) = self.rdma.over((tx, rx), own, fabrics, &there)?;
         let remote = RemoteRanks {
             speaks_for_host,
-            network: NetworkEnds::tcp(tx, rx),
+            warning,
+            network,
             pids,
             order: [here, there].concat(),
             nodes: JobNodes::named(nodes).numbers(),
@@ -130,7 +141,8 @@ impl NetworkListener {
 impl fmt::Display for NetworkListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (address, lengths, card) = (&self.address, self.lengths, &self.card);
-        write!(f, "{address}/{}/{lengths}/{card}", process::id())
+        let (pid, fabric) = (process::id(), self.rdma.fabric());
+        write!(f, "{address}/{pid}/{lengths}/{fabric}/{card}")
     }
 }
 
@@ -210,14 +222,14 @@ pub(super) fn co_located<'a>(
     (count, seen)
 }
 
-/// Reads a business card: endpoint address, process, lengths, and the network's own card.
-fn parse(text: &str) -> Result<(EndpointAddress, u32, WireLengths, &str)> {
-    let mut parts = text.splitn(4, '/');
+/// Reads a business card: endpoint address, process, lengths, fabric, and the network's own card.
+fn parse(text: &str) -> Result<(EndpointAddress, u32, WireLengths, &str, &str)> {
+    let mut parts = text.splitn(5, '/');
     let mut next = || parts.next().unwrap_or_default();
     let address = EndpointAddress::decode(next())?;
     let pid = next().parse().map_err(|why| malformed(&why))?;
     let lengths = next().parse().map_err(|why| malformed(&why))?;
-    Ok((address, pid, lengths, next()))
+    Ok((address, pid, lengths, next(), next()))
 }
 
 #[cfg(test)]
@@ -261,7 +273,8 @@ mod tests {
         let listeners: Vec<NetworkListener> = opened
             .into_iter()
             .map(|(acceptor, address)| {
-                NetworkListener::open(&preference, acceptor, address, &first).expect("a listener")
+                NetworkListener::open(&preference, acceptor, address, &first, RANKS)
+                    .expect("a listener")
             })
             .collect();
         let texts: Vec<String> = listeners.iter().map(ToString::to_string).collect();

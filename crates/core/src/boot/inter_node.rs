@@ -22,10 +22,9 @@ use super::node::{gather, gather_at_node, release};
 use super::nodes::PublishedNodes;
 use super::{
     ExchangeTraffic, NetworkListener, ProcessManager, RemoteRanks, StartOptions, WiredRanks,
-    address,
+    address, rdma,
 };
 use crate::error::Result;
-use crate::links::NetworkEnds;
 
 /// The key, with a node's number, under which the leader of a node publishes its lengths and its addresses:
 /// `LENGTHS/CARD`.
@@ -49,6 +48,7 @@ pub(super) fn wire_up(
         endpoint,
         lengths,
         card,
+        rdma,
     } = listening;
     if node_rank.local_rank == 0 {
         let own = format!("{lengths}/{card}");
@@ -59,11 +59,20 @@ pub(super) fn wire_up(
         .join_without_cards(rank, size)
         .map_err(cannot_watch)?;
     let mut traffic = ExchangeTraffic::default();
-    let note = u64::from(rank) << 16 | u64::from(card.port);
+    let note = RankNote {
+        rank,
+        port: card.port,
+        fabric: rdma.fabric_number(),
+    };
     let (node, tables) = if node_rank.local_rank == 0 {
         let layout = options.layout(node_rank.ranks);
-        let gathered = gather(acceptor, layout, options.heap, note)?;
-        let common = format!("{}/{lengths}/{card}", own.node);
+        let gathered = gather(acceptor, layout, options.heap, note.word())?;
+        let mut notes = gathered.notes().iter().map(|word| RankNote::of(*word));
+        let fabric = match notes.all(|other| other.fabric == note.fabric) {
+            true => rdma.fabric(),
+            false => rdma::NONE.into(),
+        };
+        let common = format!("{}/{lengths}/{fabric}/{card}", own.node);
         let table = node_address_table(common, &gathered);
         let mut exchange = AddressExchange::new(node_rank.node, nodes, &table);
         let timeout = options.network.options.connect_timeout;
@@ -79,7 +88,7 @@ pub(super) fn wire_up(
         (release(gathered, &tables)?, tables)
     } else {
         let first = address(manager, node_rank.leader)?;
-        gather_at_node(&first, node_rank.local_rank, node_rank.ranks, note)?
+        gather_at_node(&first, node_rank.local_rank, node_rank.ranks, note.word())?
     };
     manager.barrier()?;
     let all = AddressDirectory::read(size, nodes, &tables).map_err(leader_exchange::wrong)?;
@@ -88,14 +97,20 @@ pub(super) fn wire_up(
         let why = format!("rank {rank} found other ranks on its node than rank 0 has published");
         return Err(malformed(&why));
     }
-    let (tx, rx) = ends;
     let places = || (0..size).filter_map(|rank| all.locate(rank));
     let nodes = places().map(|place| (node_of(place.common), place.pid));
     let (ranks_on_machine, visible_pids) = co_located(&own.node, nodes);
     let speaks_for_host = is_first_alone(&own.node, places().map(|place| node_of(place.common)));
+    let fabric = |rank| {
+        all.locate(rank)
+            .map_or(rdma::NONE, |place| fabric_of(place.common))
+    };
+    let (_, there) = order.split_at(node_rank.ranks as usize);
+    let (network, warning) = rdma.over(ends, fabric(rank), (0..size).map(fabric), there)?;
     let remote = RemoteRanks {
         speaks_for_host,
-        network: NetworkEnds::tcp(tx, rx),
+        warning,
+        network,
         order,
         nodes: places().map(|place| place.node).collect(),
         pids: places().map(|place| place.pid).collect(),
@@ -109,15 +124,40 @@ pub(super) fn wire_up(
     })
 }
 
+/// What a rank tells the leader of its node, in one word.
+#[derive(Clone, Copy)]
+struct RankNote {
+    rank: u32,
+    /// Where it listens.
+    port: u16,
+    /// [`Rdma::fabric_number`](rdma::Rdma::fabric_number).
+    fabric: u16,
+}
+
+impl RankNote {
+    fn word(self) -> u64 {
+        u64::from(self.fabric) << 48 | u64::from(self.rank) << 16 | u64::from(self.port)
+    }
+
+    const fn of(word: u64) -> Self {
+        Self {
+            rank: (word >> 16) as u32,
+            port: word as u16,
+            fabric: (word >> 48) as u16,
+        }
+    }
+}
+
 /// The node address table of the ranks that have gathered.
 fn node_address_table(common: String, gathered: &GatheredNode) -> NodeAddressTable {
-    let ranks = (0..)
-        .zip(gathered.notes())
-        .map(|(place, note)| exchange::RankAddress {
-            rank: (note >> 16) as u32,
+    let ranks = (0..).zip(gathered.notes()).map(|(place, word)| {
+        let note = RankNote::of(*word);
+        exchange::RankAddress {
+            rank: note.rank,
             pid: gathered.pid(place),
-            port: *note as u16,
-        });
+            port: note.port,
+        }
+    });
     NodeAddressTable {
         common,
         ranks: ranks.collect(),
@@ -125,7 +165,7 @@ fn node_address_table(common: String, gathered: &GatheredNode) -> NodeAddressTab
 }
 
 /// Gives the network the addresses of all ranks of other nodes, which node address tables carry with the node's name
-/// and lengths: `NAME/LENGTHS/CARD`. Returns all ranks, those of rank `me`'s node first.
+/// and lengths: `NAME/LENGTHS/FABRIC/CARD`. Returns all ranks, those of rank `me`'s node first.
 ///
 /// # Errors
 /// When a table is malformed, or the lengths of two nodes differ.
@@ -143,9 +183,10 @@ fn introduce(network: &mut impl Network, all: &AddressDirectory, me: u32) -> Res
     }
     let mut lengths = Vec::new();
     for (common, peers) in all.node_texts().iter().zip(&peers) {
-        let mut parts = common.splitn(3, '/').skip(1);
+        let mut parts = common.splitn(4, '/').skip(1);
         let mut next = || parts.next().unwrap_or_default();
         lengths.push(next().parse().map_err(|why| malformed(&why))?);
+        next();
         (network.introduce(next(), peers)).map_err(|why| malformed(&why))?;
     }
     agree(&lengths, |node| match peers[node].first() {
@@ -185,4 +226,9 @@ fn card_of(
 /// The name before the lengths and the addresses.
 fn node_of(common: &str) -> &str {
     common.split('/').next().unwrap_or_default()
+}
+
+/// The fabric after the name and the lengths.
+fn fabric_of(common: &str) -> &str {
+    common.split('/').nth(2).unwrap_or_default()
 }

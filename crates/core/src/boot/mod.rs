@@ -47,6 +47,11 @@ mod nodes;
 mod pmi;
 #[cfg(feature = "pmix")]
 mod pmix;
+#[cfg(all(feature = "tcp", not(feature = "verbs")))]
+#[path = "no_rdma.rs"]
+mod rdma;
+#[cfg(feature = "verbs")]
+mod rdma;
 
 use oxmpi_shm::heap::{HeapPreference, RankAreas};
 use oxmpi_shm::{Node, SegmentLayout};
@@ -125,6 +130,21 @@ pub fn open_transports(selection: &mut Selection, layout: SegmentLayout) -> Opti
     Some(selection.failed(&oxmpi_os::host::name(), Transport::Shared, &why))
 }
 
+/// Opens an RDMA port of `selection`, which a job of several nodes would do, and closes it. If none opens, verbs is
+/// deselected; the warning is returned if somebody has asked for verbs.
+///
+/// # Cost
+/// Loads libibverbs, if verbs is selected.
+pub fn probe_verbs(selection: &mut Selection) -> Option<String> {
+    #[cfg(feature = "verbs")]
+    return rdma::probe(selection);
+    #[cfg(not(feature = "verbs"))]
+    {
+        let _ = selection;
+        None
+    }
+}
+
 /// The ranks that have connected, as one of them sees it.
 pub(crate) struct WiredRanks {
     /// The ranks that share memory with this one, in the order of their numbers.
@@ -157,6 +177,8 @@ pub(crate) struct RemoteRanks {
     pub(crate) visible_pids: Vec<u32>,
     /// Whether this rank is the first of those on its host that do not share memory.
     pub(crate) speaks_for_host: bool,
+    /// Why a network that somebody has asked for is not used.
+    pub(crate) warning: Option<String>,
     /// What this rank has sent to find the others.
     pub(crate) traffic: ExchangeTraffic,
 }
@@ -168,6 +190,12 @@ impl WiredRanks {
             node: self.node.with_rank_areas(reach),
             ..self
         }
+    }
+
+    /// The warning that a network is not used, on a rank that speaks for its host.
+    pub(crate) fn network_warning(&self) -> Option<&str> {
+        let remote = self.remote.as_ref().filter(|_| self.speaks_for_host())?;
+        remote.warning.as_deref()
     }
 
     /// Whether this rank prints warnings that hold for all ranks of its host that do not share memory.
@@ -236,7 +264,7 @@ pub(crate) fn wire_up(
         Err(other) => return Err(agreed.differs(manager, other)),
     };
     if published.nodes > 1 {
-        let listening = NetworkListener::open(&options.network, acceptor, own, &first)?;
+        let listening = NetworkListener::open(&options.network, acceptor, own, &first, size)?;
         #[cfg(feature = "tcp")]
         return inter_node::wire_up(manager, listening, published, options);
         #[cfg(not(feature = "tcp"))]

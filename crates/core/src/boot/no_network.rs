@@ -26,6 +26,7 @@ impl NetworkListener {
         _: Acceptor,
         _: EndpointAddress,
         _: &EndpointAddress,
+        _: u32,
     ) -> Result<Self> {
         Err(preference.refusal())
     }

@@ -37,6 +37,7 @@ impl Endpoint {
             ranks_on_machine: 1,
             visible_pids: vec![own_pid],
             speaks_for_host: true,
+            warning: None,
             traffic: ExchangeTraffic::default(),
         };
         let wired = WiredRanks {

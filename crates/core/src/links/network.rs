@@ -9,6 +9,8 @@ use oxmpi_os::RawBytes;
 use oxmpi_tcp::frame::FrameSlot;
 #[cfg(feature = "tcp")]
 use oxmpi_tcp::{TcpRx, TcpTx};
+#[cfg(feature = "verbs")]
+use oxmpi_verbs::{VerbsNetworkRegion, VerbsNetworkRx, VerbsNetworkSlot, VerbsNetworkTx};
 #[cfg(feature = "tcp")]
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{
@@ -34,6 +36,24 @@ impl NetworkEnds {
     }
 }
 
+#[cfg(feature = "verbs")]
+impl NetworkEnds {
+    pub(crate) fn verbs(tx: VerbsTx, rx: VerbsRx) -> Self {
+        Self {
+            tx: NetworkTx::Verbs(tx.into()),
+            rx: NetworkRx::Verbs(rx.into()),
+        }
+    }
+}
+
+/// Verbs, whose control network is TCP.
+#[cfg(feature = "verbs")]
+pub(crate) type VerbsTx = VerbsNetworkTx<TcpTx>;
+
+/// The receiving half of [`VerbsTx`].
+#[cfg(feature = "verbs")]
+pub(crate) type VerbsRx = VerbsNetworkRx<TcpTx, TcpRx>;
+
 impl From<OtherNetwork> for NetworkEnds {
     fn from(OtherNetwork { tx, rx }: OtherNetwork) -> Self {
         Self {
@@ -47,6 +67,8 @@ impl From<OtherNetwork> for NetworkEnds {
 pub(crate) enum NetworkTx {
     #[cfg(feature = "tcp")]
     Tcp(Box<TcpTx>),
+    #[cfg(feature = "verbs")]
+    Verbs(Box<VerbsTx>),
     Other(Box<dyn OtherTx>),
 }
 
@@ -54,6 +76,8 @@ pub(crate) enum NetworkTx {
 pub(crate) enum NetworkRx {
     #[cfg(feature = "tcp")]
     Tcp(Box<TcpRx>),
+    #[cfg(feature = "verbs")]
+    Verbs(Box<VerbsRx>),
     Other(Box<dyn OtherRx>),
 }
 
@@ -61,6 +85,8 @@ pub(crate) enum NetworkRx {
 pub(crate) enum NetworkSlot<'a> {
     #[cfg(feature = "tcp")]
     Tcp(FrameSlot<'a>),
+    #[cfg(feature = "verbs")]
+    Verbs(VerbsNetworkSlot<'a, FrameSlot<'a>>),
     Other(Box<dyn OtherSlot + 'a>),
 }
 
@@ -68,6 +94,8 @@ pub(crate) enum NetworkSlot<'a> {
 pub(crate) enum NetworkRegion {
     #[cfg(feature = "tcp")]
     Tcp(Region),
+    #[cfg(feature = "verbs")]
+    Verbs(VerbsNetworkRegion<Region>),
     Other(Box<dyn Any + Send>),
 }
 
@@ -77,6 +105,8 @@ macro_rules! with_network {
         match $network {
             #[cfg(feature = "tcp")]
             Self::Tcp($of_one) => $call,
+            #[cfg(feature = "verbs")]
+            Self::Verbs($of_one) => $call,
             Self::Other($of_one) => $call,
         }
     };
@@ -98,6 +128,8 @@ impl Put for NetworkSlot<'_> {
         match self {
             #[cfg(feature = "tcp")]
             Self::Tcp(slot) => slot.put_exact(bytes),
+            #[cfg(feature = "verbs")]
+            Self::Verbs(slot) => slot.put_exact(bytes),
             Self::Other(slot) => slot.put(&bytes),
         }
     }
@@ -122,6 +154,8 @@ impl Tx for NetworkTx {
         match self {
             #[cfg(feature = "tcp")]
             Self::Tcp(tcp) => tcp.short(to, head, body),
+            #[cfg(feature = "verbs")]
+            Self::Verbs(verbs) => verbs.short(to, head, body),
             Self::Other(_) => self.whole(to, head, body),
         }
     }
@@ -131,6 +165,8 @@ impl Tx for NetworkTx {
         match self {
             #[cfg(feature = "tcp")]
             Self::Tcp(tcp) => tcp.whole(to, head, body),
+            #[cfg(feature = "verbs")]
+            Self::Verbs(verbs) => verbs.whole(to, head, body),
             Self::Other(other) => {
                 let mut slot = NetworkSlot::Other(other.frame(to, head, head.len as usize)?);
                 body.drain(0, head.len as usize, &mut slot);
@@ -145,6 +181,8 @@ impl Tx for NetworkTx {
         match self {
             #[cfg(feature = "tcp")]
             Self::Tcp(tcp) => tcp.frame(to, head, len).map(NetworkSlot::Tcp),
+            #[cfg(feature = "verbs")]
+            Self::Verbs(verbs) => verbs.frame(to, head, len).map(NetworkSlot::Verbs),
             Self::Other(other) => other.frame(to, head, len).map(NetworkSlot::Other),
         }
     }
@@ -168,6 +206,16 @@ impl Network for NetworkTx {
 
     fn connect(&mut self, peer: Peer) {
         with_network!(self, tx => tx.connect(peer));
+    }
+
+    fn watch(&mut self, peer: Peer) {
+        match self {
+            #[cfg(feature = "tcp")]
+            Self::Tcp(tcp) => tcp.watch(peer),
+            #[cfg(feature = "verbs")]
+            Self::Verbs(verbs) => verbs.watch(peer),
+            Self::Other(other) => other.connect(peer),
+        }
     }
 
     fn is_connected(&self, peer: Peer) -> bool {
@@ -212,6 +260,8 @@ impl Memory for NetworkTx {
         match self {
             #[cfg(feature = "tcp")]
             Self::Tcp(tcp) => tcp.register(bytes, access, with).map(NetworkRegion::Tcp),
+            #[cfg(feature = "verbs")]
+            Self::Verbs(verbs) => (verbs.register(bytes, access, with)).map(NetworkRegion::Verbs),
             Self::Other(other) => (other.register(bytes, access, with)).map(NetworkRegion::Other),
         }
     }
@@ -220,6 +270,8 @@ impl Memory for NetworkTx {
         match (self, region) {
             #[cfg(feature = "tcp")]
             (Self::Tcp(tcp), NetworkRegion::Tcp(region)) => tcp.expose(region, to),
+            #[cfg(feature = "verbs")]
+            (Self::Verbs(verbs), NetworkRegion::Verbs(region)) => verbs.expose(region, to),
             (Self::Other(other), NetworkRegion::Other(region)) => other.expose(region, to),
             #[cfg(feature = "tcp")]
             _ => unreachable!("{ONE_NETWORK}"),
@@ -230,6 +282,8 @@ impl Memory for NetworkTx {
         match (self, region) {
             #[cfg(feature = "tcp")]
             (Self::Tcp(tcp), NetworkRegion::Tcp(region)) => tcp.release(region, token),
+            #[cfg(feature = "verbs")]
+            (Self::Verbs(verbs), NetworkRegion::Verbs(region)) => verbs.release(region, token),
             (Self::Other(other), NetworkRegion::Other(region)) => other.release(region, token),
             #[cfg(feature = "tcp")]
             _ => unreachable!("{ONE_NETWORK}"),
@@ -250,6 +304,10 @@ impl Rma for NetworkTx {
             #[cfg(feature = "tcp")]
             (Self::Tcp(tcp), NetworkRegion::Tcp(region)) => {
                 tcp.get(of, from, Local { region, at, len }, token)
+            }
+            #[cfg(feature = "verbs")]
+            (Self::Verbs(verbs), NetworkRegion::Verbs(region)) => {
+                verbs.get(of, from, Local { region, at, len }, token)
             }
             (Self::Other(other), NetworkRegion::Other(region)) => {
                 other.get(of, from, Local { region, at, len }, token)
@@ -272,6 +330,10 @@ impl Rma for NetworkTx {
             (Self::Tcp(tcp), NetworkRegion::Tcp(region)) => {
                 tcp.put(to, Local { region, at, len }, into, token)
             }
+            #[cfg(feature = "verbs")]
+            (Self::Verbs(verbs), NetworkRegion::Verbs(region)) => {
+                verbs.put(to, Local { region, at, len }, into, token)
+            }
             (Self::Other(other), NetworkRegion::Other(region)) => {
                 other.put(to, Local { region, at, len }, into, token)
             }
@@ -293,6 +355,10 @@ impl Rma for NetworkTx {
             #[cfg(feature = "tcp")]
             (Self::Tcp(tcp), NetworkRegion::Tcp(region)) => {
                 tcp.atomic(to, word, atomic, Local { region, at, len }, token)
+            }
+            #[cfg(feature = "verbs")]
+            (Self::Verbs(verbs), NetworkRegion::Verbs(region)) => {
+                verbs.atomic(to, word, atomic, Local { region, at, len }, token)
             }
             (Self::Other(other), NetworkRegion::Other(region)) => {
                 other.atomic(to, word, atomic, Local { region, at, len }, token)

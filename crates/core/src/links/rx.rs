@@ -32,6 +32,8 @@ impl Rx<LinksTx> for NetworkRx {
         match self {
             #[cfg(feature = "tcp")]
             NetworkRx::Tcp(tcp) => tcp.poll(tx, budget, sink),
+            #[cfg(feature = "verbs")]
+            NetworkRx::Verbs(verbs) => verbs.poll(tx, budget, sink),
             NetworkRx::Other(other) => {
                 let (moved, events) = other.poll(tx.other_network(), None, budget);
                 events.into_iter().for_each(|event| event.hand(tx, sink));
@@ -44,6 +46,8 @@ impl Rx<LinksTx> for NetworkRx {
         match self {
             #[cfg(feature = "tcp")]
             NetworkRx::Tcp(tcp) => tcp.poll_from(tx, from, sink),
+            #[cfg(feature = "verbs")]
+            NetworkRx::Verbs(verbs) => verbs.poll_from(tx, from, sink),
             NetworkRx::Other(other) => {
                 let (moved, events) = other.poll(tx.other_network(), Some(from), 1);
                 events.into_iter().for_each(|event| event.hand(tx, sink));

@@ -12,6 +12,8 @@ use oxmpi_wire::{
 };
 
 use super::LinkRanks;
+#[cfg(feature = "verbs")]
+use super::network::VerbsTx;
 use super::network::{NetworkRegion, NetworkSlot, NetworkTx};
 use super::other_network::OtherTx;
 
@@ -62,7 +64,7 @@ impl LinksTx {
     /// Connects to `peer`, for which this rank waits: the death of a peer shows on its connection only.
     pub(super) fn watch(&mut self, peer: Peer) {
         if let Some((network, peer)) = self.network_peer(peer) {
-            network.connect(peer);
+            network.watch(peer);
         }
     }
 
@@ -71,10 +73,11 @@ impl LinksTx {
     pub(crate) fn watch_all(&mut self) {
         /// The most ranks of other nodes that are watched so.
         const FEW: u32 = 64;
-        if let Some((_, ranks)) = &self.network
+        if let Some((network, ranks)) = &mut self.network
             && ranks.links().len() as u32 - self.node_links <= FEW
         {
-            self.connect();
+            let remote = self.node_links..ranks.links().len() as u32;
+            remote.for_each(|link| network.watch(Peer(ranks.rank(link))));
         }
     }
 
@@ -103,7 +106,7 @@ impl LinksTx {
             if let Source::Peer(peer) = source
                 && peer.0 >= self.node_links
             {
-                network.connect(Peer(ranks.rank(peer.0)));
+                network.watch(Peer(ranks.rank(peer.0)));
             }
             network.flush();
         }
@@ -169,8 +172,31 @@ impl AsTx<TcpTx> for LinksTx {
     fn as_tx(&mut self) -> &mut TcpTx {
         match &mut self.network {
             Some((NetworkTx::Tcp(tcp), _)) => tcp,
+            #[cfg(feature = "verbs")]
+            Some((NetworkTx::Verbs(verbs), _)) => (**verbs).as_tx(),
             _ => unreachable!("{POLLED}"),
         }
+    }
+}
+
+#[cfg(feature = "verbs")]
+impl AsTx<VerbsTx> for LinksTx {
+    #[inline]
+    fn as_tx(&mut self) -> &mut VerbsTx {
+        match &mut self.network {
+            Some((NetworkTx::Verbs(verbs), _)) => verbs,
+            _ => unreachable!("{POLLED}"),
+        }
+    }
+}
+
+/// The transport that verbs receives on.
+#[cfg(feature = "verbs")]
+impl AsTx<oxmpi_verbs::VerbsTx> for LinksTx {
+    #[inline]
+    fn as_tx(&mut self) -> &mut oxmpi_verbs::VerbsTx {
+        let verbs: &mut VerbsTx = self.as_tx();
+        verbs.as_tx()
     }
 }
 

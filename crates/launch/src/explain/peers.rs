@@ -47,9 +47,10 @@ pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<PeerPaths> {
         notes: node_notes(values, ranks),
     });
     let others = selection.tcp.then(|| {
-        let whose = match selection.shared {
-            true => "ranks of other nodes",
-            false => "all other ranks, also of the same node",
+        let whose = match (selection.verbs, selection.shared) {
+            (true, _) => "ranks with which this one has no RDMA network in common",
+            (false, true) => "ranks of other nodes",
+            (false, false) => "all other ranks, also of the same node",
         };
         PeerPaths {
             kind: "tcp",
@@ -61,7 +62,7 @@ pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<PeerPaths> {
     let model = PeerPaths {
         kind: "network",
         about: format!(
-            "the model of a network faster than TCP, in a job of {} ranks; this version has no such transport",
+            "the model of a network faster than TCP, in a job of {} ranks; verbs has paths of its own",
             plan.ranks
         ),
         rows: rows(values, &plan.limits(), "network_"),

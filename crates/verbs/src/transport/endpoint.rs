@@ -15,7 +15,7 @@ use crate::error::VerbsError;
 use crate::objects::{
     Access, AddressVector, CompletionQueue, CompletionQueueOptions, Context, GlobalRoute, Init,
     InitAttributes, ProtectionDomain, QueueCapacity, QueuePair, ReceiveAttributes, Reset,
-    SendAttributes,
+    SendAttributes, SharedReceiveQueue,
 };
 use oxmpi_wire::Peer;
 use std::collections::BTreeMap;
@@ -32,11 +32,22 @@ const FOR_EVER: u8 = 7;
 pub struct VerbsEndpoint {
     tx: VerbsTx,
     rx: VerbsRx,
+    connector: PairConnector,
+}
+
+/// Makes the connections of a rank, also after its halves have begun to move messages.
+#[derive(Debug)]
+pub(crate) struct PairConnector {
     context: Context,
     domain: ProtectionDomain,
     queue: CompletionQueue,
     options: VerbsOptions,
+    sizes: QueueSizes,
+    /// By receive queue.
+    shared: Vec<Option<SharedReceiveQueue>>,
     offered: BTreeMap<u32, Offered>,
+    /// Peers that the completion queue has still room for.
+    left: u32,
 }
 
 #[derive(Debug)]
@@ -78,9 +89,12 @@ impl VerbsEndpoint {
         let piece = options.piece.clamp(1, longest.max(1));
         let domain = context.alloc_pd()?;
         let channel = context.create_completion_channel()?;
+        let [of_peer, of_all] = completions(&options, &sizes);
+        let wanted = of_peer.saturating_mul(peers.max(1)).saturating_add(of_all);
+        let depth = wanted.min(context.limits()?.max_cqe);
         let queue = context.create_completion_queue(CompletionQueueOptions {
             channel: Some((&channel, 0)),
-            ..CompletionQueueOptions::polled(depth(&options, &sizes, peers))
+            ..CompletionQueueOptions::polled(depth)
         })?;
         let capacity = capacity(&queues[0], &sizes, 0, &options);
         let trial = domain.create_queue_pair(&queue, &queue, capacity)?;
@@ -102,6 +116,20 @@ impl VerbsEndpoint {
             sends.push(send);
         }
         let limits = options.limits(inline);
+        let shared = receives.iter().map(|receives: &Option<SharedReceives>| {
+            receives.as_ref().map(|receives| receives.queue().clone())
+        });
+        let connector = PairConnector {
+            context: context.clone(),
+            domain: domain.clone(),
+            queue: queue.clone(),
+            sizes: sizes.clone(),
+            shared: shared.collect(),
+            offered: BTreeMap::new(),
+            left: depth.saturating_sub(of_all) / of_peer,
+            options,
+        };
+        let options = &connector.options;
         Ok(Self {
             tx: VerbsTx::new(
                 domain.clone(),
@@ -119,11 +147,7 @@ impl VerbsEndpoint {
                 receives,
                 (options.rings, domain.clone()),
             ),
-            context: context.clone(),
-            domain,
-            queue,
-            options,
-            offered: BTreeMap::new(),
+            connector,
         })
     }
 
@@ -133,6 +157,37 @@ impl VerbsEndpoint {
     /// # Errors
     /// When the device has no more queue pairs, or this process may lock no more memory.
     pub fn offer(&mut self, peer: Peer) -> Result<PairAddress, VerbsTransportError> {
+        self.connector.offer(peer)
+    }
+
+    /// Connects the queue pairs that were [offered](Self::offer) to `peer` with those at `there`.
+    ///
+    /// # Errors
+    /// When the peer has other receive queues, or the device finds no route to it.
+    ///
+    /// # Panics
+    /// If nothing was offered to `peer`, or it is connected.
+    pub fn connect(&mut self, peer: Peer, there: &PairAddress) -> Result<(), VerbsTransportError> {
+        self.connector
+            .connect(peer, there, &mut self.tx, &mut self.rx)
+    }
+
+    /// The halves, with the connections that were made.
+    #[must_use]
+    pub fn into_halves(self) -> (VerbsTx, VerbsRx) {
+        (self.tx, self.rx)
+    }
+
+    /// The halves, and what makes more connections between them and peers.
+    pub(crate) fn into_parts(self) -> (PairConnector, VerbsTx, VerbsRx) {
+        (self.connector, self.tx, self.rx)
+    }
+}
+
+impl PairConnector {
+    /// As [`VerbsEndpoint::offer`].
+    pub(crate) fn offer(&mut self, peer: Peer) -> Result<PairAddress, VerbsTransportError> {
+        self.left = (self.left.checked_sub(1)).ok_or(VerbsTransportError::Connections)?;
         let VerbsOptions {
             port, gid_index, ..
         } = self.options;
@@ -180,11 +235,10 @@ impl VerbsEndpoint {
     }
 
     fn make_pair(&self, queue: &ReceiveQueue, number: u8) -> Result<QueuePair<Reset>, VerbsError> {
-        let capacity = capacity(queue, self.tx.queues(), number, &self.options);
+        let capacity = capacity(queue, &self.sizes, number, &self.options);
         let completions = &self.queue;
-        match self.rx.shared(number) {
+        match &self.shared[usize::from(number)] {
             Some(shared) => {
-                let shared = shared.queue();
                 self.domain
                     .create_queue_pair_on(shared, completions, completions, capacity)
             }
@@ -194,14 +248,14 @@ impl VerbsEndpoint {
         }
     }
 
-    /// Connects the queue pairs that were [offered](Self::offer) to `peer` with those at `there`.
-    ///
-    /// # Errors
-    /// When the peer has other receive queues, or the device finds no route to it.
-    ///
-    /// # Panics
-    /// If nothing was offered to `peer`, or it is connected.
-    pub fn connect(&mut self, peer: Peer, there: &PairAddress) -> Result<(), VerbsTransportError> {
+    /// As [`VerbsEndpoint::connect`], between these halves.
+    pub(crate) fn connect(
+        &mut self,
+        peer: Peer,
+        there: &PairAddress,
+        tx: &mut VerbsTx,
+        rx: &mut VerbsRx,
+    ) -> Result<(), VerbsTransportError> {
         let offered = self.offered.remove(&peer.0);
         let Offered {
             pairs,
@@ -250,16 +304,10 @@ impl VerbsEndpoint {
             connected.push(Pair::new(pair, id, queue, own));
         }
         let all = queues.iter().map(ReceiveQueue::buffers).sum();
-        self.tx.add(peer.0, Link::new(connected));
+        tx.add(peer.0, Link::new(connected));
         let incoming = Incoming::new(buffers, Order::new(all));
-        self.rx.add(peer.0, &address.numbers, incoming);
+        rx.add(peer.0, &address.numbers, incoming);
         Ok(())
-    }
-
-    /// The halves, with the connections that were made.
-    #[must_use]
-    pub fn into_halves(self) -> (VerbsTx, VerbsRx) {
-        (self.tx, self.rx)
     }
 }
 
@@ -288,23 +336,15 @@ fn capacity(
     }
 }
 
-/// The most completions that nobody has polled.
-fn depth(options: &VerbsOptions, sizes: &QueueSizes, peers: u32) -> u32 {
-    let queues = options.receive_queues.iter();
-    let of_queue = |(queue, number): (&ReceiveQueue, u8)| {
-        let QueueCapacity {
-            max_send_wr,
-            max_recv_wr,
-            ..
-        } = capacity(queue, sizes, number, options);
-        let shared = if queue.is_shared() {
-            queue.buffers()
-        } else {
-            0
-        };
-        peers
-            .saturating_mul(max_send_wr + max_recv_wr)
-            .saturating_add(shared)
-    };
-    queues.zip(0..).map(of_queue).fold(0, u32::saturating_add)
+/// The most completions that nobody has polled: of a peer, and of the receives of all.
+fn completions(options: &VerbsOptions, sizes: &QueueSizes) -> [u32; 2] {
+    let (mut of_peer, mut of_all) = (0, 0);
+    for (queue, number) in options.receive_queues.iter().zip(0..) {
+        let capacity = capacity(queue, sizes, number, options);
+        of_peer += capacity.max_send_wr + capacity.max_recv_wr;
+        if queue.is_shared() {
+            of_all += queue.buffers();
+        }
+    }
+    [of_peer, of_all]
 }

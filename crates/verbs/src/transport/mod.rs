@@ -41,6 +41,7 @@ mod rx;
 mod tests;
 mod tx;
 
+pub(crate) use endpoint::PairConnector;
 pub use endpoint::VerbsEndpoint;
 #[doc(hidden)]
 pub use hostile::read_bytes_of_peer;

@@ -188,6 +188,9 @@ pub enum VerbsTransportError {
         /// The setting.
         receive_queues: String,
     },
+    /// The completion queue is as long as the device allows.
+    #[error("the device's completion queues are too short for another connection")]
+    Connections,
     /// This rank and a peer have different receive queues.
     #[error(
         "this rank has the receive queues {here}, peer {} has {there}; all ranks of a job need the same", .peer.0

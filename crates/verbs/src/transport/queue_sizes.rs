@@ -4,7 +4,7 @@ use super::control::Control;
 use super::receive_queues::ReceiveQueue;
 
 /// The receive queues of a rank by the size of their buffers.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct QueueSizes {
     /// Bytes of a body, and the queue, the smallest first.
     by_size: Vec<(u32, u8)>,

@@ -32,6 +32,11 @@ pub trait Network: Tx + Rma {
     /// Starts to connect to `peer`; later polls complete it. Does nothing if there is a connection.
     fn connect(&mut self, peer: Peer);
 
+    /// As [`Network::connect`], to learn of the death of a peer for whose messages this rank waits.
+    fn watch(&mut self, peer: Peer) {
+        self.connect(peer);
+    }
+
     /// Whether `peer` is connected.
     fn is_connected(&self, peer: Peer) -> bool;
 

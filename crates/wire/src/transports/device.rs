@@ -59,6 +59,11 @@ impl Device {
         self.name == entry.name && (entry.port.is_none() || entry.port == port)
     }
 
+    /// Whether it is a port of an adapter.
+    pub(super) const fn is_adapter(&self) -> bool {
+        matches!(self.kind, DeviceKind::Adapter { .. })
+    }
+
     /// The network interfaces of this device: itself, or those of the adapter's port.
     pub(super) fn interfaces(&self) -> &[String] {
         match &self.kind {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use oxmpi_text::nearest;
 
 use super::names;
-use super::{Device, ListedName, TransportPreference, Verdict};
+use super::{Device, ListedName, Transport, TransportPreference, Verdict};
 
 /// The devices of this host that a list names.
 pub(super) struct DeviceList<'a> {
@@ -15,6 +15,15 @@ pub(super) struct DeviceList<'a> {
     excludes: bool,
     /// Their names as [`Device`] displays them; after an adapter's port its interfaces.
     devices: Vec<String>,
+    /// Some of them are adapters, or interfaces: a list without interfaces allows all for TCP.
+    kinds: DeviceKinds,
+}
+
+/// The kinds of devices of a list.
+#[derive(Clone, Copy, Default)]
+struct DeviceKinds {
+    adapters: bool,
+    interfaces: bool,
 }
 
 impl<'a> DeviceList<'a> {
@@ -24,6 +33,10 @@ impl<'a> DeviceList<'a> {
             by: asked.by,
             excludes: asked.list.excludes(),
             devices: Vec::new(),
+            kinds: DeviceKinds {
+                adapters: false,
+                interfaces: false,
+            },
         }
     }
 
@@ -33,12 +46,19 @@ impl<'a> DeviceList<'a> {
         for device in devices.iter().filter(|device| device.is(entry)) {
             self.devices.push(device.to_string());
             self.devices.extend(device.interfaces().iter().cloned());
+            self.kinds.adapters |= device.is_adapter();
+            self.kinds.interfaces |= !device.interfaces().is_empty();
         }
         self.devices.len() > before
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.devices.is_empty()
+    }
+
+    /// Whether it names a port of an adapter.
+    pub(super) const fn names_adapters(&self) -> bool {
+        self.kinds.adapters
     }
 
     /// Whether only the devices of the list are to be used.
@@ -71,7 +91,8 @@ impl<'a> DeviceList<'a> {
 
     /// Why the list forbids `device`; `None` if it does not.
     pub(super) fn refuses(&self, device: &Device) -> Option<String> {
-        match (self.includes(), self.names(device)) {
+        let narrows = self.includes() && (device.is_adapter() || self.kinds.interfaces);
+        match (narrows, self.names(device)) {
             (false, true) if self.excludes => Some(format!("{} excludes it", self.by)),
             (true, false) => Some(format!("{} does not name it", self.by)),
             _ => None,
@@ -103,7 +124,11 @@ pub(super) fn unknown(
         None => {
             let mut here: Vec<&str> = known().collect();
             here.dedup();
-            let ours = if words.is_empty() { "" } else { "sm, tcp, " };
+            let ours = if words.is_empty() {
+                ""
+            } else {
+                "sm, verbs, tcp, "
+            };
             format!("there are {ours}{}", here.join(", "))
         }
     };
@@ -116,7 +141,7 @@ pub(super) fn words() -> Vec<&'static str> {
     names::all().collect()
 }
 
-/// The warning about a transport that this library has no driver for.
-pub(super) fn no_driver(host: &str, by: &str, name: &str, what: &str) -> String {
-    format!("{host}: {by}: {name} is for {what}, which has no driver here; tcp is used instead")
+/// The warning about a transport that this library has no driver for; `next` is the one that is used instead.
+pub(super) fn no_driver(host: &str, by: &str, name: &str, what: &str, next: Transport) -> String {
+    format!("{host}: {by}: {name} is for {what}, which has no driver here; {next} is used instead")
 }

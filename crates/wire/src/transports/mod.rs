@@ -32,19 +32,22 @@ use core::fmt;
 pub enum Transport {
     /// Shared memory between the ranks of a node.
     Shared,
+    /// RDMA over libibverbs, between nodes.
+    Verbs,
     /// TCP, between nodes.
     Tcp,
 }
 
 impl Transport {
     /// All transports, the fastest first.
-    pub const ALL: [Self; 2] = [Self::Shared, Self::Tcp];
+    pub const ALL: [Self; 3] = [Self::Shared, Self::Verbs, Self::Tcp];
 
-    /// Its name in settings: `sm` or `tcp`.
+    /// Its name in settings: `sm`, `verbs` or `tcp`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Shared => "sm",
+            Self::Verbs => "verbs",
             Self::Tcp => "tcp",
         }
     }

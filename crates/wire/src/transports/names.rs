@@ -13,13 +13,14 @@ pub(super) enum NameMeaning {
     Own,
     /// A transport of this library.
     Ours(Transport),
-    /// The fastest network.
+    /// The fastest network: verbs, or TCP.
     Network,
-    /// A transport that this library has no driver for: its description.
+    /// A transport that this library has no driver for: its description. The fastest network is used instead.
     Absent(&'static str),
 }
 
-const INFINIBAND: &str = "InfiniBand and RoCE adapters by verbs";
+const DC: &str = "dynamic connections of Mellanox's adapters";
+const MELLANOX: &str = "Mellanox's library MXM";
 const GPU: &str = "the memory of GPUs";
 const CRAY: &str = "Cray's networks";
 const OMNI_PATH: &str = "Omni-Path and PSM";
@@ -37,11 +38,17 @@ const NAMES: &[(&[&str], NameMeaning)] = &[
     (&["ofi", "uct", "ucx"], NameMeaning::Network),
     (
         &[
-            "openib", "verbs", "mlx", "mlx5", "ib", "rc", "rc_v", "rc_x", "rc_verbs", "rc_mlx5",
-            "ud", "ud_v", "ud_x", "ud_verbs", "ud_mlx5", "dc", "dc_x", "dc_mlx5", "rdmacm",
+            "verbs", "openib", "mlx", "mlx5", "ib", "rc", "rc_v", "rc_x", "rc_verbs", "rc_mlx5",
+            "ud", "ud_v", "ud_x", "ud_verbs", "ud_mlx5", "rdmacm",
         ],
-        NameMeaning::Absent(INFINIBAND),
+        NameMeaning::Ours(Transport::Verbs),
     ),
+    (&["dc", "dc_x", "dc_mlx5"], NameMeaning::Absent(DC)),
+    (
+        &["mvapi"],
+        NameMeaning::Absent("Mellanox's interface VAPI, which verbs has replaced"),
+    ),
+    (&["mxm", "yalla"], NameMeaning::Absent(MELLANOX)),
     (&["srd", "efa"], NameMeaning::Absent("Amazon's EFA")),
     (&["usnic"], NameMeaning::Absent("Cisco's usNIC")),
     (&["ugni", "gni", "cxi"], NameMeaning::Absent(CRAY)),

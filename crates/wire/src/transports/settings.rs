@@ -48,9 +48,10 @@ pub const SETTINGS: &[Setting] = &[
         short: "transports to use, or with ^ those not to use",
         long: "`auto`: shared memory inside a node and the fastest usable network between nodes; nothing \
                needs to be disabled by hand. `sm,tcp` allows only these, `^tcp` all but this. A name is a \
-               transport (sm, tcp; those of Open MPI, UCX and libfabric are known, too) or a device: \
+               transport (sm, verbs, tcp; those of Open MPI, UCX and libfabric are known, too) or a device: \
                `sm,eth0`, `^docker0`, `mlx5_0:1` for a port. Messages of a rank to itself always \
-               work. A name that this host does not have gives a warning, and the next transport is used. \
+               work. verbs is RDMA; TCP connects its ranks, and is used between two of which one has no RDMA device. \
+               A name that this host does not have gives a warning, and the next transport is used. \
                `oxmpi explain transports` gives the reason for each.",
         check: |text| TransportList::parse(text).map(drop),
     },

@@ -57,6 +57,53 @@ fn used(transports: &str, network: &str) -> (bool, bool, String, usize) {
     (s.shared, s.tcp, s.interfaces.join(" "), s.warnings.len())
 }
 
+/// As [`chosen`], on a host whose adapters are down.
+fn without_ports(transports: &str) -> Selection {
+    let mut devices = host();
+    let adapters = devices.iter_mut().filter(|device| device.is_adapter());
+    adapters.for_each(|device| device.up = false);
+    let asked = |text, by| TransportPreference {
+        list: TransportList::parse(text).unwrap(),
+        by,
+    };
+    let all = asked("auto", "network_devices");
+    select("node7", asked(transports, "transports"), all, &devices)
+}
+
+/// Verbs takes the ports that are up, the fastest first, and needs interfaces to connect by.
+#[test]
+fn verbs_is_taken_where_a_port_is_usable() {
+    for (transports, network, adapters, tcp) in [
+        ("auto", "auto", "mlx5_0:1 mlx5_1:2", true),
+        ("openib,self,sm", "auto", "mlx5_0:1 mlx5_1:2", true),
+        ("rc,ud", "auto", "mlx5_0:1 mlx5_1:2", true),
+        ("sm,ucx", "auto", "mlx5_0:1 mlx5_1:2", true),
+        ("^tcp", "auto", "mlx5_0:1 mlx5_1:2", false),
+        ("mlx5_1:2", "auto", "mlx5_1:2", true),
+        ("auto", "mlx5_1", "mlx5_1:2", true),
+        ("auto", "mlx5_0:1", "mlx5_0:1", true),
+        ("auto", "^mlx5_0:1", "mlx5_1:2", true),
+        ("auto", "eth0", "", true),
+        ("^openib", "auto", "", true),
+        ("sm,tcp", "auto", "", true),
+        ("sm", "auto", "", false),
+        ("dc,sm", "auto", "mlx5_0:1 mlx5_1:2", true),
+    ] {
+        let selection = chosen(transports, network);
+        let found = selection.adapters.join(" ");
+        assert_eq!(found, adapters, "{transports} {network}");
+        assert_eq!(
+            selection.verbs,
+            !adapters.is_empty(),
+            "{transports} {network}"
+        );
+        assert_eq!(selection.tcp, tcp, "{transports} {network}");
+    }
+    let selection = without_ports("^tcp");
+    assert!(!selection.verbs && !selection.tcp && selection.interfaces.is_empty());
+    assert!(without_ports("auto").warnings.is_empty());
+}
+
 #[test]
 fn lists_that_include_and_exclude() {
     let both = "ib0 eth0".to_string();
@@ -70,10 +117,17 @@ fn lists_that_include_and_exclude() {
         ("self,sm", true, false),
         ("tcp,self", false, true),
         ("^tcp", true, false),
+        ("^tcp,verbs", true, false),
         ("^vader", false, true),
         ("^sm,tcp", false, false),
     ] {
-        let interfaces = if tcp { both.clone() } else { String::new() };
+        // Verbs is connected by them, too.
+        let has_network = tcp || matches!(list, "^tcp" | "^sm,tcp");
+        let interfaces = if has_network {
+            both.clone()
+        } else {
+            String::new()
+        };
         assert_eq!(used(list, "auto"), (shared, tcp, interfaces, 0), "{list}");
     }
 }
@@ -109,7 +163,7 @@ fn a_list_without_usable_devices_counts_as_not_set() {
         ("nope,eth0", "^lo,eth0,mlx5_0:1", true, false),
         ("eth0", "^lo,eth0,ib0", true, false),
         ("eth1", "auto", true, true),
-        ("eth1,rc", "auto", true, true),
+        ("eth1,rc", "auto", false, true),
         ("eth1,tcp", "auto", false, true),
         ("nope,tcp", "^lo,eth0,mlx5_0:1", false, false),
     ] {
@@ -117,7 +171,11 @@ fn a_list_without_usable_devices_counts_as_not_set() {
         let taken = (selection.shared, selection.tcp);
         assert_eq!(taken, (shared, tcp), "{transports} {network}");
         for verdict in &selection.transports {
-            let is_taken = if verdict.name == "sm" { shared } else { tcp };
+            let is_taken = match &*verdict.name {
+                "sm" => shared,
+                "verbs" => selection.verbs,
+                _ => tcp,
+            };
             assert_eq!(verdict.taken, is_taken, "{transports} {network}");
         }
     }
@@ -131,13 +189,18 @@ fn a_missing_transport_gives_one_warning_and_the_next_is_used() {
             "auto",
             "transports: tpc is no transport and no device here; did you mean tcp?",
         ),
-        ("sm,zzz9", "auto", "there are sm, tcp, lo, eth0"),
+        ("sm,zzz9", "auto", "there are sm, verbs, tcp, lo, eth0"),
         (
-            "openib,self",
+            "dc,sm",
             "auto",
-            "openib is for InfiniBand and RoCE adapters by verbs",
+            "dc is for dynamic connections of Mellanox's adapters, which has no driver here; verbs is used instead",
         ),
-        ("rc,ud,sm", "auto", "rc is for InfiniBand"),
+        ("mvapi,sm", "auto", "mvapi is for Mellanox's interface VAPI"),
+        (
+            "yalla,mxm,sm",
+            "auto",
+            "yalla is for Mellanox's library MXM",
+        ),
         (
             "auto",
             "mlx5_0:3",
@@ -166,7 +229,11 @@ fn a_missing_transport_gives_one_warning_and_the_next_is_used() {
         );
         assert!(selection.shared, "{transports} {network}");
     }
-    assert!(chosen("openib,self", "auto").tcp && chosen("rc,sm", "auto").tcp);
+    let selection = without_ports("openib,self");
+    let expected = "node7: transports: openib cannot be used, as no port of this host's RDMA devices is usable; tcp is \
+                    used instead";
+    assert_eq!(selection.warnings, [expected]);
+    assert!(selection.tcp && !selection.verbs && without_ports("rc,sm").tcp);
     assert!(
         chosen("^weave0", "^virbr0").warnings.is_empty(),
         "other hosts have them"
@@ -184,25 +251,38 @@ fn every_transport_and_device_has_its_reason() {
         lines(chosen("auto", "auto")),
         [
             "sm + between ranks of a node",
-            "tcp + the fastest network that has a driver here",
+            "verbs + the fastest network of this host",
+            "tcp + it connects the ranks, and carries what verbs cannot",
             "lo - it leads to this host only",
             "eth0 + it is up, 1000 Mbit/s",
             "ib0 + it is up, 100000 Mbit/s",
             "eth1 - it is down",
             "docker0 - tcp_exclude = docker0 excludes it",
-            "mlx5_0:1 - it has no driver here; tcp goes through ib0",
-            "mlx5_1:2 - it has no driver here, and no interface for tcp",
+            "mlx5_0:1 + it is up, 100000 Mbit/s",
+            "mlx5_1:2 + it is up",
         ]
     );
     let of = lines(chosen("tcp", "ib0"));
     assert_eq!(of[0], "sm - transports does not name it");
-    assert_eq!(of[3], "eth0 - network_devices does not name it");
-    assert_eq!(lines(chosen("^tcp", "auto"))[3], "eth0 - tcp is not taken");
+    assert_eq!(of[4], "eth0 - network_devices does not name it");
+    let none = lines(chosen("^tcp,verbs", "auto"));
+    assert_eq!(none[4], "eth0 - tcp is not taken");
+    assert_eq!(none[8], "mlx5_0:1 - verbs is not taken");
+    let down = lines(without_ports("auto"));
+    assert_eq!(
+        down[1],
+        "verbs - no port of this host's RDMA devices is usable"
+    );
+    assert_eq!(down[2], "tcp + the fastest network that has a driver here");
     assert!(!chosen("^tcp", "auto").lacks_interfaces && !chosen("tcp", "ib0").lacks_interfaces);
     let none = chosen("^lo", "^ib0,eth0");
     assert!(none.lacks_interfaces);
     let none = lines(none);
-    assert_eq!(none[1], "tcp - no interface of this host is usable");
+    assert_eq!(
+        none[1],
+        "verbs - no interface of this host is usable, by which it connects"
+    );
+    assert_eq!(none[2], "tcp - no interface of this host is usable");
 }
 
 #[test]
@@ -211,9 +291,11 @@ fn a_transport_that_does_not_open_is_replaced_by_the_next() {
     let warning = selection.failed("node7", Transport::Shared, &"no memory");
     assert_eq!(
         warning,
-        "node7: sm does not open: no memory; tcp is used instead"
+        "node7: sm does not open: no memory; verbs is used instead"
     );
     assert!(!selection.shared && selection.tcp && !selection.transports[0].taken);
+    let warning = selection.failed("node7", Transport::Verbs, &"no memory");
+    assert!(warning.ends_with("tcp is used instead"), "{warning}");
     assert_eq!(selection.transports[0].why, "it does not open: no memory");
     let warning = selection.failed("node7", Transport::Tcp, &"no descriptor is left");
     let last = "node7: tcp does not open: no descriptor is left; and nothing else is taken";
@@ -259,15 +341,18 @@ proptest! {
     ) {
         let selection = chosen(&list, &network);
         let says = |word: &str| list.trim_start_matches('^').split(',').any(|w| w == word);
+        let connects = selection.tcp || selection.verbs;
         if list.starts_with('^') {
             prop_assert_eq!(selection.shared, !says("sm"));
             prop_assert!(!(selection.tcp && says("tcp")));
         } else if says("sm") {
             prop_assert!(selection.shared);
         } else if !says("tcp") {
-            prop_assert!(selection.shared || selection.tcp);
+            prop_assert!(selection.shared || connects);
         }
-        prop_assert_eq!(selection.tcp, !selection.interfaces.is_empty());
+        prop_assert_eq!(connects, !selection.interfaces.is_empty());
+        prop_assert_eq!(selection.verbs, !selection.adapters.is_empty());
+        prop_assert!(!(selection.verbs && list.starts_with('^') && (says("openib") || says("rc"))));
         for name in &selection.interfaces {
             let device = host().into_iter().find(|device| device.name == *name).unwrap();
             prop_assert!(device.up && device.left_out.is_none());

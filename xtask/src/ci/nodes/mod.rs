@@ -6,7 +6,7 @@ use crate::guest::{Ending, GuestMachine, Host, Job, which};
 use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result};
-use programs::Programs;
+pub(super) use programs::Programs;
 use std::time::Duration;
 
 /// The script of each guest.

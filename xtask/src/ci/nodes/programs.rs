@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use xshell::cmd;
 
 /// Paths of the programs.
-pub(super) struct Programs {
-    pub(super) ranks: PathBuf,
-    pub(super) remote_exec: PathBuf,
+pub(in crate::ci) struct Programs {
+    pub(in crate::ci) ranks: PathBuf,
+    pub(in crate::ci) remote_exec: PathBuf,
     /// The command `oxmpi`, and the path under which the tests look for it.
-    pub(super) oxmpi: (PathBuf, String),
+    pub(in crate::ci) oxmpi: (PathBuf, String),
 }
 
 impl Programs {
@@ -19,7 +19,7 @@ impl Programs {
     ///
     /// # Errors
     /// When they cannot be built.
-    pub(super) fn build(repo: &Repo) -> Result<Programs> {
+    pub(in crate::ci) fn build(repo: &Repo) -> Result<Programs> {
         let sh = &repo.shell;
         let package = ["--quiet", "--package", "oxmpi-launch"];
         let ranks = cmd!(sh, "cargo test {package...} --test ranks --no-run");

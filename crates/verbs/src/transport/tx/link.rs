@@ -124,6 +124,12 @@ impl Link {
         self.waiting.is_empty() && self.can_send(queue, shared)
     }
 
+    /// Whether a frame waits for room, or has not been acknowledged yet.
+    pub(super) fn has_unsent(&self) -> bool {
+        let is_idle = |pair: &Pair| pair.oldest_frame().is_none();
+        !(self.waiting.is_empty() && self.streams.is_empty() && self.pairs.iter().all(is_idle))
+    }
+
     /// The number of a frame that is sent now.
     #[inline]
     pub(super) fn number(&mut self) -> u32 {

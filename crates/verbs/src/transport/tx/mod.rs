@@ -6,6 +6,7 @@ mod loss;
 mod memory;
 mod operations;
 mod pair;
+mod pending;
 mod ring;
 mod stream;
 
@@ -89,11 +90,6 @@ impl VerbsTx {
 
     pub(super) fn add(&mut self, peer: u32, link: Link) {
         self.links[peer as usize] = Some(Box::new(link));
-    }
-
-    /// The receive queues.
-    pub(super) const fn queues(&self) -> &QueueSizes {
-        &self.queues
     }
 
     /// The connection to `peer`.

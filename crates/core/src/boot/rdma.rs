@@ -1,0 +1,152 @@
+//! The RDMA port of a rank, and which other ranks it reaches.
+//!
+//! A rank opens its port before it publishes its address. The leader of a node publishes the node's fabric if all ranks
+//! of the node have opened a port of that fabric. Two ranks exchange messages by verbs if their nodes have published
+//! the same fabric, else by TCP; both sides know that before their first message.
+
+use oxmpi_tcp::{TcpRx, TcpTx};
+use oxmpi_verbs::{Fabric, RdmaPort};
+use oxmpi_wire::transports::{Selection, Transport};
+use oxmpi_wire::{Network, Peer};
+
+use super::network_preference::{NetworkPreference, STEP};
+use crate::error::{Error, Result};
+use crate::links::NetworkEnds;
+
+/// The text in place of a fabric where there is none.
+pub(super) const NONE: &str = "-";
+
+/// The RDMA port of this rank, where it has one.
+pub(crate) struct Rdma {
+    port: Option<RdmaPort>,
+    /// Why a port that somebody asked for is not used.
+    warning: Option<String>,
+    /// Somebody asked for it.
+    named: bool,
+    /// TCP carries messages, too.
+    tcp: bool,
+}
+
+impl Rdma {
+    /// Opens the first usable port of `selection`, for `ranks` ranks.
+    pub(super) fn open(selection: &Selection, ranks: u32) -> Self {
+        let (tcp, named) = (selection.tcp, selection.names_verbs);
+        if !selection.verbs {
+            return Self {
+                port: None,
+                warning: None,
+                named,
+                tcp,
+            };
+        }
+        match RdmaPort::open(&selection.adapters, ranks) {
+            Ok(port) => Self {
+                port: Some(port),
+                warning: None,
+                named,
+                tcp,
+            },
+            Err(why) => {
+                let host = oxmpi_os::host::name();
+                let warning = selection.clone().failed(&host, Transport::Verbs, &why);
+                Self {
+                    port: None,
+                    // Where nobody has asked for it, the next transport is no news.
+                    warning: (named || !tcp).then_some(warning),
+                    named,
+                    tcp,
+                }
+            }
+        }
+    }
+
+    pub(super) const fn is_open(&self) -> bool {
+        self.port.is_some()
+    }
+
+    /// The error where neither this nor TCP is used.
+    pub(super) fn refusal(&self, preference: &NetworkPreference) -> Error {
+        match &self.warning {
+            Some(why) => Error::start(STEP, why),
+            None => preference.refusal(),
+        }
+    }
+
+    /// The fabric of the port as text.
+    pub(super) fn fabric(&self) -> String {
+        match &self.port {
+            Some(port) => port.fabric().to_string(),
+            None => NONE.into(),
+        }
+    }
+
+    /// A number of the fabric, for the leader of the node to compare; 0 if there is none.
+    pub(super) fn fabric_number(&self) -> u16 {
+        match self.port.as_ref().map(RdmaPort::fabric) {
+            None => 0,
+            Some(Fabric::InfiniBand(prefix)) => {
+                let folded = prefix ^ prefix >> 32;
+                0x8000 | (folded ^ folded >> 16) as u16
+            }
+            Some(Fabric::RoceV2Ipv4) => 1,
+            Some(Fabric::RoceV2Ipv6) => 2,
+            Some(Fabric::RoceLocal) => 3,
+        }
+    }
+
+    /// The network over the TCP halves `ends`. `fabrics` are those of the nodes of all ranks, `own` that of this rank's.
+    /// `remote` are the ranks of other nodes. Also the warning that a port that somebody asked for is not used, or not
+    /// with all of them.
+    ///
+    /// # Errors
+    /// When TCP must carry no messages, and a rank of another node has no fabric in common with this one.
+    pub(super) fn over<'a>(
+        self,
+        ends: (TcpTx, TcpRx),
+        own: &str,
+        fabrics: impl Iterator<Item = &'a str>,
+        remote: &[u32],
+    ) -> Result<(NetworkEnds, Option<String>)> {
+        let has_fabric = self.is_open() && own != NONE;
+        let by_verbs: Vec<bool> = fabrics.map(|fabric| has_fabric && fabric == own).collect();
+        let lacking = remote.iter().find(|rank| !by_verbs[**rank as usize]);
+        if let Some(&rank) = lacking.filter(|_| !self.tcp) {
+            let why = format!(
+                "rank {rank} on {} has no RDMA network in common with this rank on {} ({own}), and `transports` \
+                 excludes tcp; allow tcp, or compare `oxmpi explain transports` on both",
+                ends.0.host(Peer(rank)),
+                oxmpi_os::host::name(),
+            );
+            return Err(Error::start(STEP, why));
+        }
+        let here = oxmpi_os::host::name();
+        let not_reached = lacking.filter(|_| has_fabric && self.named).map(|&rank| {
+            format!(
+                "{here}: verbs does not reach rank {rank} on {}, which has no RDMA device on the same network: compare \
+                 `oxmpi explain transports` there; tcp is used instead",
+                ends.0.host(Peer(rank))
+            )
+        });
+        let warning = self.warning.or(not_reached);
+        let is_used = remote.iter().any(|rank| by_verbs[*rank as usize]);
+        let network = match self.port.filter(|_| is_used) {
+            None => NetworkEnds::tcp(ends.0, ends.1),
+            Some(port) => {
+                let (tx, rx) = port.over(ends, &by_verbs);
+                NetworkEnds::verbs(tx, rx)
+            }
+        };
+        Ok((network, warning))
+    }
+}
+
+/// Opens a port of `selection` and closes it: one that does not open is deselected, and the warning returned.
+pub(super) fn probe(selection: &mut Selection) -> Option<String> {
+    if !selection.verbs {
+        return None;
+    }
+    let why = RdmaPort::open(&selection.adapters, 1).err()?;
+    let host = oxmpi_os::host::name();
+    let warning = selection.failed(&host, Transport::Verbs, &why);
+    selection.names_verbs.then_some(warning)
+}

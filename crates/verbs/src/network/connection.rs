@@ -1,0 +1,217 @@
+//! How a connection is made: the notices that two ranks exchange, and the stages that a peer goes through.
+
+use crate::transport::PairAddress;
+use oxmpi_wire::{Envelope, Flags, Header, Kind};
+
+/// How far the connection with a peer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Messages go over the control network.
+    Control,
+    /// Neither side has offered a queue pair.
+    Idle,
+    /// This rank has offered one.
+    Offered,
+    /// This rank can receive; whether the peer can is not known.
+    Receiving,
+    /// Both can receive.
+    Ready,
+    Lost,
+}
+
+/// What a rank tells a peer over the control network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Notice {
+    /// Where the peer reaches this rank, and whether it can receive already.
+    Offer { address: PairAddress, ready: bool },
+    /// The sender, which has made an offer, can receive.
+    Ready,
+}
+
+/// What to do about a notice: connect the queue pair with the offered one, and answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// Offer a queue pair, connect it, send its address: it can receive.
+    Offer(PairAddress),
+    /// Connect the queue pair that was offered, send [`Notice::Ready`].
+    Ready(PairAddress),
+    Nothing,
+}
+
+impl Stage {
+    /// The stage after a notice, and the answer.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
+    pub(super) fn after(self, notice: &Notice) -> Result<(Self, Answer), &'static str> {
+        Ok(match (self, notice.clone()) {
+            (
+                Self::Idle,
+                Notice::Offer {
+                    address,
+                    ready: false,
+                },
+            ) => (Self::Receiving, Answer::Offer(address)),
+            (
+                Self::Offered,
+                Notice::Offer {
+                    address,
+                    ready: false,
+                },
+            ) => (Self::Receiving, Answer::Ready(address)),
+            (
+                Self::Offered,
+                Notice::Offer {
+                    address,
+                    ready: true,
+                },
+            ) => (Self::Ready, Answer::Ready(address)),
+            (Self::Receiving, Notice::Ready) => (Self::Ready, Answer::Nothing),
+            _ => return Err("a queue pair that does not fit the connection's stage"),
+        })
+    }
+}
+
+/// Before an address: that of a rank which can receive, and that of one which cannot yet.
+const OFFERS: [(&str, bool); 2] = [("ready ", true), ("offer ", false)];
+
+impl Notice {
+    /// The most bytes of a notice: far more than an address has.
+    pub(super) const MOST: usize = 4096;
+
+    /// The header of a frame with a notice of `len` bytes.
+    pub(super) const fn header(len: usize) -> Header {
+        let envelope = Envelope { context: 0, tag: 0 };
+        Header::new(Kind::Eager, Flags::empty(), len as u32, envelope)
+    }
+
+    /// The notice as text.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Ready => "ready".into(),
+            Self::Offer { address, ready } => {
+                let (word, _) = OFFERS[usize::from(!ready)];
+                format!("{word}{address}")
+            }
+        }
+    }
+
+    /// The reverse of [`Notice::text`]; `None` if a peer sent something else.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        if text == "ready" {
+            return Some(Self::Ready);
+        }
+        let find = |(word, ready)| text.strip_prefix(word).zip(Some(ready));
+        let (address, ready) = OFFERS.into_iter().find_map(find)?;
+        let address = address.parse().ok()?;
+        Some(Self::Offer { address, ready })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn offer(ready: bool) -> Notice {
+        let address = "P,128,8,4,2,7:S,2048,16,8,2;17,18;1193046;7;4096;::ffff:10.9.0.1";
+        Notice::Offer {
+            address: address.parse().expect("an address"),
+            ready,
+        }
+    }
+
+    /// Two sides, and the notices that are on their way to each.
+    #[derive(Clone)]
+    struct Pair {
+        stages: [Stage; 2],
+        sent: [Vec<Notice>; 2],
+    }
+
+    impl Pair {
+        fn offers(&mut self, side: usize) {
+            if self.stages[side] == Stage::Idle {
+                self.stages[side] = Stage::Offered;
+                self.sent[1 - side].push(offer(false));
+            }
+        }
+
+        fn receives(&mut self, side: usize) {
+            let notice = self.sent[side].remove(0);
+            let (stage, answer) = self.stages[side].after(&notice).expect("no rule is broken");
+            self.stages[side] = stage;
+            match answer {
+                Answer::Offer(_) => self.sent[1 - side].push(offer(true)),
+                Answer::Ready(_) => self.sent[1 - side].push(Notice::Ready),
+                Answer::Nothing => {}
+            }
+        }
+    }
+
+    /// In every order of events: both sides become ready, and neither before the other can receive.
+    #[test]
+    fn both_sides_become_ready_in_every_order() {
+        let mut open = vec![Pair {
+            stages: [Stage::Idle; 2],
+            sent: [vec![], vec![]],
+        }];
+        let mut ends = BTreeSet::new();
+        while let Some(pair) = open.pop() {
+            for side in 0..2 {
+                if pair.stages[side] == Stage::Ready {
+                    let other = pair.stages[1 - side];
+                    assert!(
+                        matches!(other, Stage::Receiving | Stage::Ready),
+                        "{other:?}"
+                    );
+                }
+                if pair.stages[side] == Stage::Idle {
+                    let mut next = pair.clone();
+                    next.offers(side);
+                    open.push(next);
+                }
+                if !pair.sent[side].is_empty() {
+                    let mut next = pair.clone();
+                    next.receives(side);
+                    open.push(next);
+                }
+            }
+            if pair.sent.iter().all(Vec::is_empty) {
+                ends.insert(format!("{:?}", pair.stages));
+            }
+        }
+        let ends: Vec<_> = ends.into_iter().collect();
+        assert_eq!(ends, ["[Idle, Idle]", "[Ready, Ready]"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        for (stage, notice) in [
+            (Stage::Idle, Notice::Ready),
+            (Stage::Idle, offer(true)),
+            (Stage::Offered, Notice::Ready),
+            (Stage::Receiving, offer(false)),
+            (Stage::Ready, Notice::Ready),
+        ] {
+            assert!(stage.after(&notice).is_err(), "{stage:?} {notice:?}");
+        }
+    }
+
+    #[test]
+    fn a_notice_reads_back() {
+        for notice in [Notice::Ready, offer(true), offer(false)] {
+            assert!(notice.text().len() <= Notice::MOST);
+            assert_eq!(Notice::parse(&notice.text()), Some(notice));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_notice_or_none(text in "(ready|offer)? ?.{0,60}") {
+            if let Some(notice) = Notice::parse(&text) {
+                prop_assert_eq!(Notice::parse(&notice.text()), Some(notice));
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The network: the transport with its connections made on first use, beside a network that reaches every peer.
+//!
+//! That other one, the control network (TCP in a job), joins the ranks, carries the addresses of queue pairs, and notices
+//! the death of a peer that this rank only waits for. It also carries the messages of peers that have no RDMA network
+//! in common with this rank.
+//!
+//! ```text
+//!  the first message to a peer   Offer{queue pair}          ->
+//!                                <- Offer{queue pair, ready}    can receive
+//!                                Ready                      ->  both can send
+//! ```
+//!
+//! Both may offer at once; then each answers the other's offer with `Ready`. What was refused before is sent when the
+//! peer is ready. A peer whose control connection ends is lost when all that it has sent before has been received.
+
+mod connection;
+mod fabric;
+mod memory;
+mod rdma_port;
+mod rx;
+#[cfg(test)]
+mod tests;
+mod tx;
+
+pub use fabric::Fabric;
+pub use memory::VerbsNetworkRegion;
+pub use rdma_port::RdmaPort;
+pub use rx::VerbsNetworkRx;
+pub use tx::{VerbsNetworkSlot, VerbsNetworkTx};

@@ -1,0 +1,68 @@
+//! [`RdmaPort`]: the port that a rank uses, opened.
+
+use super::fabric::Fabric;
+use crate::objects::{Context, PortState, devices};
+use crate::transport::{VerbsEndpoint, VerbsOptions};
+
+/// A port of a device, opened for a number of peers.
+#[derive(Debug)]
+pub struct RdmaPort {
+    pub(super) endpoint: VerbsEndpoint,
+    pub(super) fabric: Fabric,
+}
+
+impl RdmaPort {
+    /// Opens the first of `ports`, each `DEVICE:PORT` as in `mlx5_0:1`, that can be used, for `peers` peers.
+    ///
+    /// # Errors
+    /// Why none can be used, as a clause for people.
+    ///
+    /// # Cost
+    /// Loads libibverbs.
+    pub fn open(ports: &[String], peers: u32) -> Result<Self, String> {
+        let devices = devices().map_err(|why| why.to_string())?;
+        let mut reasons = Vec::new();
+        for name in ports {
+            let (device, port) = name.split_once(':').unwrap_or((name, "1"));
+            let found = devices.iter().find(|found| found.name() == device);
+            let opened = match found {
+                Some(found) => (found.open().map_err(|why| why.to_string()))
+                    .and_then(|context| Self::on(&context, port.parse().unwrap_or(1), peers)),
+                None => Err("libibverbs has no driver (provider) for it".into()),
+            };
+            match opened {
+                Ok(opened) => return Ok(opened),
+                Err(why) => reasons.push(format!("{name}: {why}")),
+            }
+        }
+        Err(reasons.join("; "))
+    }
+
+    /// Opens port `port` of a device for `peers` peers.
+    ///
+    /// # Errors
+    /// As [`RdmaPort::open`].
+    fn on(context: &Context, port: u8, peers: u32) -> Result<Self, String> {
+        let at = context.port(port).map_err(|why| why.to_string())?;
+        if at.state != PortState::Active {
+            return Err(format!("the port is not active but {:?}", at.state));
+        }
+        let gids = context.gids(port).map_err(|why| why.to_string())?;
+        let (fabric, gid) = Fabric::of(at.link_layer, &gids)
+            .ok_or("no address (GID) of it is InfiniBand's or RoCE's")?;
+        let options = VerbsOptions {
+            port,
+            gid_index: gid.index,
+            ..VerbsOptions::default()
+        };
+        let endpoint =
+            VerbsEndpoint::open(context, peers, options).map_err(|why| why.to_string())?;
+        Ok(Self { endpoint, fabric })
+    }
+
+    /// The fabric that it belongs to.
+    #[must_use]
+    pub const fn fabric(&self) -> Fabric {
+        self.fabric
+    }
+}

@@ -1,0 +1,411 @@
+//! [`VerbsNetworkTx`]: the sending half of the network.
+
+use super::connection::{Answer, Notice, Stage};
+use super::rdma_port::RdmaPort;
+use super::rx::VerbsNetworkRx;
+use crate::transport::{
+    PairAddress, PairConnector, VerbsRx, VerbsSlot, VerbsTransportError, VerbsTx,
+};
+use oxmpi_os::RawBytes;
+use oxmpi_wire::{AsTx, Busy, Bytes, Fault, Header, Limits, Network, Peer, Put, Slot, Token, Tx};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+
+/// Why a peer is lost whose queue pair was not made or connected; the log says more.
+const NO_PAIR: Fault = Fault::Refused(
+    "the RDMA device makes no queue pair for the peer or finds no way to it: see `ulimit -l`, or leave the device out \
+     with transports=^verbs",
+);
+
+/// The sending half of the network, over the control network `C`.
+pub struct VerbsNetworkTx<C> {
+    pub(super) control: C,
+    pub(super) verbs: VerbsTx,
+    connector: PairConnector,
+    pub(super) stages: Vec<Stage>,
+    /// Peers whose connections are being made.
+    connecting: u32,
+    /// Messages of some peers go over the control network.
+    shares_control: bool,
+    /// Notices that wait for room on the control network.
+    unsent: VecDeque<(u32, Notice)>,
+    /// Notices that have arrived.
+    pub(super) arrived: VecDeque<(u32, Notice)>,
+    /// Peers for which a call has returned [`Busy`] before they were ready.
+    peers_awaiting_room: Vec<u32>,
+    /// Peers whose control connection has ended: what they have sent before may not have been received.
+    pub(super) ended: Vec<(u32, Fault)>,
+    /// Peers whose queue pairs have failed: the next poll of the control network may know why.
+    pub(super) broken: Vec<(u32, Fault)>,
+    /// Why each lost peer is lost.
+    pub(super) lost: BTreeMap<u32, Fault>,
+    pub(super) completions: VecDeque<(Token, Result<(), Fault>)>,
+    pub(super) losses: VecDeque<(u32, Fault)>,
+}
+
+impl<C> fmt::Debug for VerbsNetworkTx<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VerbsNetworkTx")
+            .field("verbs", &self.verbs)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RdmaPort {
+    /// Both halves of the network over `control`. `by_verbs` says of each peer whether its messages take the port, as
+    /// both sides know; those of the others take the control network.
+    pub fn over<C: Network, R>(
+        self,
+        control: (C, R),
+        by_verbs: &[bool],
+    ) -> (VerbsNetworkTx<C>, VerbsNetworkRx<C, R>) {
+        let (connector, verbs, verbs_rx) = self.endpoint.into_parts();
+        let stage = |by_verbs: &bool| match by_verbs {
+            true => Stage::Idle,
+            false => Stage::Control,
+        };
+        let tx = VerbsNetworkTx {
+            control: control.0,
+            verbs,
+            connector,
+            stages: by_verbs.iter().map(stage).collect(),
+            connecting: 0,
+            shares_control: by_verbs.contains(&false),
+            unsent: VecDeque::new(),
+            arrived: VecDeque::new(),
+            peers_awaiting_room: Vec::new(),
+            ended: Vec::new(),
+            broken: Vec::new(),
+            lost: BTreeMap::new(),
+            completions: VecDeque::new(),
+            losses: VecDeque::new(),
+        };
+        (tx, VerbsNetworkRx::new(control.1, verbs_rx))
+    }
+}
+
+impl<C: Network> VerbsNetworkTx<C> {
+    #[inline(always)]
+    pub(super) fn stage(&self, peer: Peer) -> Stage {
+        self.stages[peer.0 as usize]
+    }
+
+    fn set_stage(&mut self, peer: u32, stage: Stage) {
+        let is_connecting = |stage| u32::from(matches!(stage, Stage::Offered | Stage::Receiving));
+        let before = std::mem::replace(&mut self.stages[peer as usize], stage);
+        self.connecting = self.connecting + is_connecting(stage) - is_connecting(before);
+    }
+
+    /// Whether each poll looks at the control network: a connection is being made, or it carries messages.
+    pub(super) fn needs_control(&self) -> bool {
+        self.shares_control
+            || self.connecting > 0
+            || !(self.unsent.is_empty() && self.broken.is_empty())
+    }
+
+    /// Refuses a message to a peer that is not ready, and connects to it.
+    #[cold]
+    pub(super) fn refuse(&mut self, peer: Peer) -> Busy {
+        if !self.peers_awaiting_room.contains(&peer.0) {
+            self.peers_awaiting_room.push(peer.0);
+        }
+        self.offer(peer);
+        Busy
+    }
+
+    /// Offers a queue pair to a peer to which nobody has offered one.
+    fn offer(&mut self, peer: Peer) {
+        if self.stage(peer) != Stage::Idle {
+            return;
+        }
+        match self.connector.offer(peer) {
+            Ok(address) => {
+                self.set_stage(peer.0, Stage::Offered);
+                let ready = false;
+                self.send(peer.0, Notice::Offer { address, ready });
+            }
+            Err(why) => self.not_connected(peer.0, &why),
+        }
+    }
+
+    fn not_connected(&mut self, peer: u32, why: &VerbsTransportError) {
+        tracing::warn!(peer, %why, "no connection by verbs");
+        self.lose(peer, NO_PAIR);
+    }
+
+    fn send(&mut self, peer: u32, notice: Notice) {
+        self.unsent.push_back((peer, notice));
+        self.send_notices();
+    }
+
+    /// Sends the notices for which the control network has room now.
+    pub(super) fn send_notices(&mut self) {
+        for _ in 0..self.unsent.len() {
+            let Some((peer, notice)) = self.unsent.pop_front() else {
+                break;
+            };
+            let text = notice.text();
+            let (head, len) = (Notice::header(text.len()), text.len());
+            match self.control.frame(Peer(peer), &head, len) {
+                Ok(mut slot) => {
+                    slot.put(text.as_bytes());
+                    slot.send();
+                }
+                Err(Busy) => self.unsent.push_back((peer, notice)),
+            }
+        }
+        self.control.flush();
+    }
+
+    /// Acts on the notices that have arrived. Returns how many.
+    pub(super) fn take_notices(&mut self, rx: &mut VerbsRx) -> u32 {
+        let mut taken = 0;
+        while let Some((peer, notice)) = self.arrived.pop_front() {
+            taken += 1;
+            let stage = self.stage(Peer(peer));
+            if stage == Stage::Lost {
+                continue;
+            }
+            match stage.after(&notice) {
+                Ok((next, answer)) => self.answer(peer, next, answer, rx),
+                Err(rule) => self.lose(peer, Fault::Protocol(rule)),
+            }
+        }
+        taken
+    }
+
+    fn answer(&mut self, peer: u32, next: Stage, answer: Answer, rx: &mut VerbsRx) {
+        let connected = match answer {
+            Answer::Nothing => Ok(None),
+            Answer::Ready(there) => {
+                (self.connect_pair(peer, &there, rx)).map(|()| Some(Notice::Ready))
+            }
+            Answer::Offer(there) => self.connector.offer(Peer(peer)).and_then(|address| {
+                let ready = true;
+                self.connect_pair(peer, &there, rx)?;
+                Ok(Some(Notice::Offer { address, ready }))
+            }),
+        };
+        match connected {
+            Ok(notice) => {
+                self.set_stage(peer, next);
+                notice
+                    .into_iter()
+                    .for_each(|notice| self.send(peer, notice));
+            }
+            Err(why) => self.not_connected(peer, &why),
+        }
+    }
+
+    fn connect_pair(
+        &mut self,
+        peer: u32,
+        there: &PairAddress,
+        rx: &mut VerbsRx,
+    ) -> Result<(), VerbsTransportError> {
+        (self.connector).connect(Peer(peer), there, &mut self.verbs, rx)
+    }
+
+    /// Whether a queue pair is connected with `peer`: its loss is reported by the transport.
+    pub(super) fn has_pair(&self, peer: u32) -> bool {
+        matches!(self.stages[peer as usize], Stage::Receiving | Stage::Ready)
+    }
+
+    /// Loses `peer`, whose messages take verbs, for the reason `why`.
+    fn lose(&mut self, peer: u32, why: Fault) {
+        if self.has_pair(peer) {
+            self.verbs.give_up(Peer(peer), why);
+        } else if self.closed(peer, why) {
+            self.losses.push_back((peer, why));
+        }
+    }
+
+    /// Counts `peer` as lost, and ends its control connection. False if it was before.
+    pub(super) fn closed(&mut self, peer: u32, why: Fault) -> bool {
+        if self.stages[peer as usize] == Stage::Lost {
+            return false;
+        }
+        self.set_stage(peer, Stage::Lost);
+        self.lost.insert(peer, why);
+        self.unsent.retain(|(to, _)| *to != peer);
+        self.control.give_up(Peer(peer), why);
+        true
+    }
+
+    /// Counts the peers of `broken` as lost, for the reason that the control network gives, if it does. Their losses are
+    /// reported next.
+    pub(super) fn close_broken(&mut self, broken: Vec<(u32, Fault)>) {
+        for (peer, why) in broken {
+            let ended = self.ended.iter().position(|(ended, _)| *ended == peer);
+            let why = ended.map_or(why, |at| self.ended.swap_remove(at).1);
+            if self.closed(peer, why) {
+                self.losses.push_back((peer, why));
+            }
+        }
+    }
+
+    /// A peer that awaits room and has it now.
+    pub(super) fn take_unblocked(&mut self) -> Option<Peer> {
+        let has_room = |peer: &u32| {
+            let stage = self.stages[*peer as usize];
+            matches!(stage, Stage::Ready | Stage::Lost)
+        };
+        let at = self.peers_awaiting_room.iter().position(has_room)?;
+        Some(Peer(self.peers_awaiting_room.swap_remove(at)))
+    }
+}
+
+/// A frame under construction.
+#[derive(Debug)]
+pub enum VerbsNetworkSlot<'a, S> {
+    /// In a registered buffer.
+    Verbs(VerbsSlot<'a>),
+    /// Of the control network.
+    Control(S),
+}
+
+impl<S: Slot> Put for VerbsNetworkSlot<'_, S> {
+    #[inline]
+    fn room(&self) -> usize {
+        match self {
+            Self::Verbs(slot) => slot.room(),
+            Self::Control(slot) => slot.room(),
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Verbs(slot) => slot.put(bytes),
+            Self::Control(slot) => slot.put(bytes),
+        }
+    }
+}
+
+impl<S: Slot> Slot for VerbsNetworkSlot<'_, S> {
+    #[inline]
+    fn send(self) {
+        match self {
+            Self::Verbs(slot) => slot.send(),
+            Self::Control(slot) => slot.send(),
+        }
+    }
+}
+
+/// A lost peer's frames go to the control network, which drops them.
+impl<C: Network> Tx for VerbsNetworkTx<C> {
+    type Slot<'a>
+        = VerbsNetworkSlot<'a, C::Slot<'a>>
+    where
+        C: 'a;
+
+    fn limits(&self, to: Peer) -> &Limits {
+        match self.stage(to) {
+            Stage::Control => self.control.limits(to),
+            _ => self.verbs.limits(to),
+        }
+    }
+
+    #[inline]
+    fn short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
+        match self.stage(to) {
+            Stage::Ready => self.verbs.short(to, head, body),
+            Stage::Control => self.control.short(to, head, body),
+            Stage::Lost => Ok(()),
+            _ => Err(self.refuse(to)),
+        }
+    }
+
+    #[inline]
+    fn whole<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
+        match self.stage(to) {
+            Stage::Ready => self.verbs.whole(to, head, body),
+            Stage::Control => self.control.whole(to, head, body),
+            Stage::Lost => Ok(()),
+            _ => Err(self.refuse(to)),
+        }
+    }
+
+    fn frame(&mut self, to: Peer, head: &Header, len: usize) -> Result<Self::Slot<'_>, Busy> {
+        match self.stage(to) {
+            Stage::Ready => (self.verbs.frame(to, head, len)).map(VerbsNetworkSlot::Verbs),
+            Stage::Control | Stage::Lost => {
+                (self.control.frame(to, head, len)).map(VerbsNetworkSlot::Control)
+            }
+            _ => Err(self.refuse(to)),
+        }
+    }
+
+    fn flush(&mut self) {
+        self.control.flush();
+    }
+
+    fn give_up(&mut self, peer: Peer, why: Fault) {
+        match self.stage(peer) {
+            Stage::Control => self.control.give_up(peer, why),
+            _ => self.lose(peer.0, why),
+        }
+    }
+}
+
+impl<C: Network<Bytes = RawBytes>> Network for VerbsNetworkTx<C> {
+    type CardError = C::CardError;
+
+    fn introduce(&mut self, card: &str, peers: &[(Peer, Option<u16>)]) -> Result<(), C::CardError> {
+        self.control.introduce(card, peers)
+    }
+
+    fn connect(&mut self, peer: Peer) {
+        self.control.connect(peer);
+        self.offer(peer);
+    }
+
+    /// No queue pair is made for a peer that is only waited for.
+    fn watch(&mut self, peer: Peer) {
+        self.control.watch(peer);
+    }
+
+    fn is_connected(&self, peer: Peer) -> bool {
+        match self.stage(peer) {
+            Stage::Control => self.control.is_connected(peer),
+            stage => matches!(stage, Stage::Ready | Stage::Lost),
+        }
+    }
+
+    fn host(&self, peer: Peer) -> &str {
+        self.control.host(peer)
+    }
+
+    fn routes(&self, peer: Peer) -> String {
+        self.control.routes(peer)
+    }
+
+    fn has_local_work(&self) -> bool {
+        self.control.has_local_work()
+            || self.verbs.has_local_work()
+            || !(self.arrived.is_empty() && self.ended.is_empty() && self.broken.is_empty())
+            || !(self.completions.is_empty() && self.losses.is_empty())
+    }
+
+    fn has_unsent(&self) -> bool {
+        self.control.has_unsent() || self.verbs.has_unsent() || !self.unsent.is_empty()
+    }
+
+    fn abort(self) {
+        self.control.abort();
+    }
+}
+
+impl<C> AsTx<VerbsTx> for VerbsNetworkTx<C> {
+    #[inline(always)]
+    fn as_tx(&mut self) -> &mut VerbsTx {
+        &mut self.verbs
+    }
+}
+
+impl<C: Network> AsTx<C> for VerbsNetworkTx<C> {
+    #[inline(always)]
+    fn as_tx(&mut self) -> &mut C {
+        &mut self.control
+    }
+}

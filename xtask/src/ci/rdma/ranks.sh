@@ -1,0 +1,56 @@
+# In two guests, after joined.sh: jobs of real ranks over both, which node 0 starts. No rank shares memory with another
+# one, and TCP carries no message: a job whose ranks are not connected by verbs fails. `groups` are the tests to run.
+
+hostname "node$node"
+setsid remote_exec serve 98 &
+if [ "$node" -gt 0 ]; then
+    until [ -e /tmp/done ]; do usleep 200000; done
+    exit "$failures"
+fi
+
+other=10.9.0.11:98
+soon remote_exec "$other" true
+wrap="remote_exec 10.9.0.1{node}:98"
+export OXMPI_TEST_HOSTS="2 $wrap" OXMPI_TEST_WATCHDOG=1200
+# over N PROGRAM...: runs N ranks, by turns on both guests.
+over() {
+    count=$1
+    shift
+    timeout 200 "$oxmpi" run -n "$count" --oversubscribe -ppn 1 -hosts 0,1 --wrap "$wrap" "$@"
+}
+packets() { cat /sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts; }
+
+"$oxmpi" explain transports > /tmp/said
+grep -q '^verbs *yes' /tmp/said
+verdict "explain transports says that verbs is used" $?
+cat /tmp/said
+
+export OXMPI_TRANSPORTS=^tcp,sm
+before=$(packets)
+timeout "$limit" ranks --test-threads=1 $groups --skip collectives::kill
+verdict "tests of real ranks over verbs, their status" $?
+after=$(packets)
+echo "packets of the device during the tests: $((after - before))"
+[ "$((after - before))" -gt 1000 ]
+verdict "the messages have taken the device" $?
+
+over 2 "$oxmpi" bench PingPong -check -iter 20 -iter_policy off -msglog 0:22 > /tmp/said 2>&1
+verdict "PingPong of 0 B to 4 MiB with data check" $?
+grep -v '^#' /tmp/said | tail -n 30
+grep '# Data' /tmp/said
+
+# Where a node has no device, its ranks use TCP, and say so, as verbs was asked for.
+remote_exec "$other" rdma link del rxe0
+export OXMPI_TRANSPORTS=verbs
+over 2 "$oxmpi" bench PingPong -check -iter 5 -iter_policy off -msglog 0:14 > /tmp/said 2>&1
+verdict "PingPong with a node that has no device" $?
+grep -q 'verbs does not reach rank 1 on node1' /tmp/said
+verdict "a warning names the node without a device" $?
+[ "$failures" = 0 ] || tail -n 40 /tmp/said
+OXMPI_TRANSPORTS=^tcp,sm over 2 "$oxmpi" bench PingPong > /tmp/said 2>&1
+[ $? != 0 ]
+verdict "a job that excludes tcp needs a device on each node" $?
+grep -m 2 'RDMA\|transport' /tmp/said
+
+remote_exec "$other" touch /tmp/done
+exit "$failures"
