@@ -1,8 +1,11 @@
 //! [`RdmaPort`]: the port that a rank uses, opened.
 
 use super::fabric::Fabric;
+use super::rx::VerbsNetworkRx;
+use super::tx::VerbsNetworkTx;
 use crate::objects::{Context, PortState, devices};
 use crate::transport::{VerbsEndpoint, VerbsOptions};
+use oxmpi_wire::Network;
 
 /// A port of a device, opened for a number of peers.
 #[derive(Debug)]
@@ -58,6 +61,20 @@ impl RdmaPort {
         let endpoint =
             VerbsEndpoint::open(context, peers, options).map_err(|why| why.to_string())?;
         Ok(Self { endpoint, fabric })
+    }
+
+    /// Both halves of the network over `control`. `by_verbs` says of each peer whether its messages take the port, as
+    /// both sides know; those of the others take the control network.
+    pub fn over<C: Network, R>(
+        self,
+        control: (C, R),
+        by_verbs: &[bool],
+    ) -> (VerbsNetworkTx<C>, VerbsNetworkRx<C, R>) {
+        let (connector, tx, rx) = self.endpoint.into_parts();
+        (
+            VerbsNetworkTx::new(control.0, tx, connector, by_verbs),
+            VerbsNetworkRx::new(control.1, rx),
+        )
     }
 
     /// The fabric that it belongs to.

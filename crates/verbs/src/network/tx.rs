@@ -1,8 +1,6 @@
 //! [`VerbsNetworkTx`]: the sending half of the network.
 
 use super::connection::{Answer, Notice, Stage};
-use super::rdma_port::RdmaPort;
-use super::rx::VerbsNetworkRx;
 use crate::transport::{
     PairAddress, PairConnector, VerbsRx, VerbsSlot, VerbsTransportError, VerbsTx,
 };
@@ -51,21 +49,20 @@ impl<C> fmt::Debug for VerbsNetworkTx<C> {
     }
 }
 
-impl RdmaPort {
-    /// Both halves of the network over `control`. `by_verbs` says of each peer whether its messages take the port, as
-    /// both sides know; those of the others take the control network.
-    pub fn over<C: Network, R>(
-        self,
-        control: (C, R),
+impl<C: Network> VerbsNetworkTx<C> {
+    /// Begins without a connection. `by_verbs` says of each peer whether its messages take verbs.
+    pub(super) fn new(
+        control: C,
+        verbs: VerbsTx,
+        connector: PairConnector,
         by_verbs: &[bool],
-    ) -> (VerbsNetworkTx<C>, VerbsNetworkRx<C, R>) {
-        let (connector, verbs, verbs_rx) = self.endpoint.into_parts();
+    ) -> Self {
         let stage = |by_verbs: &bool| match by_verbs {
             true => Stage::Idle,
             false => Stage::Control,
         };
-        let tx = VerbsNetworkTx {
-            control: control.0,
+        Self {
+            control,
             verbs,
             connector,
             stages: by_verbs.iter().map(stage).collect(),
@@ -79,12 +76,9 @@ impl RdmaPort {
             lost: BTreeMap::new(),
             completions: VecDeque::new(),
             losses: VecDeque::new(),
-        };
-        (tx, VerbsNetworkRx::new(control.1, verbs_rx))
+        }
     }
-}
 
-impl<C: Network> VerbsNetworkTx<C> {
     #[inline(always)]
     pub(super) fn stage(&self, peer: Peer) -> Stage {
         self.stages[peer.0 as usize]
