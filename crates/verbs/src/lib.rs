@@ -11,6 +11,7 @@ mod ffi;
 mod library;
 #[allow(unsafe_code)]
 mod objects;
+mod registration;
 mod transport;
 
 pub use error::{PostError, Unavailable, VerbsError};

@@ -1,0 +1,3 @@
+//! Registered memory.
+
+mod range_cache;
