@@ -10,11 +10,15 @@
 //! Source: userfaultfd(2), ioctl_userfaultfd(2), the kernel's admin-guide/mm/userfaultfd.rst.
 
 use std::fmt;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
 use crate::pipe::{self, PollFd, PollFlags};
+
+/// The file of this process's mappings.
+const MAPS: &str = "/proc/self/maps";
 
 /// `UFFD_USER_MODE_ONLY`: no faults of system calls, which unprivileged processes may not handle.
 const USER_MODE_ONLY: i32 = 1;
@@ -28,6 +32,12 @@ const UFFDIO_API: libc::Ioctl = 0xc018_aa3f_u32 as libc::Ioctl;
 const UFFDIO_REGISTER: libc::Ioctl = 0xc020_aa00_u32 as libc::Ioctl;
 const UFFDIO_WRITEPROTECT: libc::Ioctl = 0xc018_aa06_u32 as libc::Ioctl;
 
+/// `PROCMAP_QUERY`, in Linux 6.11 and later, and its flag `PROCMAP_QUERY_COVERING_OR_NEXT_VMA`.
+const PROCMAP_QUERY: libc::Ioctl = 0xc068_6611_u32 as libc::Ioctl;
+const COVERING_OR_NEXT: u64 = 0x10;
+/// Words of `struct procmap_query`.
+const PROCMAP_WORDS: usize = 13;
+
 /// Bytes of `struct uffd_msg`.
 const MESSAGE: usize = 32;
 
@@ -35,6 +45,8 @@ const MESSAGE: usize = 32;
 #[derive(Debug)]
 pub struct MemoryWatch {
     fd: OwnedFd,
+    /// `/proc/self/maps`.
+    maps: File,
 }
 
 /// The end of what was at some addresses.
@@ -90,13 +102,17 @@ impl MemoryWatch {
         let fd = userfaultfd(flags | USER_MODE_ONLY)
             .or_else(|_| userfaultfd(flags))
             .map_err(WatchUnavailable)?;
-        let watch = Self { fd };
+        let maps = File::open(MAPS).map_err(WatchUnavailable)?;
+        let watch = Self { fd, maps };
         let mut api = [API, FEATURES, 0];
-        watch.call(UFFDIO_API, &mut api).map_err(WatchUnavailable)?;
+        call(&watch.fd, UFFDIO_API, &mut api).map_err(WatchUnavailable)?;
         Ok(watch)
     }
 
     /// Watches `range`, which consists of whole pages, until the process ends. Watching it again changes nothing.
+    ///
+    /// It watches all of the mappings that have some of the range: one that is watched in part becomes two in the
+    /// kernel, and mremap(2) does not move those as one.
     ///
     /// From now on, a thread that unmaps, discards or moves some of it waits until the event is [read](Self::next).
     ///
@@ -104,8 +120,30 @@ impl MemoryWatch {
     /// When it is not anonymous or shared memory of this process (but that of System V, or a file), or when another
     /// userfaultfd has it.
     pub fn watch(&self, range: Range<u64>) -> io::Result<()> {
-        let mut register = [range.start, range.end - range.start, MODE_WP, 0];
-        self.call(UFFDIO_REGISTER, &mut register)
+        let first = self.mapping(range.start)?;
+        let last = match range.end <= first.end {
+            true => first,
+            false => self.mapping(range.end - 1)?,
+        };
+        let mut register = [first.start, last.end - first.start, MODE_WP, 0];
+        call(&self.fd, UFFDIO_REGISTER, &mut register)
+    }
+
+    /// The mapping that has `address`, or the next one.
+    fn mapping(&self, address: u64) -> io::Result<Addresses> {
+        let mut query = [0; PROCMAP_WORDS];
+        query[0] = size_of_val(&query) as u64;
+        (query[1], query[2]) = (COVERING_OR_NEXT, address);
+        if call(&self.maps, PROCMAP_QUERY, &mut query).is_ok() {
+            return Ok(Addresses {
+                start: query[3],
+                end: query[4],
+            });
+        }
+        let lines = BufReader::new(File::open(MAPS)?).lines();
+        let mut mappings = lines.map_while(|line| mapping_of(&line.ok()?));
+        let found = mappings.find(|mapping| address < mapping.end);
+        found.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// Whether another thread is in a call that changes watched memory, whose event it does not know to be read.
@@ -119,7 +157,7 @@ impl MemoryWatch {
         // Before its arguments, of which these are invalid, the call looks at `mmap_changing`, which the kernel raises
         // before the change, under the lock of the mappings, and lowers when the event is read.
         let mut nothing = [0, 0, 0];
-        let result = self.call(UFFDIO_WRITEPROTECT, &mut nothing);
+        let result = call(&self.fd, UFFDIO_WRITEPROTECT, &mut nothing);
         result.is_err_and(|why| why.raw_os_error() == Some(libc::EAGAIN))
     }
 
@@ -146,20 +184,30 @@ impl MemoryWatch {
             Err(why) => Err(why.into()),
         }
     }
+}
 
-    fn call<const N: usize>(
-        &self,
-        request: libc::Ioctl,
-        argument: &mut [u64; N],
-    ) -> io::Result<()> {
-        let fd = self.fd.as_fd().as_raw_fd();
-        // SAFETY: the requests above read and write as many words as their callers pass; none changes the memory of
-        // the addresses in them.
-        match unsafe { libc::ioctl(fd, request, argument.as_mut_ptr()) } {
-            -1 => Err(io::Error::last_os_error()),
-            _ => Ok(()),
-        }
+fn call<const N: usize>(
+    fd: impl AsFd,
+    request: libc::Ioctl,
+    argument: &mut [u64; N],
+) -> io::Result<()> {
+    let fd = fd.as_fd().as_raw_fd();
+    // SAFETY: the requests above read and write as many words as their callers pass; none changes the memory of the
+    // addresses in them.
+    match unsafe { libc::ioctl(fd, request, argument.as_mut_ptr()) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
     }
+}
+
+/// The addresses in a line of proc_pid_maps(5).
+fn mapping_of(line: &str) -> Option<Addresses> {
+    let (start, end) = line.split(' ').next()?.split_once('-')?;
+    let address = |text| u64::from_str_radix(text, 16).ok();
+    Some(Addresses {
+        start: address(start)?,
+        end: address(end)?,
+    })
 }
 
 fn userfaultfd(flags: i32) -> io::Result<OwnedFd> {
@@ -204,7 +252,7 @@ mod tests {
     }
 
     fn addresses(start: *mut u8, pages: usize) -> Addresses {
-        let start = start.addr() as u64;
+        let start = start.expose_provenance() as u64;
         Addresses {
             start,
             end: start + (pages * PAGE) as u64,
@@ -276,6 +324,38 @@ mod tests {
         });
         assert!(!watch.is_changing());
         assert_eq!(watch.next().unwrap(), None);
+    }
+
+    /// Memory of which a part is watched moves as a whole, and both ways to find its mapping agree.
+    #[test]
+    fn a_mapping_is_watched_as_a_whole() {
+        let Ok(watch) = MemoryWatch::open() else {
+            return;
+        };
+        let start = map(8);
+        let middle = addresses(start.wrapping_add(2 * PAGE), 1);
+        let found = watch.mapping(middle.start).expect("it is mapped");
+        let lines = std::fs::read_to_string(MAPS).expect("mappings");
+        assert!(
+            lines
+                .lines()
+                .filter_map(mapping_of)
+                .any(|mapping| mapping == found)
+        );
+        assert!(found.start <= middle.start && middle.end <= found.end);
+        watch
+            .watch(middle.start..middle.end)
+            .expect("anonymous memory");
+        std::thread::scope(|scope| {
+            let last = addresses(start.wrapping_add(7 * PAGE), 1);
+            scope.spawn(move || {
+                let page = std::ptr::with_exposed_provenance_mut(last.start as usize);
+                // SAFETY: nobody uses the memory of this test.
+                unsafe { madvise(page, PAGE, Advice::LinuxDontNeed) }.unwrap();
+            });
+            watch.wait().expect("poll");
+            assert_eq!(watch.next().unwrap(), Some(MemoryEvent::Discarded(last)));
+        });
     }
 
     #[test]

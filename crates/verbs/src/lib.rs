@@ -11,9 +11,11 @@ mod ffi;
 mod library;
 #[allow(unsafe_code)]
 mod objects;
+#[allow(unsafe_code)]
 mod registration;
 mod transport;
 
 pub use error::{PostError, Unavailable, VerbsError};
 pub use objects::*;
+pub use registration::*;
 pub use transport::*;

@@ -6,13 +6,14 @@ use super::frame_head::{HEAD, MAX_INLINE};
 use super::receive_queues::{PerPeerQueue, ReceiveQueue};
 use super::request_id::RequestId;
 use super::rx::VerbsRx;
-use super::tx::{Link, VerbsTx};
+use super::tx::{Link, Registrations, VerbsTx};
 use crate::error::{PostError, VerbsError};
 use crate::objects::{
     Access, AddressVector, CompletionQueue, CompletionQueueOptions, Context, Gid, GlobalRoute,
     Init, InitAttributes, Mtu, ProtectionDomain, QueueCapacity, QueuePair, ReceiveAttributes,
     SendAttributes,
 };
+use crate::registration::{BouncePool, MemoryNotifier, RegistrationCache, RegistrationOptions};
 use oxmpi_wire::{Limits, Peer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,6 +32,8 @@ pub struct VerbsOptions {
     pub inline: u32,
     /// Bytes that one request reads or writes at most; no more than the port's longest message.
     pub piece: u32,
+    /// What stays registered.
+    pub registration: RegistrationOptions,
 }
 
 impl Default for VerbsOptions {
@@ -48,6 +51,7 @@ impl Default for VerbsOptions {
             })],
             inline: 128,
             piece: 1 << 30,
+            registration: RegistrationOptions::default(),
         }
     }
 }
@@ -157,12 +161,14 @@ impl VerbsEndpoint {
             .saturating_sub(HEAD as u32)
             .max(SHORT)
             .min(buffers.size);
+        let registrations = registrations(&domain, &options.registration);
         Ok(Self {
             tx: VerbsTx::new(
                 domain.clone(),
                 peers,
                 Limits::new(short, buffers.size),
                 piece,
+                registrations,
             ),
             rx: VerbsRx::new(queue.clone(), channel, peers),
             context: context.clone(),
@@ -269,5 +275,26 @@ fn capacity(queue: &PerPeerQueue, inline: u32) -> QueueCapacity {
     QueueCapacity {
         max_inline_data: inline.min(MAX_INLINE as u32),
         ..QueueCapacity::new(messages + super::OPERATIONS as u32, messages)
+    }
+}
+
+/// Where registrations come from, as `options` says.
+fn registrations(domain: &ProtectionDomain, options: &RegistrationOptions) -> Registrations {
+    let notifier = (options.leave_pinned).then(MemoryNotifier::of_process);
+    let cache = notifier.and_then(|notifier| match notifier {
+        Ok(notifier) => Some(RegistrationCache::new(
+            domain.clone(),
+            notifier,
+            options.caps,
+        )),
+        Err(why) => {
+            tracing::debug!(%why, "no registration is cached");
+            None
+        }
+    });
+    Registrations {
+        cache,
+        buffers: BouncePool::new(domain.clone()),
+        copied: options.copied,
     }
 }

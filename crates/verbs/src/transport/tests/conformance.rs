@@ -2,6 +2,7 @@
 
 use super::{HeapMemory, connected, with_queues};
 use crate::fake::Script;
+use crate::registration::RegistrationOptions;
 use crate::transport::{VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_testkit::conformance::{KillableTransport, TestedTransport, TransportEnd};
 
@@ -33,11 +34,20 @@ impl<K: Kind> KillableTransport for Fake<K> {
     }
 }
 
+/// Memory of up to `copied` bytes is copied, and the rest is registered for one use.
+fn uncached(copied: u64) -> RegistrationOptions {
+    RegistrationOptions {
+        leave_pinned: false,
+        copied,
+        ..RegistrationOptions::default()
+    }
+}
+
 /// The usual sizes.
 struct Usual;
 impl Kind for Usual {}
 
-/// Two buffers, nothing inline, and pieces of 100 B: everything runs out of room often.
+/// Two buffers, nothing inline, and pieces of 100 B: everything runs out of room often. Memory is registered for each use.
 struct Tight;
 impl Kind for Tight {
     const SCRIPT: Script = Script {
@@ -48,6 +58,7 @@ impl Kind for Tight {
     fn options() -> VerbsOptions {
         VerbsOptions {
             piece: 100,
+            registration: uncached(0),
             ..with_queues("P,128,2")
         }
     }
@@ -61,7 +72,7 @@ impl Kind for Single {
     }
 }
 
-/// Completions that are late, and out of order between queue pairs.
+/// Completions that are late, and out of order between queue pairs. Memory is copied through registered buffers.
 struct Late;
 impl Kind for Late {
     const SCRIPT: Script = Script {
@@ -73,6 +84,7 @@ impl Kind for Late {
     fn options() -> VerbsOptions {
         VerbsOptions {
             piece: 10_000,
+            registration: uncached(u64::MAX),
             ..with_queues("P,4096,8,6,3")
         }
     }

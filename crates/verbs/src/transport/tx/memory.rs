@@ -1,10 +1,14 @@
 //! Registered memory: regions that a device knows, and what peers know of them.
 //!
-//! Memory with gaps has a registered copy without any: a get to it ends with a copy, and a put from it begins with
-//! one. What peers read is copied when the region is first exposed, what they write when it is released.
+//! Memory stays registered after its use, if it can be cached. Else short memory that peers only read has a registered
+//! copy; so has memory with gaps, and what a device does not register. A get to a copy ends with copying from it, and a
+//! put begins with copying to it. What peers read is copied when the region is first exposed, what they write when it is
+//! released.
 
 use super::VerbsTx;
+use crate::error::VerbsError;
 use crate::objects::{self, MemoryRegion, RemoteAddress};
+use crate::registration::{BouncePool, CacheCounts, Placed, RegistrationCache};
 use crate::transport::buffers::{Filled, Stored};
 use crate::transport::control::Control;
 use crate::transport::region_key::RegionKey;
@@ -12,6 +16,7 @@ use crate::transport::region_key::RegionKey;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::{Access, Bytes, Fault, Key, Memory, Peer, Token};
+use std::sync::Arc;
 
 /// What the transport knows of a region.
 #[derive(Debug)]
@@ -33,19 +38,33 @@ impl Default for Note {
     }
 }
 
+/// The memory that the device reaches for a region.
 #[derive(Debug)]
 enum Registered {
     /// The user's bytes.
-    InPlace(MemoryRegion),
-    /// A copy of them.
-    Copy(MemoryRegion),
+    InPlace(Placed),
+    /// A copy of them, in a buffer that may be longer.
+    Copy(Arc<MemoryRegion>),
 }
 
 impl Registered {
-    const fn region(&self) -> &MemoryRegion {
-        let (Self::InPlace(region) | Self::Copy(region)) = self;
-        region
+    /// Where the bytes are: in which region of the device, from which byte on.
+    fn place(&self) -> (&MemoryRegion, usize) {
+        match self {
+            Self::InPlace((region, at)) => (region, *at),
+            Self::Copy(region) => (region, 0),
+        }
     }
+}
+
+/// Where registrations come from.
+#[derive(Debug)]
+pub(in crate::transport) struct Registrations {
+    /// `None`: nothing stays registered.
+    pub(in crate::transport) cache: Option<RegistrationCache>,
+    pub(in crate::transport) buffers: BouncePool,
+    /// The longest memory that is copied rather than registered for one use.
+    pub(in crate::transport) copied: u64,
 }
 
 impl Memory for VerbsTx {
@@ -53,10 +72,11 @@ impl Memory for VerbsTx {
     type Region = Region;
 
     /// # Errors
-    /// [`Fault::Refused`] when the device or the system refuses, or peers would both read and write memory with gaps.
+    /// [`Fault::Refused`] when neither the bytes nor a copy can be registered, or peers would both read and write memory
+    /// with gaps.
     ///
     /// # Cost
-    /// A system call; every page is pinned.
+    /// A system call if the cache has them; a few, and every page is pinned, if not.
     fn register(&mut self, bytes: RawBytes, access: Access, _: Peer) -> Result<Region, Fault> {
         let memory = self.register_memory(bytes, access)?;
         let region = self.regions.add(bytes, access);
@@ -80,7 +100,10 @@ impl Memory for VerbsTx {
             address: 0,
             rkey: 0,
         };
-        let start = note.memory.as_ref().map(|memory| memory.region().remote(0));
+        let start = note.memory.as_ref().map(|memory| {
+            let (region, at) = memory.place();
+            region.remote(at)
+        });
         let key = RegionKey {
             id,
             start: start.unwrap_or(nowhere),
@@ -109,7 +132,7 @@ impl Memory for VerbsTx {
 
 impl VerbsTx {
     fn register_memory(
-        &self,
+        &mut self,
         bytes: RawBytes,
         access: Access,
     ) -> Result<Option<Registered>, Fault> {
@@ -124,25 +147,60 @@ impl VerbsTx {
         if access.contains(Access::WRITE) {
             allowed |= objects::Access::REMOTE_WRITE | objects::Access::LOCAL_WRITE;
         }
-        let refused = |why| {
-            tracing::debug!(%why, "memory is not registered");
-            Fault::Refused("the device registers no more memory")
-        };
-        if !bytes.has_gaps() {
-            let region = self
-                .domain
-                .register_bytes(bytes, allowed)
-                .map_err(refused)?;
-            return Ok(Some(Registered::InPlace(region)));
-        }
-        if access == Access::READ | Access::WRITE {
+        let is_one_way = access != Access::READ | Access::WRITE;
+        if bytes.has_gaps() && !is_one_way {
             return Err(Fault::Refused("peers both read and write memory with gaps"));
         }
-        let region = self
-            .domain
-            .register(len as usize, allowed)
-            .map_err(refused)?;
-        Ok(Some(Registered::Copy(region)))
+        if !bytes.has_gaps()
+            && let Some(cache) = &mut self.registrations.cache
+            && let Some(placed) = cache.acquire(bytes, allowed)
+        {
+            return Ok(Some(Registered::InPlace(placed)));
+        }
+        let copied = |tx: &mut Self| {
+            let buffer = tx.registrations.buffers.take(len as usize)?;
+            Ok::<_, VerbsError>(Registered::Copy(buffer))
+        };
+        let registered = if bytes.has_gaps() {
+            copied(self)
+        } else if !is_one_way {
+            self.register_in_place(bytes, allowed)
+        } else if access == Access::READ && len <= self.registrations.copied {
+            copied(self).or_else(|_| self.register_in_place(bytes, allowed))
+        } else {
+            let in_place = self.register_in_place(bytes, allowed);
+            in_place.or_else(|_| copied(self))
+        };
+        let registered = registered.map_err(|why| {
+            tracing::debug!(%why, "memory is not registered");
+            Fault::Refused("the device registers no more memory")
+        })?;
+        Ok(Some(registered))
+    }
+
+    /// Registers bytes until their region is released. What only stays registered makes room for them.
+    fn register_in_place(
+        &mut self,
+        bytes: RawBytes,
+        allowed: objects::Access,
+    ) -> Result<Registered, VerbsError> {
+        loop {
+            let why = match self.domain.register_bytes(bytes, allowed) {
+                Ok(region) => return Ok(Registered::InPlace((Arc::new(region), 0))),
+                Err(why) => why,
+            };
+            let cache = self.registrations.cache.as_mut();
+            if !cache.is_some_and(|cache| cache.relieve(&why)) {
+                return Err(why);
+            }
+        }
+    }
+
+    /// How often registrations were found; `None` if none are cached.
+    #[must_use]
+    pub fn registration_counts(&self) -> Option<CacheCounts> {
+        let cache = self.registrations.cache.as_ref();
+        cache.map(RegistrationCache::counts)
     }
 
     /// The peers that have the key of a region.
@@ -151,13 +209,10 @@ impl VerbsTx {
         &mut note.expect("a region of this transport").exposed
     }
 
-    /// The memory that the device reaches for a region.
-    pub(super) fn registered(&self, id: RegionId) -> Option<&MemoryRegion> {
-        self.regions
-            .note(id)?
-            .memory
-            .as_ref()
-            .map(Registered::region)
+    /// Where the device reaches the bytes of a region: in which of its regions, from which byte on.
+    pub(super) fn registered(&self, id: RegionId) -> Option<(&MemoryRegion, usize)> {
+        let note = self.regions.note(id)?;
+        note.memory.as_ref().map(Registered::place)
     }
 
     /// Checks that a get may write to a region of this rank.
@@ -172,15 +227,15 @@ impl VerbsTx {
         }
     }
 
-    /// The registered copy of a region with gaps, and the region's bytes.
+    /// The registered copy of a region that has one, and the region's bytes.
     fn copy(&self, id: RegionId) -> Option<(&MemoryRegion, &RawBytes)> {
         match &self.regions.note(id)?.memory {
-            Some(Registered::Copy(copy)) => self.regions.bytes(id).map(|bytes| (copy, bytes)),
+            Some(Registered::Copy(copy)) => Some((&**copy, self.regions.bytes(id)?)),
             _ => None,
         }
     }
 
-    /// Copies bytes of a region with gaps to its copy.
+    /// Copies bytes of a region to its copy, if it has one.
     pub(super) fn fill_copy(&self, id: RegionId, at: u64, len: u64) {
         if let Some((region, bytes)) = self.copy(id) {
             bytes.drain(
@@ -191,7 +246,7 @@ impl VerbsTx {
         }
     }
 
-    /// Copies bytes of a region with gaps from its copy.
+    /// Copies bytes of a region from its copy, if it has one.
     pub(super) fn drain_copy(&self, id: RegionId, at: u64, len: u64) {
         if let Some((copy, bytes)) = self.copy(id) {
             bytes.fill(at, &mut Stored::new(copy, at as usize, len as usize));

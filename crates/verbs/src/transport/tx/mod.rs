@@ -7,6 +7,7 @@ mod memory;
 mod operations;
 
 pub(super) use self::link::Link;
+pub(super) use self::memory::Registrations;
 
 use self::link::Posted;
 use self::memory::Note;
@@ -32,6 +33,7 @@ pub struct VerbsTx {
     /// Bytes that one request reads or writes at most.
     piece: u32,
     regions: Regions<RawBytes, Note>,
+    registrations: Registrations,
     operations: Operations,
     /// Peers for which a call has returned [`Busy`].
     peers_awaiting_room: Vec<u32>,
@@ -48,13 +50,20 @@ impl fmt::Debug for VerbsTx {
 }
 
 impl VerbsTx {
-    pub(super) fn new(domain: ProtectionDomain, peers: u32, limits: Limits, piece: u32) -> Self {
+    pub(super) fn new(
+        domain: ProtectionDomain,
+        peers: u32,
+        limits: Limits,
+        piece: u32,
+        registrations: Registrations,
+    ) -> Self {
         Self {
             links: (0..peers).map(|_| None).collect(),
             domain,
             limits,
             piece,
             regions: Regions::new(),
+            registrations,
             operations: Operations::new(),
             peers_awaiting_room: Vec::new(),
             completions: VecDeque::new(),
