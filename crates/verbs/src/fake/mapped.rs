@@ -113,13 +113,15 @@ fn gone(start: *mut u8, len: usize) {
     with_device(|device| device.memory.forget(start..start + len as u64));
 }
 
-/// Forks a child that ends at once, and waits for it.
-pub(crate) fn fork_and_wait() {
-    // SAFETY: the child makes one system call.
+/// Forks a child that calls `check`, and waits for it. Panics if that is false.
+pub(crate) fn fork_and_wait(check: impl FnOnce() -> bool) {
+    // SAFETY: the child has one thread, and of what others may have locked uses the allocator only, which the C library
+    // unlocks in it.
     let child = unsafe { fork() };
     if child == 0 {
+        let status = i32::from(!check());
         // SAFETY: it ends the child without running anything of the parent's.
-        unsafe { _exit(0) };
+        unsafe { _exit(status) };
     }
     assert!(child > 0, "a process");
     let mut status = -1;

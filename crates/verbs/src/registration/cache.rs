@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Registrations are for whole pages, of the smallest size: those of huge pages consist of them.
 const PAGE: u64 = 4096;
 
-/// How often memory was found registered.
+/// How often memory was found registered, and how much is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CacheCounts {
     /// Look-ups that found a registration.
@@ -22,6 +22,8 @@ pub struct CacheCounts {
     pub misses: u64,
     /// Look-ups of memory that is not cached: it cannot be watched, the caps leave no room, or it was changing.
     pub uncached: u64,
+    /// Bytes that are registered now.
+    pub bytes: u64,
 }
 
 /// A region and the offset in it at which some bytes begin.
@@ -120,12 +122,10 @@ impl RegistrationCache {
     }
 
     pub(crate) const fn counts(&self) -> CacheCounts {
-        self.counts
-    }
-
-    /// Registered bytes.
-    pub(crate) const fn bytes(&self) -> u64 {
-        self.ranges.bytes()
+        CacheCounts {
+            bytes: self.ranges.bytes(),
+            ..self.counts
+        }
     }
 }
 

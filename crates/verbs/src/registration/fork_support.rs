@@ -83,11 +83,14 @@ pub fn fork_support(
 /// # Errors
 /// [`NoForkSupport`].
 pub(crate) fn prepare(library: &Library, want: i32) -> Result<ForkSupport, NoForkSupport> {
+    // The first call marks this process as the parent.
+    is_forked_child();
     // SAFETY: the call has no arguments.
-    let status = match unsafe { (library.is_fork_initialized)() } {
-        0 => ForkStatus::Disabled,
-        1 => ForkStatus::Enabled,
-        _ => ForkStatus::Unneeded,
+    let status = library.is_fork_initialized.map(|call| unsafe { call() });
+    let status = match status {
+        Some(0) | None => ForkStatus::Disabled,
+        Some(1) => ForkStatus::Enabled,
+        Some(_) => ForkStatus::Unneeded,
     };
     let called = match calls_fork_init(want, status) {
         // SAFETY: as above.
@@ -136,6 +139,9 @@ mod tests {
         assert_eq!(calls, [true, false, true]);
         assert!(!calls_fork_init(1, Unneeded));
         let text = fork_support(1, Disabled, refused).unwrap_err().to_string();
-        assert!(text.contains("want_fork_support is 1") && text.contains("Invalid argument"), "{text}");
+        assert!(
+            text.contains("want_fork_support is 1") && text.contains("Invalid argument"),
+            "{text}"
+        );
     }
 }

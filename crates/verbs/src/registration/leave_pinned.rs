@@ -95,10 +95,16 @@ impl PinnedSettings {
             (Some(1), _) => on(LeavePinned::On, "mpi_leave_pinned is 1"),
             (_, Some(1)) => on(LeavePinned::Pipeline, "mpi_leave_pinned_pipeline is 1"),
             (Some(-1), _) | (_, Some(-1)) => {
-                return Ok(off("-1 that is set means off; leave it out for the default", false));
+                return Ok(off(
+                    "-1 that is set means off; leave it out for the default",
+                    false,
+                ));
             }
             (Some(_), _) => return Ok(off("mpi_leave_pinned is 0", false)),
-            (None, _) => on(LeavePinned::On, "by default where there are a device and a notifier"),
+            (None, _) => on(
+                LeavePinned::On,
+                "by default where there are a device and a notifier",
+            ),
         };
         let is_asked = direct == Some(1) || pipeline == Some(1);
         Ok(match notifier_missing {
@@ -174,11 +180,23 @@ mod tests {
         };
         for (settings, is_refusal) in [(default, false), (asked, true)] {
             let decision = settings.decide(false, None).unwrap();
-            assert_eq!((decision.leave_pinned, decision.is_refusal), (LeavePinned::Off, is_refusal));
+            assert_eq!(
+                (decision.leave_pinned, decision.is_refusal),
+                (LeavePinned::Off, is_refusal)
+            );
             assert_eq!(decision.why, "there is no RDMA device");
-            let decision = settings.decide(true, Some(&"userfaultfd: refused")).unwrap();
-            assert_eq!((decision.leave_pinned, decision.is_refusal), (LeavePinned::Off, is_refusal));
-            assert!(decision.why.ends_with("(userfaultfd: refused)"), "{}", decision.why);
+            let decision = settings
+                .decide(true, Some(&"userfaultfd: refused"))
+                .unwrap();
+            assert_eq!(
+                (decision.leave_pinned, decision.is_refusal),
+                (LeavePinned::Off, is_refusal)
+            );
+            assert!(
+                decision.why.ends_with("(userfaultfd: refused)"),
+                "{}",
+                decision.why
+            );
         }
     }
 
@@ -192,7 +210,13 @@ mod tests {
             ..PinnedSettings::default()
         };
         let text = settings.decide(true, None).unwrap_err().to_string();
-        assert!(text.starts_with("mpi_leave_pinned_pipeline = 1 in /etc/openmpi-mca-params.conf: "), "{text}");
-        assert!(text.contains("OMPI_MCA_mpi_leave_pinned_pipeline=1"), "{text}");
+        assert!(
+            text.starts_with("mpi_leave_pinned_pipeline = 1 in /etc/openmpi-mca-params.conf: "),
+            "{text}"
+        );
+        assert!(
+            text.contains("OMPI_MCA_mpi_leave_pinned_pipeline=1"),
+            "{text}"
+        );
     }
 }

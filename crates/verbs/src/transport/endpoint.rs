@@ -13,7 +13,11 @@ use crate::objects::{
     Init, InitAttributes, Mtu, ProtectionDomain, QueueCapacity, QueuePair, ReceiveAttributes,
     SendAttributes,
 };
-use crate::registration::{BouncePool, MemoryNotifier, RegistrationCache, RegistrationOptions};
+use crate::registration::{
+    BouncePool, MemoryNotifier, NoForkSupport, RegistrationCache, RegistrationOptions,
+    is_forked_child, prepare_for_forks,
+};
+use oxmpi_os::limit::LockedMemoryLimit;
 use oxmpi_wire::{Limits, Peer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,6 +38,9 @@ pub struct VerbsOptions {
     pub piece: u32,
     /// What stays registered.
     pub registration: RegistrationOptions,
+    /// Whether the process may fork (`btl_openib_want_fork_support`): negative to try, 0 not to, positive to fail where
+    /// it cannot be.
+    pub want_fork_support: i32,
 }
 
 impl Default for VerbsOptions {
@@ -52,6 +59,7 @@ impl Default for VerbsOptions {
             inline: 128,
             piece: 1 << 30,
             registration: RegistrationOptions::default(),
+            want_fork_support: -1,
         }
     }
 }
@@ -66,6 +74,14 @@ pub enum VerbsTransportError {
     /// A receive was not posted.
     #[error(transparent)]
     Post(#[from] PostError),
+    /// The process cannot fork, and is to.
+    #[error(transparent)]
+    Fork(#[from] NoForkSupport),
+    /// A forked child uses its parent's endpoint.
+    #[error(
+        "this process is a forked child, and the device is its parent's: start it by exec, or open the device in it"
+    )]
+    Forked,
     /// Receive queues that this version does not have.
     #[error(
         "receive queues {0}: this version needs one queue of kind P with buffers of 128 B or more"
@@ -146,6 +162,10 @@ impl VerbsEndpoint {
         };
         let longest = context.port(options.port)?.max_message;
         let piece = options.piece.clamp(1, longest.max(1));
+        // Before anything is registered.
+        let locked = LockedMemoryLimit::raise();
+        tracing::debug!(%locked, "memory that may be locked");
+        prepare_for_forks(context.library(), options.want_fork_support)?;
         let domain = context.alloc_pd()?;
         let channel = context.create_completion_channel()?;
         let capacity = capacity(&buffers, options.inline);
@@ -185,6 +205,9 @@ impl VerbsEndpoint {
     /// # Errors
     /// When the device has no more queue pairs, or this process may lock no more memory.
     pub fn offer(&mut self, peer: Peer) -> Result<PairAddress, VerbsTransportError> {
+        if is_forked_child() {
+            return Err(VerbsTransportError::Forked);
+        }
         let VerbsOptions {
             port,
             gid_index,

@@ -164,11 +164,6 @@ impl<T> RangeCache<T> {
         }
     }
 
-    /// Lets nothing be found.
-    pub(crate) fn clear(&mut self) {
-        self.invalidate(&(0..u64::MAX));
-    }
-
     /// Drops the range that was not used for the longest time. False if all are in use.
     pub(crate) fn evict(&mut self) -> bool {
         let idle = |start: &&u64| is_idle(&self.ranges[*start].value);

@@ -114,7 +114,7 @@ impl Churn {
                 slot.discard(first..slot.pages());
             }
             900..998 => self.send_from_the_heap(pages as usize * PAGE * 2),
-            _ => fake::fork_and_wait(),
+            _ => fake::fork_and_wait(|| true),
         }
     }
 
@@ -286,10 +286,14 @@ fn no_registration_outlives_its_memory() {
         hits,
         misses,
         uncached,
+        bytes,
     } = counts;
     let all = hits + misses + uncached;
     let rate = hits * 100 / all;
-    println!("{steps} steps: {all} look-ups, {rate} % hits, {misses} misses, {uncached} uncached");
+    println!(
+        "{steps} steps: {all} look-ups, {rate} % hits, {misses} misses, {uncached} uncached, {bytes} B"
+    );
+    assert!(bytes <= CAPS.bytes, "{counts:?}");
     assert!(hits > all / 10, "{counts:?}");
     assert!(uncached < all / 10, "{counts:?}");
 }

@@ -314,8 +314,22 @@ fn memory_that_is_used_again_is_found() {
     assert_eq!(use_once(&mut ends, &mappings[1]), (6, 3, 0));
     mappings[1].resize(10_000);
     assert_eq!(use_once(&mut ends, &mappings[1]), (6, 4, 0));
-    fake::fork_and_wait();
+    fake::fork_and_wait(|| true);
     assert_eq!(use_once(&mut ends, &mappings[1]), (7, 4, 0));
     drop(ends);
     assert_eq!(fake::registered(), 0);
+}
+
+#[test]
+fn a_forked_child_registers_nothing() {
+    let mut ends = pair(Script::GOOD);
+    let memory = HeapMemory::new(vec![0; 100]);
+    fake::fork_and_wait(|| {
+        let refused = ends[0].0.register(memory.bytes(), Access::READ, B);
+        matches!(refused, Err(Fault::Refused(why)) if why.contains("forked child"))
+    });
+    let region = ends[0].0.register(memory.bytes(), Access::READ, B);
+    ends[0]
+        .0
+        .release(region.expect("the parent goes on"), Token(1));
 }

@@ -8,7 +8,7 @@
 use super::VerbsTx;
 use crate::error::VerbsError;
 use crate::objects::{self, MemoryRegion, RemoteAddress};
-use crate::registration::{BouncePool, CacheCounts, Placed, RegistrationCache};
+use crate::registration::{BouncePool, CacheCounts, Placed, RegistrationCache, is_forked_child};
 use crate::transport::buffers::{Filled, Stored};
 use crate::transport::control::Control;
 use crate::transport::region_key::RegionKey;
@@ -137,6 +137,11 @@ impl VerbsTx {
         access: Access,
     ) -> Result<Option<Registered>, Fault> {
         let len = bytes.len();
+        if is_forked_child() {
+            return Err(Fault::Refused(
+                "this process is a forked child, and the device is its parent's; start another program by exec instead",
+            ));
+        }
         if len == 0 {
             return Ok(None);
         }
