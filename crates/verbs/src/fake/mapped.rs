@@ -13,6 +13,7 @@ use std::ptr;
 pub(crate) const PAGE: usize = 4096;
 
 const PROT_READ_WRITE: c_int = 3;
+const MAP_SHARED_ANONYMOUS: c_int = 0x21;
 const MAP_PRIVATE_ANONYMOUS: c_int = 0x22;
 const MREMAP_MAYMOVE: c_int = 1;
 const MADV_DONTNEED: c_int = 4;
@@ -35,30 +36,36 @@ unsafe extern "C" {
     fn _exit(status: c_int) -> !;
 }
 
-/// A private mapping of whole pages, for one user at a time.
+/// A mapping of whole pages, for one user at a time.
 pub(crate) struct MappedMemory {
     start: *mut u8,
     len: usize,
+    is_shared: bool,
 }
 
 impl MappedMemory {
-    /// Maps zeroes.
+    /// Maps zeroes of this process only.
     pub(crate) fn new(pages: usize) -> Self {
+        Self::with_flags(pages, MAP_PRIVATE_ANONYMOUS)
+    }
+
+    /// Maps zeroes that other processes may have, too.
+    pub(crate) fn shared(pages: usize) -> Self {
+        Self::with_flags(pages, MAP_SHARED_ANONYMOUS)
+    }
+
+    fn with_flags(pages: usize, flags: c_int) -> Self {
         let len = pages * PAGE;
         // SAFETY: a new mapping at an address of the kernel's choice.
-        let start = unsafe {
-            mmap(
-                ptr::null_mut(),
-                len,
-                PROT_READ_WRITE,
-                MAP_PRIVATE_ANONYMOUS,
-                -1,
-                0,
-            )
-        };
+        let start = unsafe { mmap(ptr::null_mut(), len, PROT_READ_WRITE, flags, -1, 0) };
         assert_ne!(start.addr() as isize, -1, "memory");
         let start = start.cast();
-        Self { start, len }
+        let is_shared = flags == MAP_SHARED_ANONYMOUS;
+        Self {
+            start,
+            len,
+            is_shared,
+        }
     }
 
     pub(crate) fn pages(&self) -> usize {
@@ -82,9 +89,10 @@ impl MappedMemory {
         gone(start, len);
     }
 
-    /// Makes it shorter, or longer: then it moves, unless there is room behind it.
+    /// Makes it shorter, or longer if it is not shared: then it moves, unless there is room behind it.
     pub(crate) fn resize(&mut self, pages: usize) {
-        let len = pages * PAGE;
+        let most = if self.is_shared { self.pages() } else { pages };
+        let len = pages.min(most) * PAGE;
         // SAFETY: as in `discard`.
         let start = unsafe { mremap(self.start.cast(), self.len, len, MREMAP_MAYMOVE) };
         assert_ne!(start.addr() as isize, -1, "memory");

@@ -140,7 +140,7 @@ impl<W: LogWords> EventLog<W> {
 
     /// Where the log ends now: a reader that begins here knows of no memory yet.
     pub fn end(&self) -> LogPosition {
-        LogPosition(self.words.load(STATE, Ordering::Acquire) >> 1)
+        LogPosition(self.words.load(STATE, Ordering::Relaxed) >> 1)
     }
 
     /// Gives the ranges since `from` to `void`, and moves `from` behind them.

@@ -54,6 +54,20 @@ pub struct PinnedDecision {
     pub is_refusal: bool,
 }
 
+impl fmt::Display for PinnedDecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.leave_pinned {
+            LeavePinned::On => "memory stays registered after its use",
+            LeavePinned::Pipeline => "parts of long messages stay registered after their use",
+            LeavePinned::Off => {
+                "no registration is cached: short memory goes through registered buffers, and other memory is registered \
+                 for each message"
+            }
+        })?;
+        write!(f, " ({})", self.why)
+    }
+}
+
 /// A setting in a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -185,6 +199,8 @@ mod tests {
                 (LeavePinned::Off, is_refusal)
             );
             assert_eq!(decision.why, "there is no RDMA device");
+            let text = decision.to_string();
+            assert!(text.starts_with("no registration is cached: "), "{text}");
             let decision = settings
                 .decide(true, Some(&"userfaultfd: refused"))
                 .unwrap();

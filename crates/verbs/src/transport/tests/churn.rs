@@ -107,7 +107,8 @@ impl Churn {
         let pages = 1 + self.draw(MOST_PAGES);
         let slot = &mut self.slots[at].memory;
         match what {
-            700..780 => *slot = MappedMemory::new(pages as usize),
+            700..750 => *slot = MappedMemory::new(pages as usize),
+            750..780 => *slot = MappedMemory::shared(pages as usize),
             780..840 => slot.resize(pages as usize),
             840..900 => {
                 let first = pages as usize % slot.pages();

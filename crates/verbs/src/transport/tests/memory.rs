@@ -301,7 +301,8 @@ fn memory_that_is_used_again_is_found() {
         let counts = ends[0].0.registration_counts().unwrap();
         (counts.hits, counts.misses, counts.uncached)
     };
-    let mut mappings = [(); 2].map(|()| MappedMemory::new(30));
+    // As `World::alloc` gives it, and as the allocator does.
+    let mut mappings = [MappedMemory::shared(30), MappedMemory::new(30)];
     for _ in 0..3 {
         for memory in &mappings {
             use_once(&mut ends, memory);
