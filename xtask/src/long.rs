@@ -23,6 +23,8 @@ use xshell::cmd;
 ///     kills       kill -9 of a rank 500 times and of the launcher 100 times: minutes
 ///     alone       each library's tests, run from its package outside the workspace: minutes
 ///     proxies     every test of real ranks over four hosts, through proxies that delay and split: minutes
+///     memory      a million steps that map, unmap, move, discard and free memory, and fork, among transfers on
+///                 a fake RDMA device: a minute or two
 ///     orderings   weakens each memory ordering of rings and flags in turn; a model must fail: minutes
 ///     plans       proves every collective algorithm as `ci` does, with each variant of algorithms whose ranks
 ///                 are alike, and random numbers of ranks with any number of steps: a quarter of an hour on
@@ -106,6 +108,7 @@ const STEPS: &[Step] = &[
         alone::check(repo, alone::Tests::Run).map(Into::into)
     }),
     ("proxies", hosts::proxied),
+    ("memory", memory),
     ("orderings", |repo| loom::mutate(repo).map(Into::into)),
     ("plans", |repo| ci::plans(repo, &[]).map(Into::into)),
     ("large", large),
@@ -167,6 +170,20 @@ fn operations(repo: &Repo) -> Result<Tally> {
         )
         .env("OXMPI_TEST_OPERATIONS", "10000000"),
     )
+}
+
+/// Memory that goes while an RDMA device has it registered.
+fn memory(repo: &Repo) -> Result<StepOutcome> {
+    let test = cmd!(
+        repo.shell,
+        "cargo test --quiet --package oxmpi-verbs --lib -- --nocapture no_registration_outlives_its_memory"
+    )
+    .env("OXMPI_TEST_MEMORY_STEPS", "1000000");
+    let said = test.read()?;
+    println!("{said}");
+    let counts = said.lines().find(|line| line.contains("steps: "));
+    let counts = counts.unwrap_or("memory cannot be watched here: nothing is cached");
+    Ok(StepOutcome::Noted(Tally::ONE, counts.to_owned()))
 }
 
 /// Collectives of more bytes than 32 bits can count.

@@ -10,7 +10,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! One module a topic: shared memory ([`memory`], [`limit`], [`huge`]), bytes ([`bytes`], [`mod@copy`], [`atomic`]), sleeping
+//! One module a topic: shared memory ([`memory`], [`limit`], [`huge`]), memory that goes ([`userfault`]), bytes ([`bytes`], [`mod@copy`], [`atomic`]), sleeping
 //! ([`futex`], [`membarrier`], [`doorbell`]), other processes ([`pidfd`], [`cma`], [`socket`], [`fork`]), the network
 //! ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`cache`], [`mod@cpuid`],
 //! [`host`], [`clock`]), files that a user names ([`mod@file`]), child processes ([`process`], [`guard`], [`affinity`],
@@ -52,6 +52,7 @@ pub mod process;
 pub mod signal;
 pub mod socket;
 pub mod tcp;
+pub mod userfault;
 
 pub use bytes::RawBytes;
 pub use inherit::{inherit, inherit_stream};

@@ -9,7 +9,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rustix::process::{Resource, getrlimit};
+use rustix::process::{Resource, getrlimit, setrlimit};
 
 /// Where a limit comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,9 +164,84 @@ fn group_room(dir: &Path) -> Option<u64> {
     Some(limit.saturating_sub(used))
 }
 
+/// The memory that a process may lock, as a device's registered memory is (RLIMIT_MEMLOCK).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LockedMemoryLimit {
+    soft: Option<u64>,
+    hard: Option<u64>,
+    is_exempt: bool,
+}
+
+impl LockedMemoryLimit {
+    /// A limit of `soft` bytes that can be raised to `hard`; `None` is no limit. One who `is_exempt` has none.
+    #[must_use]
+    pub const fn new(soft: Option<u64>, hard: Option<u64>, is_exempt: bool) -> Self {
+        Self {
+            soft,
+            hard,
+            is_exempt,
+        }
+    }
+
+    /// The limit of this process, after its soft limit is raised to the hard one, as every process may do.
+    pub fn raise() -> Self {
+        let mut limit = getrlimit(Resource::Memlock);
+        if limit.current != limit.maximum {
+            limit.current = limit.maximum;
+            // Where it fails, the limit that is read now is the one before.
+            let _ = setrlimit(Resource::Memlock, limit);
+        }
+        let limit = getrlimit(Resource::Memlock);
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        Self::new(limit.current, limit.maximum, has_ipc_lock(&status))
+    }
+
+    /// Bytes that may be locked; `None`: any number.
+    #[must_use]
+    pub fn bytes(self) -> Option<u64> {
+        self.soft.filter(|_| !self.is_exempt)
+    }
+}
+
+impl fmt::Display for LockedMemoryLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.soft, self.hard) {
+            (None, _) => f.write_str("unlimited")?,
+            (Some(soft), None) => write!(f, "{soft} B, any number after `ulimit -l unlimited`")?,
+            (Some(soft), Some(hard)) => write!(f, "{soft} B, {hard} B at most")?,
+        }
+        if self.is_exempt {
+            f.write_str(" (but not for this process, which has CAP_IPC_LOCK)")?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a proc_pid_status(5) has CAP_IPC_LOCK, with which no limit of locked memory counts.
+fn has_ipc_lock(status: &str) -> bool {
+    const CAP_IPC_LOCK: u64 = 14;
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let bits = line.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok());
+    bits.is_some_and(|bits| bits >> CAP_IPC_LOCK & 1 == 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn locked_memory() {
+        let limit = LockedMemoryLimit::raise();
+        assert_eq!(limit.soft, limit.hard, "raised");
+        assert!(has_ipc_lock("Name:\tx\nCapEff:\t000001ffffffffff\n"));
+        assert!(!has_ipc_lock("CapEff:\t0000000000003fff\n"));
+        assert!(!has_ipc_lock("CapPrm:\t000001ffffffffff\n"));
+        assert_eq!(LockedMemoryLimit::new(Some(1), Some(2), true).bytes(), None);
+        assert_eq!(
+            LockedMemoryLimit::new(Some(1), Some(2), false).bytes(),
+            Some(1)
+        );
+    }
 
     #[test]
     fn meminfo() {

@@ -133,8 +133,8 @@ impl Drop for Signals {
     }
 }
 
-/// Blocks every signal that can be blocked in the calling thread.
-pub(crate) fn block_all() {
+/// Blocks every signal that can be blocked in the calling thread, so that no handler runs there.
+pub fn block_all() {
     // pthread_sigmask accepts a full mask; the kernel never blocks SIGKILL and SIGSTOP.
     let _ = Mask::full().apply(libc::SIG_BLOCK);
 }

@@ -5,6 +5,10 @@ use std::io;
 
 /// errno(3): not enough memory; of a post: the queue is full.
 pub(crate) const ENOMEM: i32 = 12;
+/// errno(3): ask again; of memory: too much of it is locked.
+const EAGAIN: i32 = 11;
+/// errno(3): no space left; of a device: its table of regions is full.
+const ENOSPC: i32 = 28;
 /// errno(3): invalid argument.
 pub(crate) const EINVAL: i32 = 22;
 /// errno(3): not implemented; of the list of devices: the kernel has no RDMA.
@@ -93,6 +97,11 @@ impl VerbsError {
     #[must_use]
     pub fn attributes(&self) -> &str {
         &self.0.attributes
+    }
+
+    /// Whether something had run out, which others may give back.
+    pub(crate) fn is_shortage(&self) -> bool {
+        [ENOMEM, ENOSPC, EAGAIN].contains(&self.0.errno)
     }
 
     /// The reason, as in errno(3).

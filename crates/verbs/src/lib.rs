@@ -13,10 +13,13 @@ mod library;
 mod network;
 #[allow(unsafe_code)]
 mod objects;
+#[allow(unsafe_code)]
+mod registration;
 mod transport;
 
 pub use device_parameters::*;
 pub use error::{PostError, Unavailable, VerbsError};
 pub use network::*;
 pub use objects::*;
+pub use registration::*;
 pub use transport::*;

@@ -13,15 +13,17 @@ use std::sync::OnceLock;
 /// The name by which rdma-core installs the library since 2005.
 const NAME: &str = "libibverbs.so.1";
 
-/// Defines [`Library`] with a field for each function, and how it is loaded.
+/// Defines [`Library`] with a field for each function, and how it is loaded. One that is newer may be missing.
 macro_rules! functions {
-    ($($field:ident: $name:ident = fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
+    (newer { $($newer:ident: $newer_name:ident = fn() -> $newer_result:ty;)* }
+     $($field:ident: $name:ident = fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
         /// The functions of the library. `layouts.c` asserts that the header declares them so.
         ///
         /// All may be called by several threads at once: the library and its providers lock what they change
         /// (which a user can forbid to some, such as mlx5 by `MLX5_SINGLE_THREADED`, at the program's risk).
         pub(crate) struct Library {
             $(pub(crate) $field: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
+            $(pub(crate) $newer: Option<unsafe extern "C" fn() -> $newer_result>,)*
         }
 
         impl Library {
@@ -35,6 +37,12 @@ macro_rules! functions {
                         let symbol = unsafe { handle.get(name.as_bytes()) };
                         *symbol.map_err(|why| Unavailable::Function(why.to_string()))?
                     },
+                )* $(
+                    $newer: {
+                        let name = concat!(stringify!($newer_name), "\0");
+                        // SAFETY: as above.
+                        unsafe { handle.get(name.as_bytes()) }.ok().map(|symbol| *symbol)
+                    },
                 )*})
             }
         }
@@ -42,6 +50,10 @@ macro_rules! functions {
 }
 
 functions! {
+    // Of rdma-core 35 (2021).
+    newer {
+        is_fork_initialized: ibv_is_fork_initialized = fn() -> c_uint;
+    }
     get_device_list: ibv_get_device_list = fn(*mut c_int) -> *mut *mut ibv_device;
     free_device_list: ibv_free_device_list = fn(*mut *mut ibv_device);
     open_device: ibv_open_device = fn(*mut ibv_device) -> *mut ibv_context;
@@ -70,6 +82,7 @@ functions! {
     destroy_srq: ibv_destroy_srq = fn(*mut ibv_srq) -> c_int;
     get_async_event: ibv_get_async_event = fn(*mut ibv_context, *mut ibv_async_event) -> c_int;
     ack_async_event: ibv_ack_async_event = fn(*mut ibv_async_event);
+    fork_init: ibv_fork_init = fn() -> c_int;
 }
 
 impl Library {

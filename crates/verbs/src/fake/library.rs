@@ -44,6 +44,8 @@ pub(crate) static LIBRARY: Library = Library {
     destroy_srq,
     get_async_event,
     ack_async_event,
+    fork_init,
+    is_fork_initialized: Some(is_fork_initialized),
 };
 
 /// A new object, unless `call` is to fail; then null, and errno is ENOENT.
@@ -397,4 +399,13 @@ unsafe extern "C" fn get_async_event(
 
 unsafe extern "C" fn ack_async_event(_: *mut ibv_async_event) {
     called("ack_async_event", format_args!(""));
+}
+
+unsafe extern "C" fn fork_init() -> c_int {
+    called("fork_init", format_args!(""))
+}
+
+/// This library has its own memory: forks do not matter.
+unsafe extern "C" fn is_fork_initialized() -> c_uint {
+    2
 }

@@ -6,11 +6,13 @@
 mod device;
 mod heap;
 mod library;
+mod mapped;
 mod requests;
 mod script;
 
 pub(crate) use heap::HeapMemory;
 pub(crate) use library::LIBRARY;
+pub(crate) use mapped::{MappedMemory, PAGE, fork_and_wait};
 pub(crate) use script::Script;
 
 use device::Device;

@@ -108,7 +108,7 @@ impl Context {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    pub(super) fn library(&self) -> &'static Library {
+    pub(crate) fn library(&self) -> &'static Library {
         self.0.library
     }
 

@@ -120,6 +120,23 @@ impl ProtectionDomain {
         unsafe { self.register_at(bytes.start(), bytes.len() as usize, access) }
     }
 
+    /// Registers the memory at these addresses, which the region does not own.
+    ///
+    /// # Errors
+    /// As [`register_bytes`](Self::register_bytes); also where some of it is not mapped.
+    ///
+    /// # Safety
+    /// Bytes of the region are accessed only while they are mapped: its memory may go before it does.
+    pub(crate) unsafe fn register_range(
+        &self,
+        range: Range<u64>,
+        access: Access,
+    ) -> Result<MemoryRegion, VerbsError> {
+        let start = std::ptr::with_exposed_provenance_mut(range.start as usize);
+        // SAFETY: the call itself pins what is mapped, and refuses the rest; for the rest, by the caller's word.
+        unsafe { self.register_at(start, (range.end - range.start) as usize, access) }
+    }
+
     /// Registers `length` bytes at `memory`, which the region does not own.
     ///
     /// # Safety

@@ -10,13 +10,18 @@ use super::queue_sizes::QueueSizes;
 use super::receive_queues::ReceiveQueue;
 use super::request_id::RequestId;
 use super::rx::{Incoming, SharedReceives, VerbsRx};
-use super::tx::{Link, Pair, VerbsTx};
+use super::tx::{Link, Pair, Registrations, VerbsTx};
 use crate::error::VerbsError;
 use crate::objects::{
     Access, AddressVector, CompletionQueue, CompletionQueueOptions, Context, GlobalRoute, Init,
     InitAttributes, ProtectionDomain, QueueCapacity, QueuePair, ReceiveAttributes, Reset,
     SendAttributes, SharedReceiveQueue,
 };
+use crate::registration::{
+    BouncePool, MemoryNotifier, RegistrationCache, RegistrationOptions, is_forked_child,
+    prepare_for_forks,
+};
+use oxmpi_os::limit::LockedMemoryLimit;
 use oxmpi_wire::Peer;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -87,6 +92,10 @@ impl VerbsEndpoint {
         let sizes = QueueSizes::new(queues);
         let longest = context.port(options.port)?.max_message;
         let piece = options.piece.clamp(1, longest.max(1));
+        // Before anything is registered.
+        let locked = LockedMemoryLimit::raise();
+        tracing::debug!(%locked, "memory that may be locked");
+        prepare_for_forks(context.library(), options.want_fork_support)?;
         let domain = context.alloc_pd()?;
         let channel = context.create_completion_channel()?;
         let [of_peer, of_all] = completions(&options, &sizes);
@@ -134,10 +143,10 @@ impl VerbsEndpoint {
             tx: VerbsTx::new(
                 domain.clone(),
                 peers,
-                sizes,
-                sends,
+                (sizes, sends),
                 limits,
                 [piece, options.min_rdma()],
+                registrations(&domain, &options.registration),
             ),
             rx: VerbsRx::new(
                 context.clone(),
@@ -187,6 +196,9 @@ impl VerbsEndpoint {
 impl PairConnector {
     /// As [`VerbsEndpoint::offer`].
     pub(crate) fn offer(&mut self, peer: Peer) -> Result<PairAddress, VerbsTransportError> {
+        if is_forked_child() {
+            return Err(VerbsTransportError::Forked);
+        }
         self.left = (self.left.checked_sub(1)).ok_or(VerbsTransportError::Connections)?;
         let VerbsOptions {
             port, gid_index, ..
@@ -347,4 +359,25 @@ fn completions(options: &VerbsOptions, sizes: &QueueSizes) -> [u32; 2] {
         }
     }
     [of_peer, of_all]
+}
+
+/// Where registrations come from, as `options` says.
+fn registrations(domain: &ProtectionDomain, options: &RegistrationOptions) -> Registrations {
+    let notifier = (options.leave_pinned).then(MemoryNotifier::of_process);
+    let cache = notifier.and_then(|notifier| match notifier {
+        Ok(notifier) => Some(RegistrationCache::new(
+            domain.clone(),
+            notifier,
+            options.caps,
+        )),
+        Err(why) => {
+            tracing::debug!(%why, "no registration is cached");
+            None
+        }
+    });
+    Registrations {
+        cache,
+        buffers: BouncePool::new(domain.clone()),
+        copied: options.copied,
+    }
 }

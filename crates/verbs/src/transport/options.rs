@@ -3,6 +3,7 @@
 use super::frame_head::HEAD;
 use super::receive_queues::{ReceiveQueue, ReceiveQueueError};
 use crate::error::{PostError, VerbsError};
+use crate::registration::{NoForkSupport, RegistrationOptions};
 use oxmpi_wire::paths::{PathOverrides, RendezvousScheme};
 use oxmpi_wire::{Limits, Peer};
 use std::fmt;
@@ -24,6 +25,11 @@ pub struct VerbsOptions {
     pub inline: u32,
     /// Bytes that one request reads or writes at most; no more than the port's longest message.
     pub piece: u32,
+    /// What stays registered.
+    pub registration: RegistrationOptions,
+    /// Whether the process may fork (`btl_openib_want_fork_support`): negative to try, 0 not to, positive to fail where
+    /// it cannot be.
+    pub want_fork_support: i32,
     /// Bytes of the longest message that goes without a rendezvous, if there are buffers of that size. Openib:
     /// `eager_limit`.
     pub eager_limit: u32,
@@ -158,6 +164,8 @@ impl Default for VerbsOptions {
                 .expect("the default is well-formed"),
             inline: 128,
             piece: 1 << 30,
+            registration: RegistrationOptions::default(),
+            want_fork_support: -1,
             eager_limit: 12 << 10,
             long: LongMessages::default(),
             rings: EagerRings::default(),
@@ -175,6 +183,14 @@ pub enum VerbsTransportError {
     /// A receive was not posted.
     #[error(transparent)]
     Post(#[from] PostError),
+    /// The process cannot fork, and is to.
+    #[error(transparent)]
+    Fork(#[from] NoForkSupport),
+    /// A forked child uses its parent's endpoint.
+    #[error(
+        "this process is a forked child, and the device is its parent's: start it by exec, or open the device in it"
+    )]
+    Forked,
     /// Receive queues that no rank can have.
     #[error(transparent)]
     ReceiveQueues(#[from] ReceiveQueueError),

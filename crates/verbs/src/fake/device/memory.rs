@@ -24,6 +24,8 @@ struct Region {
     address: u64,
     len: usize,
     access: u32,
+    /// Whether all of its pages are still at their addresses.
+    is_current: bool,
 }
 
 /// Bytes of a registered region.
@@ -70,6 +72,7 @@ impl Memory {
             address,
             len,
             access,
+            is_current: true,
         };
         self.regions.insert(self.last_key, region);
         self.last_key
@@ -79,12 +82,21 @@ impl Memory {
         self.regions.remove(&key);
     }
 
+    /// Notes that memory has gone from its addresses: regions that have some are refused from now on.
+    pub(in crate::fake) fn forget(&mut self, gone: std::ops::Range<u64>) {
+        for region in self.regions.values_mut() {
+            let end = region.address + region.len as u64;
+            region.is_current &= end <= gone.start || gone.end <= region.address || gone.is_empty();
+        }
+    }
+
     /// The bytes of `span`, if they are registered in `domain` for all of `access`.
     pub(super) fn find(&self, domain: usize, span: &Span, access: u32) -> Option<Registered> {
         let region = self.regions.get(&span.key)?;
         let at = span.address.checked_sub(region.address)?;
         let end = at.checked_add(span.len as u64)?;
-        let allowed = region.domain == domain && region.access & access == access;
+        let allowed =
+            region.domain == domain && region.access & access == access && region.is_current;
         (allowed && end <= region.len as u64).then(|| Registered {
             start: ptr::with_exposed_provenance_mut(span.address as usize),
             len: span.len,

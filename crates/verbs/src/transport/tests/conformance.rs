@@ -2,6 +2,7 @@
 
 use super::{HeapMemory, connected, with_queues};
 use crate::fake::Script;
+use crate::registration::RegistrationOptions;
 use crate::transport::{EagerRings, LongMessages, TransferFlags, VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_testkit::conformance::{KillableTransport, TestedTransport, TransportEnd};
 
@@ -104,10 +105,15 @@ fn by_writes(queues: &str) -> VerbsOptions {
     }
 }
 
-/// Pieces of `piece` bytes.
-fn in_pieces(piece: u32, queues: &str) -> VerbsOptions {
+/// Pieces of `piece` bytes. Memory of up to `copied` bytes is copied, and the rest is registered for one use.
+fn in_pieces(piece: u32, copied: u64, queues: &str) -> VerbsOptions {
     VerbsOptions {
         piece,
+        registration: RegistrationOptions {
+            leave_pinned: false,
+            copied,
+            ..RegistrationOptions::default()
+        },
         ..with_queues(queues)
     }
 }
@@ -124,7 +130,7 @@ kinds! {
     /// Rings without inline messages.
     RingStaged = NOTHING_INLINE, with_rings(16, 4096, "P,128,2:S,4096,4,2,2");
     /// Two buffers, nothing inline, and pieces of 100 B: everything runs out of room often.
-    Tight = NOTHING_INLINE, in_pieces(100, "P,128,2");
+    Tight = NOTHING_INLINE, in_pieces(100, 0, "P,128,2");
     /// One buffer. An offer of a ring would take the only credit, and no end polls while the other one sends.
     Single = Script::GOOD, VerbsOptions { rings: EagerRings::OFF, ..with_queues("P,1000,1") };
     /// No memory is registered, on a late device.
@@ -134,13 +140,13 @@ kinds! {
     /// Writes only.
     Writes = LATE, by_writes("P,128,4:S,1000,8,4,2");
     /// Queues of each peer only, of which a message takes the smallest.
-    Own = LATE, in_pieces(10_000, "P,4096,8,6,3:P,128,4:P,1000,2");
+    Own = LATE, in_pieces(10_000, u64::MAX, "P,4096,8,6,3:P,128,4:P,1000,2");
     /// One shared queue.
     Shared = Script::GOOD, with_queues("S,1000,8,4,2");
     /// Two buffers for all peers, one send to each, nothing inline.
-    SharedTight = NOTHING_INLINE, in_pieces(100, "S,128,2,1,1");
+    SharedTight = NOTHING_INLINE, in_pieces(100, 0, "S,128,2,1,1");
     /// Queues of all kinds, each of which runs out of buffers.
-    Mixed = LATE, in_pieces(10_000, "P,128,4:S,1000,8,4,2:S,4096,2,1,1");
+    Mixed = LATE, in_pieces(10_000, u64::MAX, "P,128,4:S,1000,8,4,2:S,4096,2,1,1");
     /// The same on a device that is never late.
     Prompt = NOTHING_INLINE, with_queues("P,64,2:S,128,8,4,2:S,4096,4,2,4");
 }

@@ -1,8 +1,9 @@
 //! Memory with gaps, memory that is not registered, and keys of released regions.
 
 use super::{HeapMemory, device, pair, settle, with_queues};
-use crate::fake::{self, Script};
-use crate::transport::{VerbsEndpoint, VerbsTransportError};
+use crate::fake::{self, MappedMemory, Script};
+use crate::registration::{CacheCounts, RegistrationOptions, notifier_unavailable};
+use crate::transport::{VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTransportError, VerbsTx};
 use oxmpi_os::RawBytes;
 use oxmpi_testkit::conformance::{EventLog, TestMemory};
 use oxmpi_testkit::memory::pattern;
@@ -195,7 +196,16 @@ fn a_registration_that_fails_is_an_error_of_its_call_or_goes_by_frames() {
             ..Script::GOOD
         };
         let context = device(script);
-        let mut end = VerbsEndpoint::open(&context, 2, with_queues("P,128,2")).unwrap();
+        let registration = RegistrationOptions {
+            leave_pinned: false,
+            copied: 0,
+            ..RegistrationOptions::default()
+        };
+        let options = VerbsOptions {
+            registration,
+            ..with_queues("P,128,2")
+        };
+        let mut end = VerbsEndpoint::open(&context, 2, options).unwrap();
         let mut failed: Vec<String> = Vec::new();
         let mut note = |why: VerbsTransportError| failed.push(why.to_string());
         let mut offer = end.offer(B);
@@ -331,4 +341,54 @@ fn a_release_ends_with_its_peer() {
     settle(&mut [&mut b], &mut log);
     assert_eq!(log.done, [(Token(1), Ok(()))]);
     assert_eq!(log.lost, [(A, Fault::PeerDead)]);
+}
+
+/// A buffer that is sent again is registered once, and one that was unmapped in between is registered again.
+#[test]
+fn memory_that_is_used_again_is_found() {
+    let mut ends = pair(Script::GOOD);
+    let Some(CacheCounts { hits: 0, .. }) = ends[0].0.registration_counts() else {
+        // Where memory cannot be watched, nothing is cached.
+        return assert!(notifier_unavailable().is_some());
+    };
+    let before = fake::registered();
+    let use_once = |ends: &mut [(VerbsTx, VerbsRx); 2], memory: &MappedMemory| {
+        let bytes = memory.bytes(5000..100_000);
+        let region = ends[0].0.register(bytes, Access::READ, B).unwrap();
+        ends[0].0.release(region, Token(1));
+        let counts = ends[0].0.registration_counts().unwrap();
+        (counts.hits, counts.misses, counts.uncached)
+    };
+    // As `World::alloc` gives it, and as the allocator does.
+    let mut mappings = [MappedMemory::shared(30), MappedMemory::new(30)];
+    for _ in 0..3 {
+        for memory in &mappings {
+            use_once(&mut ends, memory);
+        }
+    }
+    assert_eq!(use_once(&mut ends, &mappings[0]), (5, 2, 0));
+    assert_eq!(fake::registered(), before + 2);
+    mappings[0].discard(3..4);
+    assert_eq!(use_once(&mut ends, &mappings[0]), (5, 3, 0));
+    assert_eq!(use_once(&mut ends, &mappings[1]), (6, 3, 0));
+    mappings[1].resize(10_000);
+    assert_eq!(use_once(&mut ends, &mappings[1]), (6, 4, 0));
+    fake::fork_and_wait(|| true);
+    assert_eq!(use_once(&mut ends, &mappings[1]), (7, 4, 0));
+    drop(ends);
+    assert_eq!(fake::registered(), 0);
+}
+
+#[test]
+fn a_forked_child_registers_nothing() {
+    let mut ends = pair(Script::GOOD);
+    let memory = HeapMemory::new(vec![0; 100]);
+    fake::fork_and_wait(|| {
+        let refused = ends[0].0.register(memory.bytes(), Access::READ, B);
+        matches!(refused, Err(Fault::Refused(why)) if why.contains("forked child"))
+    });
+    let region = ends[0].0.register(memory.bytes(), Access::READ, B);
+    ends[0]
+        .0
+        .release(region.expect("the parent goes on"), Token(1));
 }

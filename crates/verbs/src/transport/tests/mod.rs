@@ -1,5 +1,6 @@
 //! The transport over a device of this process.
 
+mod churn;
 mod conformance;
 mod faults;
 mod floods;

@@ -167,10 +167,10 @@ impl VerbsTx {
         let queue = self.queues.of_accesses();
         let link = self.links[operation.peer as usize].as_ref();
         let pair = link.and_then(|link| link.pairs[queue as usize].pair.as_ref());
-        let Some((pair, region)) = pair.zip(self.registered(operation.region)) else {
+        let Some((pair, (region, start))) = pair.zip(self.registered(operation.region)) else {
             return Ok(());
         };
-        let at = (operation.at + operation.posted) as usize;
+        let at = start + (operation.at + operation.posted) as usize;
         let here = [region.segment(at..at + len as usize)];
         let peer = operation.peer;
         let id = RequestId::Send { peer, queue }.word();

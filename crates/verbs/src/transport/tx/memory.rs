@@ -1,10 +1,14 @@
 //! Registered memory: regions that a device knows, and what peers know of them.
 //!
-//! Memory with gaps has a registered copy without any: a get to it ends with a copy, and a put from it begins with
-//! one. What peers read is copied when the region is first exposed, what they write when it is released.
+//! Memory stays registered after its use, if it can be cached. Else short memory that peers only read has a registered
+//! copy; so has memory with gaps, and what a device does not register. A get to a copy ends with copying from it, and a
+//! put begins with copying to it. What peers read is copied when the region is first exposed, what they write when it is
+//! released.
 
 use super::VerbsTx;
+use crate::error::VerbsError;
 use crate::objects::{self, MemoryRegion, RemoteAddress};
+use crate::registration::{BouncePool, CacheCounts, Placed, RegistrationCache, is_forked_child};
 use crate::transport::buffers::{Filled, Stored};
 use crate::transport::control::Control;
 use crate::transport::region_key::RegionKey;
@@ -12,6 +16,7 @@ use crate::transport::region_key::RegionKey;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::{Access, Bytes, Fault, Key, Memory, Peer, Take, Token};
+use std::sync::Arc;
 
 /// What the transport knows of a region.
 #[derive(Debug)]
@@ -33,31 +38,48 @@ impl Default for Note {
     }
 }
 
+/// The memory that the device reaches for a region.
 #[derive(Debug)]
 enum Registered {
     /// The user's bytes.
-    InPlace(MemoryRegion),
-    /// A copy of them.
-    Copy(MemoryRegion),
+    InPlace(Placed),
+    /// A copy of them, in a buffer that may be longer.
+    Copy(Arc<MemoryRegion>),
 }
 
 impl Registered {
-    const fn region(&self) -> &MemoryRegion {
-        let (Self::InPlace(region) | Self::Copy(region)) = self;
-        region
+    /// Where the bytes are: in which region of the device, from which byte on.
+    fn place(&self) -> (&MemoryRegion, usize) {
+        match self {
+            Self::InPlace((region, at)) => (region, *at),
+            Self::Copy(region) => (region, 0),
+        }
     }
+}
+
+/// Where registrations come from.
+#[derive(Debug)]
+pub(in crate::transport) struct Registrations {
+    /// `None`: nothing stays registered.
+    pub(in crate::transport) cache: Option<RegistrationCache>,
+    pub(in crate::transport) buffers: BouncePool,
+    /// The longest memory that is copied rather than registered for one use.
+    pub(in crate::transport) copied: u64,
 }
 
 impl Memory for VerbsTx {
     type Bytes = RawBytes;
     type Region = Region;
 
-    /// Never fails: memory that the device does not register goes by frames.
+    /// Memory that the device does not register goes by frames.
+    ///
+    /// # Errors
+    /// [`Fault::Refused`] in a forked child.
     ///
     /// # Cost
-    /// A system call, and every page is pinned, unless the memory goes by frames.
+    /// A system call if the cache has them; a few, and every page is pinned, if not; none if the memory goes by frames.
     fn register(&mut self, bytes: RawBytes, access: Access, _: Peer) -> Result<Region, Fault> {
-        let memory = self.register_memory(bytes, access);
+        let memory = self.register_memory(bytes, access)?;
         let region = self.regions.add(bytes, access);
         let note = self.regions.note_mut(region.id()).expect("it was added");
         (note.memory, note.access) = (memory, access);
@@ -79,7 +101,10 @@ impl Memory for VerbsTx {
             address: 0,
             rkey: 0,
         };
-        let start = note.memory.as_ref().map(|memory| memory.region().remote(0));
+        let start = note.memory.as_ref().map(|memory| {
+            let (region, at) = memory.place();
+            region.remote(at)
+        });
         let key = RegionKey {
             id,
             start: start.unwrap_or(nowhere),
@@ -109,11 +134,20 @@ impl Memory for VerbsTx {
 
 impl VerbsTx {
     /// Registers bytes, or a copy of them. `None`: they go by frames.
-    fn register_memory(&self, bytes: RawBytes, access: Access) -> Option<Registered> {
+    fn register_memory(
+        &mut self,
+        bytes: RawBytes,
+        access: Access,
+    ) -> Result<Option<Registered>, Fault> {
         let len = bytes.len();
+        if is_forked_child() {
+            return Err(Fault::Refused(
+                "this process is a forked child, and the device is its parent's; start another program by exec instead",
+            ));
+        }
         let for_one_use = access != Access::READ | Access::WRITE;
         if len == 0 || for_one_use && len < self.min_rdma || !for_one_use && bytes.has_gaps() {
-            return None;
+            return Ok(None);
         }
         let mut allowed = objects::Access::empty();
         if access.contains(Access::READ) {
@@ -122,20 +156,55 @@ impl VerbsTx {
         if access.contains(Access::WRITE) {
             allowed |= objects::Access::REMOTE_WRITE | objects::Access::LOCAL_WRITE;
         }
-        let registered = match bytes.has_gaps() {
-            false => {
-                let region = self.domain.register_bytes(bytes, allowed);
-                region.map(Registered::InPlace)
-            }
-            true => {
-                let copy = self.domain.register(len as usize, allowed);
-                copy.map(Registered::Copy)
-            }
+        if !bytes.has_gaps()
+            && let Some(cache) = &mut self.registrations.cache
+            && let Some(placed) = cache.acquire(bytes, allowed)
+        {
+            return Ok(Some(Registered::InPlace(placed)));
+        }
+        let copied = |tx: &mut Self| {
+            let buffer = tx.registrations.buffers.take(len as usize)?;
+            Ok::<_, VerbsError>(Registered::Copy(buffer))
+        };
+        let registered = if bytes.has_gaps() {
+            copied(self)
+        } else if !for_one_use {
+            self.register_in_place(bytes, allowed)
+        } else if access == Access::READ && len <= self.registrations.copied {
+            copied(self).or_else(|_| self.register_in_place(bytes, allowed))
+        } else {
+            let in_place = self.register_in_place(bytes, allowed);
+            in_place.or_else(|_| copied(self))
         };
         let registered = registered.inspect_err(|why| {
             tracing::debug!(%why, "memory is not registered and goes by frames");
         });
-        registered.ok()
+        Ok(registered.ok())
+    }
+
+    /// Registers bytes until their region is released. What only stays registered makes room for them.
+    fn register_in_place(
+        &mut self,
+        bytes: RawBytes,
+        allowed: objects::Access,
+    ) -> Result<Registered, VerbsError> {
+        loop {
+            let why = match self.domain.register_bytes(bytes, allowed) {
+                Ok(region) => return Ok(Registered::InPlace((Arc::new(region), 0))),
+                Err(why) => why,
+            };
+            let cache = self.registrations.cache.as_mut();
+            if !cache.is_some_and(|cache| cache.relieve(&why)) {
+                return Err(why);
+            }
+        }
+    }
+
+    /// How often registrations were found; `None` if none are cached.
+    #[must_use]
+    pub fn registration_counts(&self) -> Option<CacheCounts> {
+        let cache = self.registrations.cache.as_ref();
+        cache.map(RegistrationCache::counts)
     }
 
     /// Writes bytes that came by frames to a region and, so that it is not behind, to its copy.
@@ -157,13 +226,10 @@ impl VerbsTx {
         &mut note.expect("a region of this transport").exposed
     }
 
-    /// The memory that the device reaches for a region.
-    pub(super) fn registered(&self, id: RegionId) -> Option<&MemoryRegion> {
-        self.regions
-            .note(id)?
-            .memory
-            .as_ref()
-            .map(Registered::region)
+    /// Where the device reaches the bytes of a region: in which of its regions, from which byte on.
+    pub(super) fn registered(&self, id: RegionId) -> Option<(&MemoryRegion, usize)> {
+        let note = self.regions.note(id)?;
+        note.memory.as_ref().map(Registered::place)
     }
 
     /// Checks that a get may write to a region of this rank.
@@ -178,15 +244,15 @@ impl VerbsTx {
         }
     }
 
-    /// The registered copy of a region with gaps, and the region's bytes.
+    /// The registered copy of a region that has one, and the region's bytes.
     fn copy(&self, id: RegionId) -> Option<(&MemoryRegion, &RawBytes)> {
         match &self.regions.note(id)?.memory {
-            Some(Registered::Copy(copy)) => self.regions.bytes(id).map(|bytes| (copy, bytes)),
+            Some(Registered::Copy(copy)) => Some((&**copy, self.regions.bytes(id)?)),
             _ => None,
         }
     }
 
-    /// Copies bytes of a region with gaps to its copy.
+    /// Copies bytes of a region to its copy, if it has one.
     pub(super) fn fill_copy(&self, id: RegionId, at: u64, len: u64) {
         if let Some((region, bytes)) = self.copy(id) {
             bytes.drain(
@@ -197,7 +263,7 @@ impl VerbsTx {
         }
     }
 
-    /// Copies bytes of a region with gaps from its copy.
+    /// Copies bytes of a region from its copy, if it has one.
     pub(super) fn drain_copy(&self, id: RegionId, at: u64, len: u64) {
         if let Some((copy, bytes)) = self.copy(id) {
             bytes.fill(at, &mut Stored::new(copy, at as usize, len as usize));

@@ -11,6 +11,7 @@ mod ring;
 mod stream;
 
 pub(super) use self::link::Link;
+pub(super) use self::memory::Registrations;
 pub(super) use self::pair::Pair;
 
 use self::memory::Note;
@@ -45,6 +46,7 @@ pub struct VerbsTx {
     /// Memory for one use that is shorter goes by frames.
     min_rdma: u64,
     regions: Regions<RawBytes, Note>,
+    registrations: Registrations,
     operations: Operations,
     /// Peers for which a call has returned [`Busy`], and the bytes of the body that it would have sent.
     peers_awaiting_room: Vec<(u32, u32)>,
@@ -66,10 +68,10 @@ impl VerbsTx {
     pub(super) fn new(
         domain: ProtectionDomain,
         peers: u32,
-        queues: QueueSizes,
-        shared: Vec<Option<Buffers>>,
+        (queues, shared): (QueueSizes, Vec<Option<Buffers>>),
         limits: Limits,
         [piece, min_rdma]: [u32; 2],
+        registrations: Registrations,
     ) -> Self {
         Self {
             links: (0..peers).map(|_| None).collect(),
@@ -80,6 +82,7 @@ impl VerbsTx {
             piece,
             min_rdma: min_rdma.into(),
             regions: Regions::new(),
+            registrations,
             operations: Operations::new(),
             peers_awaiting_room: Vec::new(),
             awaiting_buffers: Vec::new(),
