@@ -232,3 +232,32 @@ fn node_of(common: &str) -> &str {
 fn fabric_of(common: &str) -> &str {
     common.split('/').nth(2).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{RankNote, fabric_of, node_of};
+
+    #[test]
+    fn a_note_is_one_word() {
+        for (rank, port, fabric) in [
+            (0, 1, 0),
+            (u32::MAX, u16::MAX, u16::MAX),
+            (7, 40_001, 0x8003),
+        ] {
+            let note = RankNote { rank, port, fabric };
+            let RankNote {
+                rank: of,
+                port: at,
+                fabric: on,
+            } = RankNote::of(note.word());
+            assert_eq!((of, at, on), (rank, port, fabric));
+        }
+    }
+
+    #[test]
+    fn a_common_text_has_four_parts() {
+        let common = "node.1.2/65536.524288/ib.fe80000000000000/host:4001,10.0.0.7/24";
+        assert_eq!(node_of(common), "node.1.2");
+        assert_eq!(fabric_of(common), "ib.fe80000000000000");
+    }
+}

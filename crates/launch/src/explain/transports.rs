@@ -72,6 +72,7 @@ fn json(selection: &Selection) -> Value {
         "transports": rows(&selection.transports),
         "devices": rows(&selection.devices),
         "interfaces": selection.interfaces,
+        "adapters": selection.adapters,
         "warnings": selection.warnings,
     })
 }

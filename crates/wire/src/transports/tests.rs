@@ -333,7 +333,7 @@ fn errors_about_lists_point_at_the_wrong_part() {
 
 proptest! {
     /// For any lists: nothing excluded is used, only interfaces that are up are used, and some transport is
-    /// used unless a list excludes transports, or names tcp without a usable device.
+    /// used unless a list excludes transports, or names tcp or verbs without a usable interface.
     #[test]
     fn laws(
         list in "\\^?(sm|tcp|self|openib|eth0|ib0|mlx5_0:1|nope)(,(sm|tcp|rc|eth0|lo|eth1|x)){0,3}",
@@ -347,7 +347,7 @@ proptest! {
             prop_assert!(!(selection.tcp && says("tcp")));
         } else if says("sm") {
             prop_assert!(selection.shared);
-        } else if !says("tcp") {
+        } else if !["tcp", "openib", "rc"].iter().any(|word| says(word)) {
             prop_assert!(selection.shared || connects);
         }
         prop_assert_eq!(connects, !selection.interfaces.is_empty());

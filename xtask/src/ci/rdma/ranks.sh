@@ -16,7 +16,7 @@ export OXMPI_TEST_HOSTS="2 $wrap" OXMPI_TEST_WATCHDOG=1200
 over() {
     count=$1
     shift
-    timeout 200 "$oxmpi" run -n "$count" --oversubscribe -ppn 1 -hosts 0,1 --wrap "$wrap" "$@"
+    timeout 240 "$oxmpi" run -n "$count" --oversubscribe -ppn 1 -hosts 0,1 --wrap "$wrap" "$@"
 }
 packets() { cat /sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts; }
 
@@ -34,7 +34,7 @@ echo "packets of the device during the tests: $((after - before))"
 [ "$((after - before))" -gt 1000 ]
 verdict "the messages have taken the device" $?
 
-over 2 "$oxmpi" bench PingPong -check -iter 20 -iter_policy off -msglog 0:22 > /tmp/said 2>&1
+over 2 "$oxmpi" bench PingPong -check -iter 4 -iter_policy off -msglog 0:22 > /tmp/said 2>&1
 verdict "PingPong of 0 B to 4 MiB with data check" $?
 grep -v '^#' /tmp/said | tail -n 30
 grep '# Data' /tmp/said
