@@ -261,7 +261,7 @@ mod tests {
 
     /// Every way to lose memory, each on a mapping of its own, in the order of the events.
     #[test]
-    fn what_becomes_of_memory_is_told_before_the_call_returns() {
+    fn what_becomes_of_memory_is_reported_before_the_call_returns() {
         let watch = match MemoryWatch::open() {
             Ok(watch) => watch,
             // In a container that forbids it.

@@ -152,8 +152,8 @@ impl VerbsTx {
         if access.contains(Access::WRITE) {
             allowed |= objects::Access::REMOTE_WRITE | objects::Access::LOCAL_WRITE;
         }
-        let is_one_way = access != Access::READ | Access::WRITE;
-        if bytes.has_gaps() && !is_one_way {
+        let is_both = access == Access::READ | Access::WRITE;
+        if bytes.has_gaps() && is_both {
             return Err(Fault::Refused("peers both read and write memory with gaps"));
         }
         if !bytes.has_gaps()
@@ -168,7 +168,7 @@ impl VerbsTx {
         };
         let registered = if bytes.has_gaps() {
             copied(self)
-        } else if !is_one_way {
+        } else if is_both {
             self.register_in_place(bytes, allowed)
         } else if access == Access::READ && len <= self.registrations.copied {
             copied(self).or_else(|_| self.register_in_place(bytes, allowed))
