@@ -261,7 +261,7 @@ mod tests {
 
     /// Every way to lose memory, each on a mapping of its own, in the order of the events.
     #[test]
-    fn what_becomes_of_memory_is_told_before_the_call_returns() {
+    fn what_becomes_of_memory_is_reported_before_the_call_returns() {
         let watch = match MemoryWatch::open() {
             Ok(watch) => watch,
             // In a container that forbids it.
@@ -285,12 +285,19 @@ mod tests {
             assert!(!watch.is_changing());
             let [discarded, moved, replaced] = starts;
             // SAFETY: nobody uses the memory of this test.
-            unsafe { madvise(discarded.add(PAGE).cast(), PAGE, Advice::LinuxDontNeed) }.unwrap();
+            unsafe {
+                madvise(
+                    discarded.wrapping_add(PAGE).cast(),
+                    PAGE,
+                    Advice::LinuxDontNeed,
+                )
+            }
+            .unwrap();
             let expected = MemoryEvent::Discarded(addresses(discarded.wrapping_add(PAGE), 1));
             assert_eq!(events.recv(), Ok(expected));
             // The page that was discarded is written without anybody's help.
             // SAFETY: it is mapped.
-            unsafe { discarded.add(PAGE).write(1) };
+            unsafe { discarded.wrapping_add(PAGE).write(1) };
             // SAFETY: as above.
             let to = unsafe { mremap(moved.cast(), 8 * PAGE, 1 << 24, MremapFlags::MAYMOVE) };
             assert!(to.is_ok_and(|to| to != moved.cast()), "it has moved");
@@ -298,7 +305,7 @@ mod tests {
             let old = events.recv();
             assert_eq!(old, Ok(MemoryEvent::Unmapped(addresses(moved, 8))));
             // SAFETY: as above.
-            unsafe { munmap(replaced.add(PAGE).cast(), 2 * PAGE) }.unwrap();
+            unsafe { munmap(replaced.wrapping_add(PAGE).cast(), 2 * PAGE) }.unwrap();
             let expected = MemoryEvent::Unmapped(addresses(replaced.wrapping_add(PAGE), 2));
             assert_eq!(events.recv(), Ok(expected));
             assert!(!watch.is_changing());

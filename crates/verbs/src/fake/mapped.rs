@@ -76,7 +76,7 @@ impl MappedMemory {
     pub(crate) fn bytes(&self, range: Range<usize>) -> RawBytes {
         assert!(range.start <= range.end && range.end <= self.len);
         // SAFETY: they are mapped as long as this value, and a test that lets some go has released them.
-        unsafe { RawBytes::new(self.start.add(range.start), range.len()) }
+        unsafe { RawBytes::new(self.start.wrapping_add(range.start), range.len()) }
     }
 
     /// Discards pages: they are zeroes again.

@@ -113,31 +113,6 @@ impl<W: LogWords> EventLog<W> {
         [first, first + 1]
     }
 
-    /// Says that events may happen, of which the log does not know. Only the writer calls it, before it reads events:
-    /// a thread that waits until its event is read goes on after that.
-    pub fn begin(&self) {
-        let state = self.words.load(STATE, Ordering::Relaxed);
-        // The kernel orders this store before what the thread does next whose event is read.
-        self.words.store(STATE, state | 1, Ordering::Relaxed);
-    }
-
-    /// Writes a range. Only the writer calls it, after [`begin`](Self::begin).
-    pub fn push(&self, range: Range<u64>) {
-        let state = self.words.load(STATE, Ordering::Relaxed);
-        let [start, end] = self.words_of(state >> 1);
-        // Counted first, so that a reader of the range that was here finds that it is too slow.
-        self.words.store(STATE, state + 2, Ordering::Relaxed);
-        self.words.fence(Ordering::Release);
-        self.words.store(start, range.start, Ordering::Relaxed);
-        self.words.store(end, range.end, Ordering::Relaxed);
-    }
-
-    /// Says that the log has all events that happened. Only the writer calls it.
-    pub fn finish(&self) {
-        let state = self.words.load(STATE, Ordering::Relaxed);
-        self.words.store(STATE, state & !1, Ordering::Release);
-    }
-
     /// Where the log ends now: a reader that begins here knows of no memory yet.
     pub fn end(&self) -> LogPosition {
         LogPosition(self.words.load(STATE, Ordering::Relaxed) >> 1)
@@ -172,6 +147,45 @@ impl<W: LogWords> EventLog<W> {
     }
 }
 
+/// The only writer of a log, which knows what it has written.
+#[derive(Debug, Default)]
+pub struct LogWriter {
+    state: u64,
+}
+
+impl LogWriter {
+    /// The writer of a log that is empty.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { state: 0 }
+    }
+
+    /// Says that events may happen, of which the log does not know. Call it before you read events: a thread that
+    /// waits until its event is read goes on after that.
+    pub fn begin<W: LogWords>(&mut self, log: &EventLog<W>) {
+        self.state |= 1;
+        // The kernel orders this store before what the thread does next whose event is read.
+        log.words.store(STATE, self.state, Ordering::Relaxed);
+    }
+
+    /// Writes a range, after [`begin`](Self::begin).
+    pub fn push<W: LogWords>(&mut self, log: &EventLog<W>, range: Range<u64>) {
+        let [start, end] = log.words_of(self.state >> 1);
+        self.state += 2;
+        // Counted first, so that a reader of the range that was here finds that it is too slow.
+        log.words.store(STATE, self.state, Ordering::Relaxed);
+        log.words.fence(Ordering::Release);
+        log.words.store(start, range.start, Ordering::Relaxed);
+        log.words.store(end, range.end, Ordering::Relaxed);
+    }
+
+    /// Says that the log has all events that happened.
+    pub fn finish<W: LogWords>(&mut self, log: &EventLog<W>) {
+        self.state &= !1;
+        log.words.store(STATE, self.state, Ordering::Release);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,16 +193,17 @@ mod tests {
     #[test]
     fn ranges_are_read_once_and_in_order() {
         let log = EventLog::new(LogMemory::<7>::new());
+        let mut writer = LogWriter::new();
         let (mut one, mut other) = (log.end(), log.end());
         let mut got = Vec::new();
-        log.begin();
-        log.push(1..2);
-        log.push(3..4);
+        writer.begin(&log);
+        writer.push(&log, 1..2);
+        writer.push(&log, 3..4);
         assert_eq!(
             log.read(&mut one, |range| got.push(range)),
             LogReading::Busy
         );
-        log.finish();
+        writer.finish(&log);
         assert_eq!(
             log.read(&mut one, |range| got.push(range)),
             LogReading::Current
@@ -199,13 +214,13 @@ mod tests {
             LogReading::Current
         );
         // A reader that sleeps while the ring goes round has missed something.
-        log.begin();
-        log.push(5..6);
-        log.push(7..8);
-        log.finish();
+        writer.begin(&log);
+        writer.push(&log, 5..6);
+        writer.push(&log, 7..8);
+        writer.finish(&log);
         assert_eq!(log.read(&mut other, |_| ()), LogReading::Overflowed);
         assert_eq!(
-            log.read(&mut other, |_| panic!("told")),
+            log.read(&mut other, |_| panic!("reported")),
             LogReading::Current
         );
         got.clear();

@@ -11,7 +11,7 @@
 //! Pages that A discards go after the event is read, until A's call returns. Whoever sends them meanwhile races with A
 //! on what they hold.
 
-use super::event_log::{EventLog, LogMemory, LogPosition, LogReading};
+use super::event_log::{EventLog, LogMemory, LogPosition, LogReading, LogWriter};
 use oxmpi_os::signal;
 use oxmpi_os::userfault::{MemoryEvent, MemoryWatch, WatchUnavailable};
 use std::fmt;
@@ -79,33 +79,35 @@ impl MemoryNotifier {
         let watch = MemoryWatch::open().map_err(Reason::Watch)?;
         let log = EventLog::new(LogMemory::new());
         // Busy until the thread is ready: nobody watches memory before.
-        log.begin();
+        let mut writer = LogWriter::new();
+        writer.begin(&log);
         let notifier: &Self = Box::leak(Box::new(Self { watch, log }));
         let thread = thread::Builder::new().name("oxmpi-memory".into());
-        let started = thread.spawn(|| {
+        let started = thread.spawn(move || {
             // A handler on this thread might allocate.
             signal::block_all();
-            notifier.run();
+            notifier.run(writer);
         });
         started.map(|_| notifier).map_err(Reason::Thread)
     }
 
     /// Writes events to the log. It allocates nothing and takes no lock: a thread whose event it reads may be in the
     /// allocator, as when that returns memory to the system.
-    fn run(&self) -> ! {
+    fn run(&self, mut writer: LogWriter) -> ! {
         loop {
             while let Ok(Some(event)) = self.watch.next() {
-                self.log.push(match event {
+                let void = match event {
                     MemoryEvent::Unmapped(at)
                     | MemoryEvent::Discarded(at)
                     | MemoryEvent::Moved(at) => at.start..at.end,
                     MemoryEvent::Unknown => 0..u64::MAX,
-                });
+                };
+                writer.push(&self.log, void);
             }
-            self.log.finish();
+            writer.finish(&self.log);
             // It fails where the kernel has no memory for a moment.
             while self.watch.wait().is_err() {}
-            self.log.begin();
+            writer.begin(&self.log);
         }
     }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The most that a [`RangeCache`] holds, ranges in use included.
+/// The most that stays registered, ranges in use included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegistrationCaps {
     /// Ranges.
