@@ -3,6 +3,7 @@
 use super::fabric::Fabric;
 use super::rx::VerbsNetworkRx;
 use super::tx::VerbsNetworkTx;
+use crate::device_parameters::DeviceTable;
 use crate::objects::{Context, PortState, devices};
 use crate::transport::{VerbsEndpoint, VerbsOptions};
 use oxmpi_wire::Network;
@@ -53,10 +54,18 @@ impl RdmaPort {
         let gids = context.gids(port).map_err(|why| why.to_string())?;
         let (fabric, gid) = Fabric::of(at.link_layer, &gids)
             .ok_or("no address (GID) of it is InfiniBand's or RoCE's")?;
+        let limits = context.limits().map_err(|why| why.to_string())?;
+        let (vendor, part) = (limits.vendor_id, limits.vendor_part_id);
+        let parameters = DeviceTable::shipped().find(vendor, part);
+        if parameters.ignore_device == Some(true) {
+            return Err(format!(
+                "the table of devices says not to use it (vendor {vendor:#x}, part {part})"
+            ));
+        }
         let options = VerbsOptions {
             port,
             gid_index: gid.index,
-            ..VerbsOptions::default()
+            ..parameters.options()
         };
         let endpoint =
             VerbsEndpoint::open(context, peers, options).map_err(|why| why.to_string())?;
