@@ -1,6 +1,7 @@
 //! `cargo xtask long semver`: compares the public items of the libraries with those of an earlier revision.
 
 use crate::commands::run_check;
+use crate::repo::Package;
 use crate::{Repo, Result};
 use std::process::Command;
 
@@ -22,13 +23,16 @@ pub(crate) struct SemverOptions {
 const BASELINE: &str = include_str!("semver/baseline.txt");
 
 pub(crate) fn run(repo: &Repo, options: &SemverOptions) -> Result {
-    let names: Vec<&str> = repo.libraries().map(|package| &*package.name).collect();
+    let libraries = repo
+        .libraries()
+        .filter(|package| is_in_baseline(repo, package));
+    let names: Vec<&str> = libraries.map(|package| &*package.name).collect();
     let chosen = match options.package.as_deref() {
         None => names,
         Some(name) if names.contains(&name) => vec![name],
         Some(name) => {
             let names = names.join(", ");
-            return Err(format!("no library '{name}'; there are: {names}").into());
+            return Err(format!("no library '{name}' in the baseline; there are: {names}").into());
         }
     };
     let mut command = Command::new(repo.tool("cargo-semver-checks")?);
@@ -39,6 +43,18 @@ pub(crate) fn run(repo: &Repo, options: &SemverOptions) -> Result {
     command.args(["--release-type", "minor"]);
     command.args(chosen.iter().flat_map(|name| ["--package", name]));
     run_check(command).map(drop)
+}
+
+/// Whether the library is older than the baseline; there is nothing to compare with otherwise.
+fn is_in_baseline(repo: &Repo, package: &Package) -> bool {
+    let folder = package.folder();
+    let folder = folder.strip_prefix(&repo.root).unwrap_or(folder);
+    let manifest = format!("{}:{}/Cargo.toml", BASELINE.trim(), folder.display());
+    let found = Command::new("git")
+        .current_dir(&repo.root)
+        .args(["cat-file", "-e", &manifest])
+        .output();
+    found.is_ok_and(|output| output.status.success())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Handles: pointers that are numbers. Predefined ones have values below 4,096 (MPI 5.0, appendix A.2).
 
-use crate::types::c_int;
+use std::ffi::c_int;
 
 /// A handle of the ABI.
 pub(crate) trait Handle {

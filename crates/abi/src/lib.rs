@@ -2,7 +2,7 @@
 //!
 //! Every function of the ABI is exported under its names `MPI_` and `PMPI_`; both call one inner function, and nothing
 //! inside calls either, so that a tool between a program and the library sees the program's calls only. `functions`
-//! and `mpi.h` are made from the standard's description in `standard/`; `standard/implemented.txt` says where a
+//! and `mpi.h` are made from the standard's description in `standard/`; `standard/implemented/` says where a
 //! function is implemented. One that is not returns `MPI_ERR_UNSUPPORTED_OPERATION` and [names itself](missing).
 
 mod addresses;

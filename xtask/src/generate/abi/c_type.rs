@@ -1,6 +1,6 @@
 //! C types of parameters, and what Rust calls them.
 
-use super::standard::{Direction, Parameter};
+use super::procedure::{Direction, Parameter};
 use crate::Result;
 use std::collections::BTreeMap;
 

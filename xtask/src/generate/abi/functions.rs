@@ -4,13 +4,21 @@ use super::c_type::CType;
 use super::prototype::Prototype;
 use super::standard::Standard;
 use crate::Result;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The text of `functions.rs`.
 pub(super) fn text(standard: &Standard) -> Result<String> {
-    let mut text = String::from(
+    let paths = standard.implemented.values();
+    let modules: BTreeSet<_> = paths
+        .map(|path| path.split("::").next().unwrap_or(path))
+        .chain(["missing"])
+        .collect();
+    let modules = Vec::from_iter(modules).join(", ");
+    let mut text = format!(
         "//! Every function of the ABI, under both of its names. Made by `cargo xtask gen abi` from the standard's description.\n\n\
-         use crate::types::*;\nuse crate::{addresses, clock, environment, handles, missing};\n\nfunctions! {\n",
+         // Longer than 500 lines: a line for each function.\n\
+         use crate::types::*;\nuse crate::{{{modules}}};\n\nfunctions! {{\n",
     );
     let all = Prototype::all(standard, false)?;
     for function in &all {
@@ -44,7 +52,7 @@ pub(super) fn text(standard: &Standard) -> Result<String> {
         .keys()
         .find(|name| !all.iter().any(|one| one.name == **name))
     {
-        return Err(format!("implemented.txt: {unknown} is no function of the ABI").into());
+        return Err(format!("standard/implemented: {unknown} is no function of the ABI").into());
     }
     text += "}\n";
     Ok(text)

@@ -4,6 +4,7 @@ mod c_type;
 mod constants;
 mod functions;
 mod header;
+mod procedure;
 mod prototype;
 mod standard;
 

@@ -1,7 +1,8 @@
 //! Prototypes of functions and callbacks.
 
 use super::c_type::CType;
-use super::standard::{Procedure, Standard};
+use super::procedure::Procedure;
+use super::standard::Standard;
 use crate::Result;
 
 /// A function or the type of a callback: one of a procedure and its twin of large counts.

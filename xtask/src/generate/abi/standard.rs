@@ -1,6 +1,7 @@
 //! Reads the description of the standard.
 
 use super::c_type::Kinds;
+use super::procedure::Procedure;
 use crate::Result;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -19,60 +20,6 @@ pub(super) struct Standard {
     pub(super) fortran: String,
 }
 
-/// A procedure, or the type of a callback.
-#[derive(Deserialize)]
-pub(super) struct Procedure {
-    pub(super) name: String,
-    #[serde(default)]
-    pub(super) callback: bool,
-    pub(super) returns: String,
-    pub(super) parameters: Vec<Parameter>,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Direction {
-    #[default]
-    In,
-    Out,
-    InOut,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Parameter {
-    pub(super) name: String,
-    pub(super) kind: String,
-    #[serde(default)]
-    pub(super) direction: Direction,
-    #[serde(default)]
-    pub(super) constant: bool,
-    /// The lengths of an array, the first one first; none for a single value.
-    #[serde(default)]
-    pub(super) length: Vec<Option<String>>,
-    /// Whether it is a pointer, where its direction does not tell.
-    #[serde(default)]
-    pub(super) pointer: Option<bool>,
-    /// The type of a function.
-    #[serde(default)]
-    pub(super) function: Option<String>,
-    /// Whether only the twin of large counts has it.
-    #[serde(default)]
-    pub(super) large_only: bool,
-}
-
-impl Parameter {
-    fn differs_in_twin(&self) -> bool {
-        self.large_only || self.kind.starts_with("POLY")
-    }
-}
-
-impl Procedure {
-    /// Whether it has a twin of large counts, whose name ends in `_c`.
-    pub(super) fn has_twin(&self) -> bool {
-        self.parameters.iter().any(Parameter::differs_in_twin)
-    }
-}
-
 #[derive(Deserialize)]
 pub(super) struct Constant {
     pub(super) name: String,
@@ -88,18 +35,31 @@ impl Standard {
             let path = folder.join(name);
             fs::read_to_string(&path).map_err(|why| format!("{}: {why}", path.display()))
         };
-        let implemented = text("implemented.txt")?;
-        let implemented = implemented.lines().filter(|line| !line.starts_with('#'));
-        let implemented = implemented.filter_map(|line| line.split_once(' '));
         Ok(Self {
             procedures: serde_json::from_str(&text("procedures.json")?)?,
             constants: serde_json::from_str(&text("constants.json")?)?,
             kinds: Kinds::read(&text("kinds.txt")?)?,
-            implemented: implemented
-                .map(|(name, path)| (name.to_owned(), path.trim().to_owned()))
-                .collect(),
+            implemented: implemented(&folder.join("implemented"))?,
             types: text("types.h")?,
             fortran: text("fortran.h")?,
         })
     }
+}
+
+/// What the files of a folder say: on each line the name of a function and its path in `crates/abi/src`.
+fn implemented(folder: &Path) -> Result<BTreeMap<String, String>> {
+    let mut paths = BTreeMap::new();
+    for file in fs::read_dir(folder)? {
+        let file = file?.path();
+        let text = fs::read_to_string(&file)?;
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let Some((name, path)) = line.split_once(' ') else {
+                return Err(format!("{}: \"{line}\" names no path", file.display()).into());
+            };
+            if paths.insert(name.to_owned(), path.to_owned()).is_some() {
+                return Err(format!("{}: {name} is there twice", file.display()).into());
+            }
+        }
+    }
+    Ok(paths)
 }
