@@ -65,7 +65,7 @@ pub use intercomm::GroupLeaders;
 pub use job::Job;
 pub use links::OtherNetwork;
 pub use operation::{Operation, OwnedOperation, Widening, elements, elementwise};
-pub use ownership::{EndpointCell, Multi, Serialized, Single};
+pub use ownership::{EndpointCell, Multi, ProcessEndpoint, Serialized, Single};
 pub use oxmpi_wire::engine::Mode;
 pub use policy::{EndpointPolicy, JobPolicy, WaitMode};
 pub use process_group::{Comparison, ProcessGroup};

@@ -39,7 +39,7 @@ impl<A: Threading> Communicator<A> {
         })?;
         match sent {
             None => Ok(()),
-            Some(request) if A::SINGLE && self.is_own(peer) => {
+            Some(request) if self.access.is_single() && self.is_own(peer) => {
                 self.wait_for_self(request, peer, envelope)
             }
             Some(request) => self.wait_open(request).map(drop),
