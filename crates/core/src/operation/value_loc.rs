@@ -2,23 +2,24 @@
 
 use std::fmt;
 
-use oxmpi_core::Result;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
+use super::Op;
 use super::element::{Element, Fold, missing};
 use super::loops::each;
-use super::{Op, OpCode};
+use super::op::OpCode;
+use crate::error::Result;
 
 /// A value with an index, for [`Op::MINLOC`] and [`Op::MAXLOC`]: which rank, or which element, has the
 /// minimum or maximum (MPI 5.0, section 6.9.4).
 ///
 /// ```
-/// # use oxmpi::{ValueLoc, Op, World};
-/// # let world = World::init()?;
-/// # let (comm, residual) = (world.comm(), 0.5);
-/// let worst = comm.allreduce(&ValueLoc::new(residual, comm.rank() as u64), Op::MAXLOC)?;
-/// println!("rank {} has {}", worst.index(), worst.value());
-/// # Ok::<(), oxmpi::Error>(())
+/// use oxmpi_core::{Element, Op, ValueLoc};
+///
+/// let mut worst = [ValueLoc::new(0.5, 0)];
+/// ValueLoc::fold(Op::MAXLOC)?(&mut worst, &[ValueLoc::new(0.75, 1)]);
+/// assert_eq!((worst[0].value(), worst[0].index()), (0.75, 1));
+/// # Ok::<(), oxmpi_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Default, PartialEq, FromBytes, IntoBytes, Immutable)]
 #[repr(C, packed)]
