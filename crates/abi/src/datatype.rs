@@ -6,10 +6,8 @@ use crate::constants::MPI_ERR_TYPE;
 use crate::counts::Counting;
 use crate::errors::{Error, Result, catch};
 use crate::handles::Handle;
+use crate::request::Held;
 use crate::types::{Datatype, Status, c_int, c_void};
-
-/// What keeps a datatype while an operation uses it.
-pub(crate) type Held = Option<std::rc::Rc<()>>;
 
 /// The elements of a call.
 pub(crate) struct Buffer {
@@ -44,10 +42,43 @@ static SIZES: [u8; 256] = sizes();
 const fn sizes() -> [u8; 256] {
     let mut sizes = [0; 256];
     let table = [
-        (513, 8), (514, 8), (515, 8), (519, 1), (520, 2), (521, 4), (522, 8), (523, 8), (524, 2), (525, 4),
-        (526, 8), (527, 8), (528, 4), (530, 8), (532, 8), (534, 16), (544, 16), (548, 32), (568, 1), (572, 4),
-        (576, 1), (577, 1), (579, 1), (580, 1), (581, 1), (583, 1), (584, 2), (585, 2), (592, 4), (593, 4),
-        (600, 8), (601, 8), (531, 8), (535, 16), (549, 32), (569, 1), (555, 8),
+        (513, 8),
+        (514, 8),
+        (515, 8),
+        (519, 1),
+        (520, 2),
+        (521, 4),
+        (522, 8),
+        (523, 8),
+        (524, 2),
+        (525, 4),
+        (526, 8),
+        (527, 8),
+        (528, 4),
+        (530, 8),
+        (532, 8),
+        (534, 16),
+        (544, 16),
+        (548, 32),
+        (568, 1),
+        (572, 4),
+        (576, 1),
+        (577, 1),
+        (579, 1),
+        (580, 1),
+        (581, 1),
+        (583, 1),
+        (584, 2),
+        (585, 2),
+        (592, 4),
+        (593, 4),
+        (600, 8),
+        (601, 8),
+        (531, 8),
+        (535, 16),
+        (549, 32),
+        (569, 1),
+        (555, 8),
     ];
     let mut at = 0;
     while at < table.len() {
@@ -122,4 +153,3 @@ pub(crate) unsafe fn get_count<N: Counting>(
         Ok(())
     })
 }
-

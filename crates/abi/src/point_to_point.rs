@@ -58,7 +58,18 @@ pub(crate) unsafe fn send<N: Counting>(
         return MPI_SUCCESS;
     }
     // SAFETY: the caller's promise.
-    unsafe { send_by("MPI_Send", Mode::Standard, buffer, count, datatype, to, tag, comm) }
+    unsafe {
+        send_by(
+            "MPI_Send",
+            Mode::Standard,
+            buffer,
+            count,
+            datatype,
+            to,
+            tag,
+            comm,
+        )
+    }
 }
 
 /// Sends in a mode, and waits until the buffer may be used again.
@@ -66,7 +77,10 @@ pub(crate) unsafe fn send<N: Counting>(
 /// # Safety
 /// The elements may be read.
 #[inline(never)]
-#[allow(clippy::too_many_arguments, reason = "those of the standard's functions")]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "those of the standard's functions"
+)]
 unsafe fn send_by<N: Counting>(
     function: &'static str,
     mode: Mode,
@@ -80,7 +94,9 @@ unsafe fn send_by<N: Counting>(
     on(comm, function, |entry| {
         // SAFETY: the caller's promise.
         let buffer = unsafe { Buffer::new(buffer, count, datatype)? };
-        Ok(entry.messages.send(buffer.bytes, destination(to), tag as u32, mode)?)
+        Ok(entry
+            .messages
+            .send(buffer.bytes, destination(to), tag as u32, mode)?)
     })
 }
 
@@ -210,7 +226,19 @@ pub(crate) unsafe fn isend<N: Counting>(
     }
     let mode = Mode::Standard;
     // SAFETY: the caller's promise.
-    unsafe { isend_by("MPI_Isend", mode, buffer, count, datatype, to, tag, comm, request) }
+    unsafe {
+        isend_by(
+            "MPI_Isend",
+            mode,
+            buffer,
+            count,
+            datatype,
+            to,
+            tag,
+            comm,
+            request,
+        )
+    }
 }
 
 /// Starts a send in a mode.
@@ -218,7 +246,10 @@ pub(crate) unsafe fn isend<N: Counting>(
 /// # Safety
 /// As [`isend`].
 #[inline(never)]
-#[allow(clippy::too_many_arguments, reason = "those of the standard's functions")]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "those of the standard's functions"
+)]
 unsafe fn isend_by<N: Counting>(
     function: &'static str,
     mode: Mode,
@@ -235,7 +266,7 @@ unsafe fn isend_by<N: Counting>(
         let Buffer { bytes, held } = unsafe { Buffer::new(buffer, count, datatype)? };
         let started = (entry.messages).isend(bytes, destination(to), tag as u32, mode)?;
         // SAFETY: the caller's promise.
-        unsafe { request.write(request::insert(entry, started, held.into())) };
+        unsafe { request.write(request::insert(entry, started, held)) };
         Ok(())
     })
 }
@@ -258,7 +289,7 @@ pub(crate) unsafe fn irecv<N: Counting>(
         let Buffer { bytes, held } = unsafe { Buffer::new(buffer, count, datatype)? };
         let started = (entry.messages).irecv(bytes, source(from), tag_of(tag))?;
         // SAFETY: the caller's promise.
-        unsafe { request.write(request::insert(entry, started, held.into())) };
+        unsafe { request.write(request::insert(entry, started, held)) };
         Ok(())
     })
 }
@@ -268,7 +299,10 @@ pub(crate) unsafe fn irecv<N: Counting>(
 /// # Safety
 /// The elements to send may be read, those to receive may be written to, and so may the status, unless it is
 /// `MPI_STATUS_IGNORE`.
-#[allow(clippy::too_many_arguments, reason = "those of the standard's function")]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "those of the standard's function"
+)]
 pub(crate) unsafe fn sendrecv<N: Counting>(
     out: *const c_void,
     out_count: N,
@@ -306,7 +340,10 @@ pub(crate) unsafe fn sendrecv<N: Counting>(
 ///
 /// # Safety
 /// The elements may be read and written to, and so may the status, unless it is `MPI_STATUS_IGNORE`.
-#[allow(clippy::too_many_arguments, reason = "those of the standard's function")]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "those of the standard's function"
+)]
 pub(crate) unsafe fn sendrecv_replace<N: Counting>(
     buffer: *mut c_void,
     count: N,

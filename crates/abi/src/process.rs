@@ -44,7 +44,7 @@ pub(crate) fn world_rank() -> Option<u32> {
 }
 
 /// `MPI_Init`.
-pub(crate) fn init(_arguments: *mut c_int, _values: *mut std::ffi::c_void) -> c_int {
+pub(crate) fn init(_arguments: *mut c_int, _values: *mut *mut *mut c_char) -> c_int {
     catch("MPI_Init", || start(MPI_THREAD_SINGLE).map(drop))
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn init(_arguments: *mut c_int, _values: *mut std::ffi::c_void) -> c_
 /// `provided` may be written to.
 pub(crate) unsafe fn init_thread(
     _arguments: *mut c_int,
-    _values: *mut std::ffi::c_void,
+    _values: *mut *mut *mut c_char,
     required: c_int,
     provided: *mut c_int,
 ) -> c_int {
@@ -68,7 +68,11 @@ pub(crate) unsafe fn init_thread(
 
 /// Joins the job at the lowest thread level that is at least `required`.
 fn start(required: c_int) -> Result<c_int> {
-    let levels = [MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED];
+    let levels = [
+        MPI_THREAD_SINGLE,
+        MPI_THREAD_FUNNELED,
+        MPI_THREAD_SERIALIZED,
+    ];
     let level = levels.into_iter().find(|&level| required <= level);
     let level = level.unwrap_or(MPI_THREAD_MULTIPLE);
     if phase() != BEFORE {
@@ -149,7 +153,12 @@ pub(crate) unsafe fn finalized(flag: *mut c_int) -> c_int {
 
 fn main_thread() -> Result<&'static (ThreadId, c_int)> {
     let main = MAIN.get().filter(|_| is_running());
-    main.ok_or_else(|| Error::new(MPI_ERR_OTHER, "the process is not initialised, or has ended"))
+    main.ok_or_else(|| {
+        Error::new(
+            MPI_ERR_OTHER,
+            "the process is not initialised, or has ended",
+        )
+    })
 }
 
 /// `MPI_Query_thread`.

@@ -36,8 +36,9 @@ impl<T> Shared<T> {
     /// A value for calls that any thread may make at any time.
     pub(crate) const fn always_locked(value: T) -> Self {
         Self {
+            value: UnsafeCell::new(value),
+            lock: Mutex::new(()),
             always: true,
-            ..Self::new(value)
         }
     }
 

@@ -70,8 +70,6 @@ pub use operation::{
     Custom, Element, ExactSum, Fold, Op, OperandOrder, Operation, OwnedOperation, Predefined,
     ResolvedReduction, ValueLoc, Widening, elements, elementwise,
 };
-pub use ownership::{EndpointCell, Multi, Serialized, Single};
-pub use operation::{Operation, OwnedOperation, Widening, elements, elementwise};
 pub use ownership::{EndpointCell, Multi, ProcessEndpoint, Serialized, Single};
 pub use oxmpi_wire::engine::Mode;
 pub use policy::{EndpointPolicy, JobPolicy, WaitMode};

@@ -7,9 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use oxmpi_core::{Communicator, ProcessEndpoint};
 
 use crate::attribute::Attributes;
-use crate::constants::{
-    MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_COMM, MPI_ERRORS_ARE_FATAL,
-};
+use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_COMM, MPI_ERRORS_ARE_FATAL};
 use crate::errors::{Error, Handler, Result, on};
 use crate::handles::{Handle, Table};
 use crate::types::{Comm, Errhandler, c_int};
@@ -27,6 +25,8 @@ pub(crate) struct Entry {
     pub(crate) messages: Communicator<ProcessEndpoint>,
     /// Operations on it that have not completed. Changed while the table of requests is lent.
     pub(crate) operations: Cell<u32>,
+    /// Whether the program has freed it, and it waits for its operations.
+    pub(crate) is_freed: Cell<bool>,
     handle: AtomicUsize,
     pub(crate) errors: Handler,
     pub(crate) attributes: Attributes,
@@ -39,6 +39,7 @@ impl Entry {
         Self {
             messages,
             operations: Cell::new(0),
+            is_freed: Cell::new(false),
             handle: AtomicUsize::new(0),
             errors: Handler::new(handler),
             attributes: Attributes::new(),

@@ -166,5 +166,7 @@ fn remove(code: c_int, is_kind: impl Fn(&Added) -> bool) -> Result<()> {
 }
 
 fn not_added(code: c_int) -> Error {
-    Error::argument(format!("the program has not added {code}, or has removed it"))
+    Error::argument(format!(
+        "the program has not added {code}, or has removed it"
+    ))
 }

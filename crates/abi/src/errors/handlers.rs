@@ -125,7 +125,9 @@ pub(crate) unsafe fn create(function: Callback, handler: *mut Errhandler) -> c_i
 
 /// `MPI_Comm_set_errhandler`.
 pub(crate) fn comm_set(comm: Comm, handler: Errhandler) -> c_int {
-    on(comm, "MPI_Comm_set_errhandler", |entry| entry.errors.set(handler))
+    on(comm, "MPI_Comm_set_errhandler", |entry| {
+        entry.errors.set(handler)
+    })
 }
 
 /// `MPI_Comm_get_errhandler`.

@@ -12,9 +12,7 @@ pub(crate) use codes::{
     add_class, add_code, add_string, error_class, error_string, last_used, remove_class,
     remove_code, remove_string,
 };
-pub(crate) use handlers::{
-    Handler, call, comm_get, comm_set, create, errhandler_from_int, free,
-};
+pub(crate) use handlers::{Handler, call, comm_get, comm_set, create, errhandler_from_int, free};
 
 use crate::communicator::{self, Entry};
 use crate::constants::{
@@ -53,13 +51,18 @@ impl Error {
         let address = handle.address();
         Self::new(
             code,
-            format!("{address:#x} is no valid {what}: it is null, was freed, or is of another kind"),
+            format!(
+                "{address:#x} is no valid {what}: it is null, was freed, or is of another kind"
+            ),
         )
     }
 
     /// A negative count.
     pub(crate) fn count(count: impl Display) -> Self {
-        Self::new(MPI_ERR_COUNT, format!("the count is {count}, and at least 0 is expected"))
+        Self::new(
+            MPI_ERR_COUNT,
+            format!("the count is {count}, and at least 0 is expected"),
+        )
     }
 }
 
@@ -115,7 +118,9 @@ pub(crate) fn catch(function: &'static str, work: impl FnOnce() -> Result<()>) -
 #[inline(never)]
 pub(crate) fn raise(on: Option<&Entry>, function: &'static str, error: Error) -> c_int {
     let own = || communicator::find(Comm::from_address(MPI_COMM_SELF));
-    let handler = on.or_else(own).map(|entry| (entry.handle(), entry.handler()));
+    let handler = on
+        .or_else(own)
+        .map(|entry| (entry.handle(), entry.handler()));
     handlers::handle(handler, function, &error);
     error.code
 }

@@ -47,12 +47,7 @@ impl<A: Threading> Communicator<A> {
     ///
     /// # Errors
     /// A wrong rank or tag.
-    pub fn prepare_bsend(
-        &self,
-        bytes: RawBytes,
-        to: usize,
-        tag: u32,
-    ) -> Result<PreparedMessage> {
+    pub fn prepare_bsend(&self, bytes: RawBytes, to: usize, tag: u32) -> Result<PreparedMessage> {
         self.address(to, tag)?;
         let call = MessageCall::BufferedSend { to, tag };
         Ok(PreparedMessage { bytes, call })

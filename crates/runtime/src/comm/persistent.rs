@@ -181,11 +181,7 @@ impl<A: Threading> Comm<A> {
 
 impl<'comm, B: Buffer, A: Threading> Persistent<'comm, B, A> {
     /// A prepared operation of `comm`, which uses the memory of `held`.
-    pub(super) const fn new(
-        comm: &'comm Comm<A>,
-        prepared: Prepared<A>,
-        held: B::Held,
-    ) -> Self {
+    pub(super) const fn new(comm: &'comm Comm<A>, prepared: Prepared<A>, held: B::Held) -> Self {
         Self {
             comm,
             prepared,
