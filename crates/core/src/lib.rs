@@ -71,7 +71,7 @@ pub use operation::{
     OperandOrder, Operation, OwnedOperation, Predefined, Quad, ResolvedReduction, ValueLoc,
     Widening, X87, elements, elementwise,
 };
-pub use ownership::{EndpointCell, Multi, Serialized, Single};
+pub use ownership::{EndpointCell, Multi, ProcessEndpoint, Serialized, Single};
 pub use oxmpi_wire::engine::Mode;
 pub use policy::{EndpointPolicy, JobPolicy, WaitMode};
 pub use process_group::{Comparison, ProcessGroup};
