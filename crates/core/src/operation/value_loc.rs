@@ -8,7 +8,7 @@ use super::Op;
 use super::element::{Element, Fold, missing};
 use super::loops::each;
 use super::op::OpCode;
-use super::software_float::{Quad, X87};
+use super::software_float::{Half, Quad, X87};
 use crate::error::Result;
 
 /// A value with an index, for [`Op::MINLOC`] and [`Op::MAXLOC`]: which rank, or which element, has the
@@ -100,7 +100,7 @@ locs! {
     // The pairs of C, and of Fortran, where both members have one type.
     i32: i16 i32 i64: true, |a, b| a < b, |a, b| a > b;
     i32: f32 f64: false, |a, b| (a < b) | (!a.is_nan() & b.is_nan()), |a, b| (a > b) | (!a.is_nan() & b.is_nan());
-    i32: X87 Quad: false, |a, b| a.is_below(b) | (!a.is_nan() & b.is_nan()), |a, b| b.is_below(a) | (!a.is_nan() & b.is_nan());
+    i32: Half X87 Quad: false, |a, b| a.is_below(b) | (!a.is_nan() & b.is_nan()), |a, b| b.is_below(a) | (!a.is_nan() & b.is_nan());
     f32: f32: false, |a, b| (a < b) | (!a.is_nan() & b.is_nan()), |a, b| (a > b) | (!a.is_nan() & b.is_nan());
     f64: f64: false, |a, b| (a < b) | (!a.is_nan() & b.is_nan()), |a, b| (a > b) | (!a.is_nan() & b.is_nan());
 }
