@@ -69,8 +69,9 @@ pub use intercomm::{GroupLeaders, InterCommunicator};
 pub use job::Job;
 pub use links::OtherNetwork;
 pub use operation::{
-    Custom, Element, ExactSum, Fold, Op, OperandOrder, Operation, OwnedOperation, Predefined,
-    ResolvedReduction, ValueLoc, Widening, elements, elementwise,
+    Byte, Complex, Custom, Element, ElementKind, ExactSum, Fold, Half, KindReduction, Logical, Op,
+    OperandOrder, Operation, OwnedOperation, Predefined, Quad, ResolvedReduction, ValueLoc,
+    Widening, X87, elements, elementwise,
 };
 pub use ownership::{EndpointCell, Multi, ProcessEndpoint, Serialized, Single};
 pub use oxmpi_wire::engine::Mode;
