@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -37,7 +38,9 @@ fn library() -> PathBuf {
 /// Compiles a program of `tests/programs`.
 fn compile(name: &str, library: &Path) -> PathBuf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let program = library.join(name);
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let program = library.join(format!("{name}-{number}"));
     let status = Command::new("cc")
         .arg("-o")
         .arg(&program)

@@ -47,7 +47,7 @@ struct Entry {
 
 enum State {
     /// In progress, or complete without the program knowing yet.
-    Running(RawRequest, Held),
+    Running { raw: RawRequest, _held: Held },
     /// Complete, as the program has cancelled it.
     Ended(Status),
     /// Prepared, to be started repeatedly.
@@ -89,7 +89,7 @@ enum Found {
 
 /// A handle of an operation that has been started on a communicator.
 pub(crate) fn insert(comm: &communicator::Entry, raw: RawRequest, held: Held) -> Request {
-    insert_state(comm, State::Running(raw, held))
+    insert_state(comm, State::Running { raw, _held: held })
 }
 
 /// A handle of an operation that ended when it was started.
@@ -120,7 +120,7 @@ fn look(request: Request) -> Result<(Found, Option<&'static communicator::Entry>
     let found = REQUESTS.with(|slab| {
         let entry = &slab[slab.find(slab_handle(request))?];
         let found = match &entry.state {
-            State::Running(raw, _) => Found::Open(*raw),
+            State::Running { raw, .. } => Found::Open(*raw),
             State::Ended(status) => Found::Ended(*status),
             State::Persistent(persistent) => match persistent.run {
                 Run::Inactive => Found::Inactive,
