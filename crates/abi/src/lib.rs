@@ -7,6 +7,7 @@
 
 mod addresses;
 mod attribute;
+mod buffered;
 mod clock;
 mod collective;
 mod communicator;
@@ -16,7 +17,11 @@ mod counts;
 mod datatype;
 mod environment;
 mod errors;
+mod group;
 mod handles;
+mod info;
+mod memory;
+mod message;
 mod missing;
 mod operation;
 mod point_to_point;
@@ -25,6 +30,7 @@ mod request;
 mod shared;
 mod status;
 mod strings;
+mod topology;
 mod types;
 
 /// Exports functions under both of their names. A function without a path is missing.

@@ -84,6 +84,13 @@ impl From<oxmpi_core::Error> for Error {
                 MPI_ERR_TAG,
                 format!("rank {rank} used tag {}, but tags begin at 0", tag as i32),
             ),
+            Core::GroupRank { named, size } if named > i32::MAX as usize => Self::new(
+                MPI_ERR_RANK,
+                format!(
+                    "rank {} of a group was named, but the group has {size} ranks",
+                    named as i32
+                ),
+            ),
             error => Self::new(class_of_core(error.class()), error.to_string()),
         }
     }

@@ -1,6 +1,7 @@
 //! Requests: operations that are in progress, those that are prepared, and their handles.
 
 mod complete;
+mod generalized;
 mod get_status;
 mod persistent;
 
@@ -11,16 +12,18 @@ use std::sync::Arc;
 use oxmpi_core::{PreparedCollective, PreparedMessage, ProcessEndpoint, RawRequest};
 
 pub(crate) use complete::{test, testall, testany, testsome, wait, waitall, waitany, waitsome};
+pub(crate) use generalized::{grequest_complete, grequest_start};
 pub(crate) use get_status::{get_status, get_status_all, get_status_any, get_status_some};
 pub(crate) use persistent::{
     bsend_init, prepare_collective, recv_init, rsend_init, send_init, ssend_init, start, startall,
 };
 
+use self::generalized::Generalized;
 use crate::communicator;
-use crate::constants::{MPI_ERR_REQUEST, MPI_REQUEST_NULL};
+use crate::constants::{MPI_COMM_SELF, MPI_ERR_REQUEST, MPI_REQUEST_NULL};
 use crate::errors::{self, Error, Result};
 use crate::handles::{Handle, Table, slab_handle};
-use crate::types::{Request, Status, c_int};
+use crate::types::{Comm, Request, Status, c_int};
 
 /// What has to live as long as an operation: datatypes, arrays, functions.
 pub(crate) type Held = Option<Arc<dyn Any>>;
@@ -49,6 +52,8 @@ enum State {
     Ended(Status),
     /// Prepared, to be started repeatedly.
     Persistent(Box<Persistent>),
+    /// The program's own.
+    Generalized(Box<Generalized>),
 }
 
 /// An operation that can be started repeatedly.
@@ -87,6 +92,13 @@ pub(crate) fn insert(comm: &communicator::Entry, raw: RawRequest, held: Held) ->
     insert_state(comm, State::Running(raw, held))
 }
 
+/// A handle of an operation that ended when it was started.
+pub(crate) fn ended(status: Status) -> Result<Request> {
+    let own = communicator::find(Comm::from_address(MPI_COMM_SELF));
+    let own = own.ok_or_else(|| communicator::no_such(Comm::from_address(MPI_COMM_SELF)))?;
+    Ok(insert_state(own, State::Ended(status)))
+}
+
 fn insert_state(comm: &communicator::Entry, state: State) -> Request {
     REQUESTS.with(|slab| {
         comm.operations.set(comm.operations.get() + 1);
@@ -115,6 +127,7 @@ fn look(request: Request) -> Result<(Found, Option<&'static communicator::Entry>
                 Run::Active(raw) => Found::Open(raw),
                 Run::Ended(status) => Found::Ended(status),
             },
+            State::Generalized(generalized) => Found::Open(generalized.raw),
         };
         Some((found, entry.comm))
     });
@@ -212,6 +225,9 @@ pub(crate) unsafe fn free(request: *mut Request) -> c_int {
         if handle == NULL {
             return Err(no_such(handle));
         }
+        if let Some(generalized) = generalized::find(handle) {
+            generalized.free()?;
+        }
         let entry = REQUESTS.remove(handle);
         if let (Some(Entry { comm: place, state }), Some(comm)) = (entry, comm) {
             let state = match found {
@@ -237,6 +253,9 @@ pub(crate) unsafe fn cancel(request: *const Request) -> c_int {
     // SAFETY: the caller's promise.
     let handle = unsafe { *request };
     errors::catch("MPI_Cancel", || {
+        if let Some(generalized) = generalized::find(handle) {
+            return generalized.cancel();
+        }
         let (found, comm) = look(handle)?;
         let (Found::Open(raw), Some(comm)) = (found, comm) else {
             return match found {
