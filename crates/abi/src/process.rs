@@ -27,6 +27,9 @@ const ENDED: u8 = 2;
 static INITIALIZED: AtomicBool = AtomicBool::new(false);
 static FINALIZED: AtomicBool = AtomicBool::new(false);
 
+/// Whether the process is ending its job. Exit handlers of the program may still call `MPI_Finalize`.
+static ABORTING: AtomicBool = AtomicBool::new(false);
+
 /// Sessions that the program has not finalized.
 static SESSIONS: AtomicU32 = AtomicU32::new(0);
 
@@ -156,6 +159,9 @@ fn leave() -> Result<()> {
 /// `MPI_Finalize`.
 pub(crate) fn finalize() -> c_int {
     const FUNCTION: &str = "MPI_Finalize";
+    if ABORTING.load(Ordering::Relaxed) {
+        return MPI_SUCCESS;
+    }
     if !INITIALIZED.load(Ordering::Relaxed) || FINALIZED.load(Ordering::Relaxed) {
         let why = "the process is not initialised, or has called MPI_Finalize before";
         return errors::raise(None, FUNCTION, Error::new(MPI_ERR_OTHER, why));
@@ -274,6 +280,7 @@ pub(crate) fn abort_for(code: c_int, why: &str) {
 
 /// Ends the job, this process included, with this code.
 fn end_job(code: c_int) -> ! {
+    ABORTING.store(true, Ordering::Relaxed);
     JOB.with(|job| {
         if let Some(job) = job {
             job.abort(code);

@@ -59,13 +59,15 @@ fn on(session: Session, function: &'static str, work: impl FnOnce(&Entry) -> Res
 pub(crate) unsafe fn init(hints: Info, handler: Errhandler, session: *mut Session) -> c_int {
     errors::catch("MPI_Session_init", || {
         let hints = info::pairs(hints)?;
+        let errors = Handler::new(Errhandler::from_address(MPI_ERRORS_ARE_FATAL));
+        errors.set(handler)?;
         let asked = hints.get("thread_level").unwrap_or(LEVELS[0].0);
         let asked = LEVELS.iter().find(|level| level.0 == asked);
         let required = asked.map_or(MPI_THREAD_SINGLE, |level| level.1);
         let provided = process::begin_session(required)?;
         let level = LEVELS.iter().find(|level| level.1 == provided);
         let entry = Entry {
-            errors: Handler::new(handler),
+            errors,
             buffers: Attached::new(),
             level: level.map_or(LEVELS[0].0, |level| level.0),
         };

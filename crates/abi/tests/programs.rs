@@ -49,7 +49,9 @@ fn compile(name: &str, library: &Path) -> PathBuf {
         .arg(sources.join("include"))
         .arg("-L")
         .arg(library)
-        .arg("-l:libmpi_abi.so.1")
+        .args(["-l:libmpi_abi.so.1", "-pthread"])
+        // GCC takes the standard's constant MPI_UNWEIGHTED for the address of an array without elements.
+        .arg("-Wno-stringop-overread")
         .arg(format!("-Wl,-rpath,{}", library.display()))
         .status();
     assert!(
@@ -119,6 +121,26 @@ fn collectives_have_their_results() {
 #[test]
 fn communicators_are_made_of_others() {
     succeeds("communicators");
+}
+
+#[test]
+fn sessions_share_one_job() {
+    succeeds("sessions");
+}
+
+#[test]
+fn threads_call_at_once_or_one_after_another() {
+    let program = compile("threads", &library());
+    for level in ["multiple", "serialized"] {
+        for ranks in [1, 2] {
+            let mut command = job(ranks, &program);
+            let ended = output({
+                command.arg(level);
+                command
+            });
+            assert!(ended.status.success(), "{level}, {ranks} ranks: {ended:?}");
+        }
+    }
 }
 
 #[test]
