@@ -119,6 +119,11 @@ fn collectives_have_their_results() {
 }
 
 #[test]
+fn datatypes_are_sent_and_reduced() {
+    succeeds("datatypes");
+}
+
+#[test]
 fn communicators_are_made_of_others() {
     succeeds("communicators");
 }

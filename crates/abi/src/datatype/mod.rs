@@ -17,6 +17,8 @@ mod object;
 mod pack;
 mod predefined;
 mod sized;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use arrays::{darray, subarray};
 pub(crate) use attributes::{create_keyval, delete_attr, free_keyval, get_attr, set_attr};
