@@ -38,7 +38,7 @@ impl Attached {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn attach(&self, memory: *mut c_void, size: impl Counting) -> Result<()> {
+    pub(crate) fn attach(&self, memory: *mut c_void, size: impl Counting) -> Result<()> {
         let size = size.checked()?;
         self.with(|place| match place {
             Some(_) => Err(Error::new(
@@ -54,7 +54,11 @@ impl Attached {
 
     /// # Safety
     /// The address, which is a pointer, and the size may be written to.
-    unsafe fn detach<N: Counting>(&self, address: *mut c_void, size: *mut N) -> Result<()> {
+    pub(crate) unsafe fn detach<N: Counting>(
+        &self,
+        address: *mut c_void,
+        size: *mut N,
+    ) -> Result<()> {
         let attached = self.with(Option::take);
         let (memory, bytes) = attached.map_or((ptr::null_mut(), 0), |one| (one.0, one.1));
         // SAFETY: the caller's promise.

@@ -2,7 +2,7 @@
 
 // Longer than 500 lines: a line for each function.
 use crate::types::*;
-use crate::{addresses, buffered, clock, collective, communicator, datatype, environment, errors, group, handles, info, memory, message, missing, operation, point_to_point, process, request, status, topology};
+use crate::{addresses, buffered, clock, collective, communicator, datatype, environment, errors, group, handles, info, memory, message, missing, operation, point_to_point, process, request, session, status, topology};
 
 functions! {
     MPI_Abi_get_fortran_booleans PMPI_Abi_get_fortran_booleans(logical_size: c_int, logical_true: *mut c_void, logical_false: *mut c_void, is_set: *mut c_int) -> c_int = environment::fortran_booleans;
@@ -261,7 +261,7 @@ functions! {
     MPI_Group_difference PMPI_Group_difference(group1: Group, group2: Group, newgroup: *mut Group) -> c_int = group::difference;
     MPI_Group_excl PMPI_Group_excl(group: Group, n: c_int, ranks: *const c_int, newgroup: *mut Group) -> c_int = group::excl;
     MPI_Group_free PMPI_Group_free(group: *mut Group) -> c_int = group::free;
-    MPI_Group_from_session_pset PMPI_Group_from_session_pset(session: Session, pset_name: *const c_char, newgroup: *mut Group) -> c_int;
+    MPI_Group_from_session_pset PMPI_Group_from_session_pset(session: Session, pset_name: *const c_char, newgroup: *mut Group) -> c_int = session::pset_group;
     MPI_Group_fromint PMPI_Group_fromint(group: c_int) -> Group = group::from_int;
     MPI_Group_incl PMPI_Group_incl(group: Group, n: c_int, ranks: *const c_int, newgroup: *mut Group) -> c_int = group::incl;
     MPI_Group_intersection PMPI_Group_intersection(group1: Group, group2: Group, newgroup: *mut Group) -> c_int = group::intersection;
@@ -472,23 +472,23 @@ functions! {
     MPI_Sendrecv_c PMPI_Sendrecv_c(sendbuf: *const c_void, sendcount: Count, sendtype: Datatype, dest: c_int, sendtag: c_int, recvbuf: *mut c_void, recvcount: Count, recvtype: Datatype, source: c_int, recvtag: c_int, comm: Comm, status: *mut Status) -> c_int = point_to_point::sendrecv;
     MPI_Sendrecv_replace PMPI_Sendrecv_replace(buf: *mut c_void, count: c_int, datatype: Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Comm, status: *mut Status) -> c_int = point_to_point::sendrecv_replace;
     MPI_Sendrecv_replace_c PMPI_Sendrecv_replace_c(buf: *mut c_void, count: Count, datatype: Datatype, dest: c_int, sendtag: c_int, source: c_int, recvtag: c_int, comm: Comm, status: *mut Status) -> c_int = point_to_point::sendrecv_replace;
-    MPI_Session_attach_buffer PMPI_Session_attach_buffer(session: Session, buffer: *mut c_void, size: c_int) -> c_int;
-    MPI_Session_attach_buffer_c PMPI_Session_attach_buffer_c(session: Session, buffer: *mut c_void, size: Count) -> c_int;
-    MPI_Session_call_errhandler PMPI_Session_call_errhandler(session: Session, errorcode: c_int) -> c_int;
+    MPI_Session_attach_buffer PMPI_Session_attach_buffer(session: Session, buffer: *mut c_void, size: c_int) -> c_int = session::attach_buffer;
+    MPI_Session_attach_buffer_c PMPI_Session_attach_buffer_c(session: Session, buffer: *mut c_void, size: Count) -> c_int = session::attach_buffer;
+    MPI_Session_call_errhandler PMPI_Session_call_errhandler(session: Session, errorcode: c_int) -> c_int = session::call_errhandler;
     MPI_Session_create_errhandler PMPI_Session_create_errhandler(session_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = errors::create;
-    MPI_Session_detach_buffer PMPI_Session_detach_buffer(session: Session, buffer_addr: *mut c_void, size: *mut c_int) -> c_int;
-    MPI_Session_detach_buffer_c PMPI_Session_detach_buffer_c(session: Session, buffer_addr: *mut c_void, size: *mut Count) -> c_int;
-    MPI_Session_finalize PMPI_Session_finalize(session: *mut Session) -> c_int;
-    MPI_Session_flush_buffer PMPI_Session_flush_buffer(session: Session) -> c_int;
-    MPI_Session_fromint PMPI_Session_fromint(session: c_int) -> Session = handles::from_int;
-    MPI_Session_get_errhandler PMPI_Session_get_errhandler(session: Session, errhandler: *mut Errhandler) -> c_int;
-    MPI_Session_get_info PMPI_Session_get_info(session: Session, info_used: *mut Info) -> c_int;
-    MPI_Session_get_nth_pset PMPI_Session_get_nth_pset(session: Session, info: Info, n: c_int, pset_len: *mut c_int, pset_name: *mut c_char) -> c_int;
-    MPI_Session_get_num_psets PMPI_Session_get_num_psets(session: Session, info: Info, npset_names: *mut c_int) -> c_int;
-    MPI_Session_get_pset_info PMPI_Session_get_pset_info(session: Session, pset_name: *const c_char, info: *mut Info) -> c_int;
-    MPI_Session_iflush_buffer PMPI_Session_iflush_buffer(session: Session, request: *mut Request) -> c_int;
-    MPI_Session_init PMPI_Session_init(info: Info, errhandler: Errhandler, session: *mut Session) -> c_int;
-    MPI_Session_set_errhandler PMPI_Session_set_errhandler(session: Session, errhandler: Errhandler) -> c_int;
+    MPI_Session_detach_buffer PMPI_Session_detach_buffer(session: Session, buffer_addr: *mut c_void, size: *mut c_int) -> c_int = session::detach_buffer;
+    MPI_Session_detach_buffer_c PMPI_Session_detach_buffer_c(session: Session, buffer_addr: *mut c_void, size: *mut Count) -> c_int = session::detach_buffer;
+    MPI_Session_finalize PMPI_Session_finalize(session: *mut Session) -> c_int = session::finalize;
+    MPI_Session_flush_buffer PMPI_Session_flush_buffer(session: Session) -> c_int = session::flush_buffer;
+    MPI_Session_fromint PMPI_Session_fromint(session: c_int) -> Session = session::from_int;
+    MPI_Session_get_errhandler PMPI_Session_get_errhandler(session: Session, errhandler: *mut Errhandler) -> c_int = session::get_errhandler;
+    MPI_Session_get_info PMPI_Session_get_info(session: Session, info_used: *mut Info) -> c_int = session::get_info;
+    MPI_Session_get_nth_pset PMPI_Session_get_nth_pset(session: Session, info: Info, n: c_int, pset_len: *mut c_int, pset_name: *mut c_char) -> c_int = session::get_nth_pset;
+    MPI_Session_get_num_psets PMPI_Session_get_num_psets(session: Session, info: Info, npset_names: *mut c_int) -> c_int = session::get_num_psets;
+    MPI_Session_get_pset_info PMPI_Session_get_pset_info(session: Session, pset_name: *const c_char, info: *mut Info) -> c_int = session::get_pset_info;
+    MPI_Session_iflush_buffer PMPI_Session_iflush_buffer(session: Session, request: *mut Request) -> c_int = session::iflush_buffer;
+    MPI_Session_init PMPI_Session_init(info: Info, errhandler: Errhandler, session: *mut Session) -> c_int = session::init;
+    MPI_Session_set_errhandler PMPI_Session_set_errhandler(session: Session, errhandler: Errhandler) -> c_int = session::set_errhandler;
     MPI_Session_toint PMPI_Session_toint(session: Session) -> c_int = handles::to_int;
     MPI_Ssend PMPI_Ssend(buf: *const c_void, count: c_int, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) -> c_int = point_to_point::ssend;
     MPI_Ssend_c PMPI_Ssend_c(buf: *const c_void, count: Count, datatype: Datatype, dest: c_int, tag: c_int, comm: Comm) -> c_int = point_to_point::ssend;

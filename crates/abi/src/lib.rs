@@ -27,6 +27,7 @@ mod operation;
 mod point_to_point;
 mod process;
 mod request;
+mod session;
 mod shared;
 mod status;
 mod strings;

@@ -91,6 +91,31 @@ impl<A: Threading> InterCommunicator<A> {
         Self::new(self.both.duplicate()?, self.remote.clone())
     }
 
+    /// The intercommunicator of a part of each group (`MPI_Comm_split`, `MPI_Comm_create`). `local` is this rank's part of
+    /// its group, `None` if it is in none, and parts of both groups with the same colour belong together. `None` too where the
+    /// other group has no such part. Collective over both groups.
+    ///
+    /// # Errors
+    /// When a rank is lost meanwhile.
+    pub fn part(&self, local: Option<&Communicator<A>>, colour: u32) -> Result<Option<Self>> {
+        // The ranks of the first group stay before those of the second one, each in the order of its part.
+        let before = match self.remote.start {
+            0 => self.both.group().size() as i32,
+            _ => 0,
+        };
+        let key = local.map_or(0, |local| before + local.group().rank() as i32);
+        let part = self.both.split(local.map(|_| colour), key)?;
+        let (Some(local), Some(part)) = (local, part) else {
+            return Ok(None);
+        };
+        let (own, all) = (local.group().size() as usize, part.group().size() as usize);
+        let remote = if before == 0 { own..all } else { 0..all - own };
+        match remote.is_empty() {
+            true => Ok(None),
+            false => Self::new(part, remote).map(Some),
+        }
+    }
+
     /// One communicator of both groups, the one that gives `high` after the other (`MPI_Intercomm_merge`).
     ///
     /// # Errors

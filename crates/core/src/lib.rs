@@ -60,6 +60,7 @@ pub use boot::{AgreedSettings, NetworkPreference, StartOptions, open_transports}
 pub use collective::{InterGroups, PreparedCollective, serves_in_node, serves_on_nodes};
 pub use collective_state::{Area, BlockRanges, Buffers, Neighbors, Stages, WidenedBuffers};
 pub use communicator::{Communicator, PreparedMessage};
+pub use create::StartedDuplicate;
 pub use data::Data;
 pub use endpoint::Endpoint;
 pub use envelope::{Destination, PROC_NULL, Source, Status, Tag};

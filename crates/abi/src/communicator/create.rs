@@ -11,7 +11,7 @@ use crate::constants::{
 use crate::errors::{Error, Result, on};
 use crate::group;
 use crate::handles::Handle;
-use crate::info;
+use crate::info::{self, Pairs};
 use crate::request::{self, SENT};
 use crate::types::{Comm, Group, Info, Request, c_char, c_int};
 
@@ -37,6 +37,33 @@ fn within_group(entry: &Entry) -> Result<&Communicator<ProcessEndpoint>> {
             "the call is not implemented for intercommunicators",
         )),
     }
+}
+
+/// Makes a communicator of this rank's part of the group, which `part` gives, and of the part of the other group that has
+/// the same colour.
+///
+/// # Safety
+/// The handle may be written to.
+unsafe fn give_part(
+    entry: &Entry,
+    color: u32,
+    part: impl FnOnce(
+        &Communicator<ProcessEndpoint>,
+    ) -> oxmpi_core::Result<Option<Communicator<ProcessEndpoint>>>,
+    new: *mut Comm,
+) -> Result<()> {
+    let made = part(entry.local())?;
+    let comm = match &entry.inter {
+        None => made.map(|made| Entry::new(made, entry.handler())),
+        Some(Inter { groups, .. }) => {
+            let groups = groups.part(made.as_ref(), color)?;
+            let both = made.zip(groups);
+            both.map(|(local, groups)| Entry::between(local, groups, entry.handler()))
+        }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { new.write(comm.map_or(Comm::from_address(MPI_COMM_NULL), insert)) };
+    Ok(())
 }
 
 /// A duplicate, with the attributes whose functions say so.
@@ -86,15 +113,53 @@ pub(crate) unsafe fn dup_with_info(comm: Comm, hints: Info, new: *mut Comm) -> c
     })
 }
 
-/// `MPI_Comm_idup`. It waits for the other ranks, as the contexts of the new communicator are agreed on at once.
+/// Starts a duplicate with these hints, by default those of the communicator. That of an intercommunicator is made at once.
 ///
 /// # Safety
-/// As [`dup`]; the request may be written to.
-pub(crate) unsafe fn idup(comm: Comm, new: *mut Comm, request: *mut Request) -> c_int {
+/// The request may be written to, and the new handle until it has completed.
+unsafe fn start_duplicate(
+    entry: &Entry,
+    hints: Option<Pairs>,
+    new: *mut Comm,
+    request: *mut Request,
+) -> Result<()> {
+    let hints = hints.unwrap_or_else(|| entry.info());
+    if entry.inter.is_some() {
+        let copy = duplicate(entry)?;
+        if let Some(copy) = find(copy) {
+            copy.set_info(hints);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { new.write(copy) };
+        // SAFETY: as above.
+        unsafe { request.write(SENT) };
+        return Ok(());
+    }
+    let attributes = entry.attributes.copies(entry.handle())?;
+    let (handler, topology) = (entry.handler(), entry.topology.clone());
+    let finish = move |made| {
+        let mut copy = Entry::new(made, handler);
+        (copy.attributes, copy.topology) = (attributes, topology);
+        copy.set_info(hints);
+        // SAFETY: the caller's promise.
+        unsafe { new.write(insert(copy)) };
+    };
+    let started = entry.messages.start_duplicate()?;
+    let started = request::insert_duplicate(entry, started, Box::new(finish));
     // SAFETY: the caller's promise.
-    unsafe { request.write(SENT) };
-    // SAFETY: as above.
-    unsafe { dup(comm, new) }
+    unsafe { request.write(started) };
+    Ok(())
+}
+
+/// `MPI_Comm_idup`.
+///
+/// # Safety
+/// The request may be written to, and the new handle until it has completed.
+pub(crate) unsafe fn idup(comm: Comm, new: *mut Comm, request: *mut Request) -> c_int {
+    on(comm, "MPI_Comm_idup", |entry| {
+        // SAFETY: the caller's promise.
+        unsafe { start_duplicate(entry, None, new, request) }
+    })
 }
 
 /// `MPI_Comm_idup_with_info`.
@@ -107,10 +172,11 @@ pub(crate) unsafe fn idup_with_info(
     new: *mut Comm,
     request: *mut Request,
 ) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { request.write(SENT) };
-    // SAFETY: as above.
-    unsafe { dup_with_info(comm, hints, new) }
+    on(comm, "MPI_Comm_idup_with_info", |entry| {
+        let hints = info::pairs(hints)?;
+        // SAFETY: the caller's promise.
+        unsafe { start_duplicate(entry, Some(hints), new, request) }
+    })
 }
 
 /// `MPI_Comm_create`.
@@ -119,10 +185,9 @@ pub(crate) unsafe fn idup_with_info(
 /// As [`dup`].
 pub(crate) unsafe fn create(comm: Comm, of: Group, new: *mut Comm) -> c_int {
     on(comm, "MPI_Comm_create", |entry| {
-        let made = within_group(entry)?.create(&group::get(of)?)?;
+        let of = group::get(of)?;
         // SAFETY: the caller's promise.
-        unsafe { give(entry, made, new) };
-        Ok(())
+        unsafe { give_part(entry, 0, |local| local.create(&of), new) }
     })
 }
 
@@ -153,10 +218,9 @@ pub(crate) unsafe fn split(comm: Comm, color: c_int, key: c_int, new: *mut Comm)
                 Error::new(MPI_ERR_ARG, why)
             })?),
         };
-        let part = within_group(entry)?.split(color, key)?;
+        let number = color.unwrap_or_default();
         // SAFETY: the caller's promise.
-        unsafe { give(entry, part, new) };
-        Ok(())
+        unsafe { give_part(entry, number, |local| local.split(color, key), new) }
     })
 }
 

@@ -9,7 +9,10 @@ use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use oxmpi_core::{PreparedCollective, PreparedMessage, ProcessEndpoint, RawRequest};
+use oxmpi_core::{
+    Communicator, PreparedCollective, PreparedMessage, ProcessEndpoint, RawRequest,
+    StartedDuplicate,
+};
 
 pub(crate) use complete::{test, testall, testany, testsome, wait, waitall, waitany, waitsome};
 pub(crate) use generalized::{grequest_complete, grequest_start};
@@ -47,13 +50,23 @@ struct Entry {
 
 enum State {
     /// In progress, or complete without the program knowing yet.
-    Running(RawRequest, Held),
+    Running { raw: RawRequest, _held: Held },
     /// Complete, as the program has cancelled it.
     Ended(Status),
     /// Prepared, to be started repeatedly.
     Persistent(Box<Persistent>),
+    /// A communicator that is being duplicated.
+    Duplicating(Box<Duplicating>),
     /// The program's own.
     Generalized(Box<Generalized>),
+}
+
+/// A duplicate of a communicator, and what is done when its request has completed.
+struct Duplicating {
+    raw: RawRequest,
+    started: StartedDuplicate,
+    /// Makes the communicator and gives the program its handle.
+    finish: Box<dyn FnOnce(Communicator<ProcessEndpoint>)>,
 }
 
 /// An operation that can be started repeatedly.
@@ -89,7 +102,7 @@ enum Found {
 
 /// A handle of an operation that has been started on a communicator.
 pub(crate) fn insert(comm: &communicator::Entry, raw: RawRequest, held: Held) -> Request {
-    insert_state(comm, State::Running(raw, held))
+    insert_state(comm, State::Running { raw, _held: held })
 }
 
 /// A handle of an operation that ended when it was started.
@@ -97,6 +110,20 @@ pub(crate) fn ended(status: Status) -> Result<Request> {
     let own = communicator::find(Comm::from_address(MPI_COMM_SELF));
     let own = own.ok_or_else(|| communicator::no_such(Comm::from_address(MPI_COMM_SELF)))?;
     Ok(insert_state(own, State::Ended(status)))
+}
+
+/// A handle of a duplicate that has been started on a communicator; `finish` gets it when the program sees it complete.
+pub(crate) fn insert_duplicate(
+    comm: &communicator::Entry,
+    (started, raw): (StartedDuplicate, RawRequest),
+    finish: Box<dyn FnOnce(Communicator<ProcessEndpoint>)>,
+) -> Request {
+    let duplicating = Duplicating {
+        raw,
+        started,
+        finish,
+    };
+    insert_state(comm, State::Duplicating(Box::new(duplicating)))
 }
 
 fn insert_state(comm: &communicator::Entry, state: State) -> Request {
@@ -120,13 +147,14 @@ fn look(request: Request) -> Result<(Found, Option<&'static communicator::Entry>
     let found = REQUESTS.with(|slab| {
         let entry = &slab[slab.find(slab_handle(request))?];
         let found = match &entry.state {
-            State::Running(raw, _) => Found::Open(*raw),
+            State::Running { raw, .. } => Found::Open(*raw),
             State::Ended(status) => Found::Ended(*status),
             State::Persistent(persistent) => match persistent.run {
                 Run::Inactive => Found::Inactive,
                 Run::Active(raw) => Found::Open(raw),
                 Run::Ended(status) => Found::Ended(status),
             },
+            State::Duplicating(duplicating) => Found::Open(duplicating.raw),
             State::Generalized(generalized) => Found::Open(generalized.raw),
         };
         Some((found, entry.comm))
@@ -168,11 +196,28 @@ fn completed(request: Request) -> Request {
     });
     match removed {
         Some(entry) => {
-            release(entry);
+            release(finished(entry));
             NULL
         }
         None => request,
     }
+}
+
+/// The entry of an operation that has completed, after what is to be done then.
+fn finished(entry: Entry) -> Entry {
+    let Entry { comm, state } = entry;
+    let state = match state {
+        State::Duplicating(duplicating) => {
+            let Duplicating {
+                started, finish, ..
+            } = *duplicating;
+            // SAFETY: a communicator outlives its operations: see `release`.
+            finish(started.finish(&unsafe { comm.as_ref() }.messages));
+            State::Ended(Status::EMPTY)
+        }
+        state => state,
+    };
+    Entry { comm, state }
 }
 
 /// Drops an entry, and its communicator where the program has freed that before.

@@ -138,6 +138,32 @@ static void between_groups(void)
         OK(MPI_Sendrecv(&rank, 1, MPI_INT, me, 1, &value, 1, MPI_INT, me, 1, inter, MPI_STATUS_IGNORE));
         CHECK(value == (rank ^ 1));
     }
+    /* A part of each group: all ranks in reverse order, then the first rank of each group. */
+    OK(MPI_Comm_split(inter, 1, -rank, &half));
+    OK(MPI_Comm_rank(half, &value));
+    CHECK(value == n - 1 - me);
+    OK(MPI_Allgather(&rank, 1, MPI_INT, in, 1, MPI_INT, half));
+    for (i = 0; i < others; i++)
+        CHECK(in[i] == 2 * (others - 1 - i) + 1 - odd);
+    OK(MPI_Comm_free(&half));
+    OK(MPI_Comm_group(inter, &group));
+    value = 0;
+    MPI_Group first;
+    OK(MPI_Group_incl(group, 1, &value, &first));
+    OK(MPI_Comm_create(inter, first, &half));
+    CHECK((half == MPI_COMM_NULL) == (me > 0));
+    if (half != MPI_COMM_NULL) {
+        OK(MPI_Comm_remote_size(half, &value));
+        CHECK(value == 1);
+        OK(MPI_Comm_free(&half));
+    }
+    OK(MPI_Group_free(&first));
+    OK(MPI_Group_free(&group));
+    OK(MPI_Comm_dup(inter, &half));
+    OK(MPI_Barrier(half));
+    OK(MPI_Comm_compare(inter, half, &value));
+    CHECK(value == MPI_CONGRUENT);
+    OK(MPI_Comm_free(&half));
     OK(MPI_Intercomm_merge(inter, odd, &merged));
     OK(MPI_Comm_size(merged, &value));
     CHECK(value == size);

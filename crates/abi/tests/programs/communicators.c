@@ -100,6 +100,30 @@ static void groups(void)
     CHECK(world == MPI_GROUP_NULL);
 }
 
+/* Duplicates complete in any order, and nobody waits for another rank before. */
+static void duplicates(void)
+{
+    MPI_Comm one, other;
+    MPI_Request requests[2];
+    int value, right = (rank + 1) % size, left = (rank + size - 1) % size;
+    /* The last rank starts its duplicates before rank 0 starts any. */
+    if (rank == 0 && size > 1)
+        OK(MPI_Recv(&value, 1, MPI_INT, left, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Comm_idup(MPI_COMM_WORLD, &one, &requests[0]));
+    OK(MPI_Comm_idup(MPI_COMM_WORLD, &other, &requests[1]));
+    if (right == 0 && size > 1)
+        OK(MPI_Send(&rank, 1, MPI_INT, 0, 6, MPI_COMM_WORLD));
+    OK(MPI_Wait(&requests[1], MPI_STATUS_IGNORE));
+    OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    OK(MPI_Sendrecv(&rank, 1, MPI_INT, right, 1, &value, 1, MPI_INT, left, 1, other, MPI_STATUS_IGNORE));
+    CHECK(value == left);
+    OK(MPI_Allreduce(&rank, &value, 1, MPI_INT, MPI_SUM, one));
+    CHECK(value == size * (size - 1) / 2);
+    OK(MPI_Barrier(one));
+    OK(MPI_Comm_free(&one));
+    OK(MPI_Comm_free(&other));
+}
+
 static void topologies(void)
 {
     MPI_Comm grid, row, graph;
@@ -176,6 +200,7 @@ int main(void)
     infos();
     attributes();
     groups();
+    duplicates();
     topologies();
     OK(MPI_Comm_get_name(MPI_COMM_WORLD, name, &length));
     CHECK(!strcmp(name, "MPI_COMM_WORLD") && length == 14);
