@@ -123,14 +123,17 @@ pub(crate) fn catch(function: &'static str, work: impl FnOnce() -> Result<()>) -
     }
 }
 
-/// Raises an error on the error handler of a communicator; of `MPI_COMM_SELF`, where the call concerns none.
+/// Raises an error on the error handler of a communicator; of `MPI_COMM_SELF`, where the call concerns none. A program of
+/// MPI 3.1 or before sets that of `MPI_COMM_WORLD` for such errors, so it counts where that of `MPI_COMM_SELF` is the
+/// initial one.
 #[cold]
 #[inline(never)]
 pub(crate) fn raise(on: Option<&Entry>, function: &'static str, error: Error) -> c_int {
-    let own = || communicator::find(Comm::from_address(MPI_COMM_SELF));
-    let object = on
-        .or_else(own)
-        .map(|entry| (entry.handle(), entry.handler()));
+    let predefined = |address| communicator::find(Comm::from_address(address));
+    let is_set = |entry: &&Entry| entry.handler().address() != MPI_ERRORS_ARE_FATAL;
+    let own = || predefined(MPI_COMM_SELF).filter(is_set);
+    let object = (on.or_else(own)).or_else(|| predefined(MPI_COMM_WORLD));
+    let object = object.map(|entry| (entry.handle(), entry.handler()));
     raise_on(object, function, &error)
 }
 
