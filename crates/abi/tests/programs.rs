@@ -177,25 +177,25 @@ fn a_fatal_error_names_rank_function_and_argument() {
 #[test]
 fn the_library_ends_from_exit_handlers_and_destructors() {
     let program = compile("ends", &library());
-    for way in ["handler", "destructor"] {
+    for from in ["handler", "destructor"] {
         for ranks in [1, 2] {
             let mut command = job(ranks, &program);
             let ended = output({
-                command.arg(way);
+                command.arg(from);
                 command
             });
             let said = String::from_utf8_lossy(&ended.stdout).into_owned();
-            assert!(ended.status.success(), "{way}, {ranks} ranks: {ended:?}");
+            assert!(ended.status.success(), "{from}, {ranks} ranks: {ended:?}");
             assert_eq!(
                 said.matches("finalized").count(),
                 ranks as usize,
-                "{way}: {said}"
+                "{from}: {said}"
             );
             // The attributes of MPI_COMM_SELF are deleted, the last that was set first.
             let (first, second) = (said.find("deleted first"), said.find("deleted second"));
             assert!(
                 ranks > 1 || second < first && second.is_some(),
-                "{way}: {said}"
+                "{from}: {said}"
             );
         }
     }
