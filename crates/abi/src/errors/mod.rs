@@ -18,7 +18,8 @@ pub(crate) use handlers::{
 
 use crate::communicator::{self, Entry};
 use crate::constants::{
-    MPI_COMM_SELF, MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_RANK, MPI_ERR_TAG, MPI_SUCCESS,
+    MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_RANK, MPI_ERR_TAG,
+    MPI_ERRORS_ARE_FATAL, MPI_SUCCESS,
 };
 use crate::handles::Handle;
 use crate::types::{Comm, Errhandler, c_int};
