@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use crate::constants::{
     MPI_COMM_DUP_FN, MPI_COMM_NULL_COPY_FN, MPI_ERR_KEYVAL, MPI_KEYVAL_INVALID, MPI_SUCCESS,
 };
-use crate::errors::{Error, Result};
+use crate::error::{Error, Result};
 use crate::shared::Shared;
 use crate::types::{Callback, c_int, c_void};
 

@@ -3,71 +3,19 @@
 //! The endpoint copies a message that it cannot send at once to memory of its own, so the attached memory stays unused. It is
 //! remembered, as a program gets it back, and a send without any is an error.
 
-use std::ptr;
-use std::sync::{Mutex, PoisonError};
-
-use crate::communicator::Entry;
+use crate::attached::{Attached, Attachment};
+use crate::comm::Entry;
 use crate::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_SELF, MPI_ERR_BUFFER};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
+use crate::envelope::destination;
 use crate::errors::{Error, Result, on};
 use crate::handles::Handle;
-use crate::point_to_point::destination;
 use crate::request::SENT;
 use crate::types::{Comm, Datatype, Request, c_int, c_void};
 
-/// Attached memory: its address and its size.
-#[derive(Clone, Copy)]
-struct Attachment(*mut c_void, u64);
-
-/// The memory that is attached to a communicator or to the process.
-pub(crate) struct Attached(Mutex<Option<Attachment>>);
-
-// SAFETY: the address is only kept.
-unsafe impl Sync for Attached {}
-
 /// The memory of all communicators that have none of their own.
 static PROCESS: Attached = Attached::new();
-
-impl Attached {
-    pub(crate) const fn new() -> Self {
-        Self(Mutex::new(None))
-    }
-
-    fn with<R>(&self, work: impl FnOnce(&mut Option<Attachment>) -> R) -> R {
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub(crate) fn attach(&self, memory: *mut c_void, size: impl Counting) -> Result<()> {
-        let size = size.checked()?;
-        self.with(|place| match place {
-            Some(_) => Err(Error::new(
-                MPI_ERR_BUFFER,
-                "a buffer is attached already; detach it first",
-            )),
-            None => {
-                *place = Some(Attachment(memory, size));
-                Ok(())
-            }
-        })
-    }
-
-    /// # Safety
-    /// The address, which is a pointer, and the size may be written to.
-    pub(crate) unsafe fn detach<N: Counting>(
-        &self,
-        address: *mut c_void,
-        size: *mut N,
-    ) -> Result<()> {
-        let attached = self.with(Option::take);
-        let (memory, bytes) = attached.map_or((ptr::null_mut(), 0), |one| (one.0, one.1));
-        // SAFETY: the caller's promise.
-        unsafe { address.cast::<*mut c_void>().write(memory) };
-        // SAFETY: as above.
-        unsafe { size.write(N::of(bytes).unwrap_or(N::UNDEFINED)) };
-        Ok(())
-    }
-}
 
 /// Checks that there is memory for a message of this length.
 fn check(entry: &Entry, bytes: u64) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::errors::{Error, Result};
+use crate::error::{Error, Result};
 use crate::types::{Aint, Count, c_int};
 
 /// A type of counts.

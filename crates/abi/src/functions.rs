@@ -2,7 +2,7 @@
 
 // Longer than 500 lines: a line for each function.
 use crate::types::*;
-use crate::{addresses, buffered, clock, collective, communicator, datatype, environment, errors, group, handles, info, memory, message, missing, operation, point_to_point, process, request, session, status, topology};
+use crate::{addresses, buffered, clock, collective, comm, communicator, datatype, environment, errors, group, handler, handles, info, memory, message, missing, operation, point_to_point, process, request, session, status, topology};
 
 functions! {
     MPI_Abi_get_fortran_booleans PMPI_Abi_get_fortran_booleans(logical_size: c_int, logical_true: *mut c_void, logical_false: *mut c_void, is_set: *mut c_int) -> c_int = environment::fortran_booleans;
@@ -93,7 +93,7 @@ functions! {
     MPI_Comm_flush_buffer PMPI_Comm_flush_buffer(comm: Comm) -> c_int = buffered::comm_flush;
     MPI_Comm_free PMPI_Comm_free(comm: *mut Comm) -> c_int = communicator::free;
     MPI_Comm_free_keyval PMPI_Comm_free_keyval(comm_keyval: *mut c_int) -> c_int = communicator::free_keyval;
-    MPI_Comm_fromint PMPI_Comm_fromint(comm: c_int) -> Comm = communicator::from_int;
+    MPI_Comm_fromint PMPI_Comm_fromint(comm: c_int) -> Comm = comm::from_int;
     MPI_Comm_get_attr PMPI_Comm_get_attr(comm: Comm, comm_keyval: c_int, attribute_val: *mut c_void, flag: *mut c_int) -> c_int = communicator::get_attr;
     MPI_Comm_get_errhandler PMPI_Comm_get_errhandler(comm: Comm, errhandler: *mut Errhandler) -> c_int = errors::comm_get;
     MPI_Comm_get_info PMPI_Comm_get_info(comm: Comm, info_used: *mut Info) -> c_int = communicator::get_info;
@@ -125,7 +125,7 @@ functions! {
     MPI_Dist_graph_neighbors PMPI_Dist_graph_neighbors(comm: Comm, maxindegree: c_int, sources: *mut c_int, sourceweights: *mut c_int, maxoutdegree: c_int, destinations: *mut c_int, destweights: *mut c_int) -> c_int = topology::dist_graph_neighbors;
     MPI_Dist_graph_neighbors_count PMPI_Dist_graph_neighbors_count(comm: Comm, indegree: *mut c_int, outdegree: *mut c_int, weighted: *mut c_int) -> c_int = topology::dist_graph_neighbors_count;
     MPI_Errhandler_free PMPI_Errhandler_free(errhandler: *mut Errhandler) -> c_int = errors::free;
-    MPI_Errhandler_fromint PMPI_Errhandler_fromint(errhandler: c_int) -> Errhandler = errors::errhandler_from_int;
+    MPI_Errhandler_fromint PMPI_Errhandler_fromint(errhandler: c_int) -> Errhandler = handler::from_int;
     MPI_Errhandler_toint PMPI_Errhandler_toint(errhandler: Errhandler) -> c_int = handles::to_int;
     MPI_Error_class PMPI_Error_class(errorcode: c_int, errorclass: *mut c_int) -> c_int = errors::error_class;
     MPI_Error_string PMPI_Error_string(errorcode: c_int, string: *mut c_char, resultlen: *mut c_int) -> c_int = errors::error_string;

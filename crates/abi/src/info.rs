@@ -8,29 +8,12 @@ use crate::constants::{
 };
 use crate::errors::{Error, Result, catch};
 use crate::handles::{Handle, Table};
+pub(crate) use crate::pairs::Pairs;
 use crate::strings;
 use crate::types::{Info, c_char, c_int};
 
 /// The info objects that the program has made.
 static INFOS: Table<Info, Box<Mutex<Pairs>>> = Table::always_locked();
-
-/// The keys and values of an info object, in the order in which the keys were set.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Pairs(Vec<(String, String)>);
-
-impl Pairs {
-    pub(crate) fn get(&self, key: &str) -> Option<&str> {
-        let pair = self.0.iter().find(|pair| pair.0 == key)?;
-        Some(&pair.1)
-    }
-
-    pub(crate) fn set(&mut self, key: String, value: String) {
-        match self.0.iter_mut().find(|pair| pair.0 == key) {
-            Some(pair) => pair.1 = value,
-            None => self.0.push((key, value)),
-        }
-    }
-}
 
 /// What the process knows of its start (`MPI_INFO_ENV`).
 fn environment() -> Pairs {

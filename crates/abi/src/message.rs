@@ -4,13 +4,13 @@ use std::cell::Cell;
 
 use oxmpi_core::Claimed;
 
-use crate::communicator::Entry;
+use crate::comm::Entry;
 use crate::constants::{MPI_ERR_REQUEST, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
+use crate::envelope::{source, tag_of};
 use crate::errors::{self, Error, Result, on};
 use crate::handles::{Handle, Table};
-use crate::point_to_point::{source, tag_of};
 use crate::request;
 use crate::types::{Comm, Datatype, Message, Request, Status, c_int, c_void};
 

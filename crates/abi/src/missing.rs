@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::constants::MPI_ERR_UNSUPPORTED_OPERATION;
 use crate::errors::{self, Error};
-use crate::process;
+use crate::job;
 use crate::types::c_int;
 
 /// The name of a missing function, which it says once.
@@ -30,7 +30,7 @@ impl Named {
             );
         }
         let code = MPI_ERR_UNSUPPORTED_OPERATION;
-        match process::is_running() {
+        match job::is_running() {
             true => errors::raise(None, self.name, Error::new(code, "it is not implemented")),
             false => code,
         }

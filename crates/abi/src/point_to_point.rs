@@ -1,41 +1,15 @@
 //! Sends and receives, blocking and nonblocking (MPI 5.0, chapter 3).
 
-use oxmpi_core::{Mode, PROC_NULL, Source, Tag};
+use oxmpi_core::Mode;
 
-use crate::communicator;
-use crate::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_SUCCESS};
+use crate::comm;
+use crate::constants::MPI_SUCCESS;
 use crate::counts::Counting;
 use crate::datatype::{self, Buffer};
+use crate::envelope::{destination, source, tag_of};
 use crate::errors::{self, on};
 use crate::request;
 use crate::types::{Comm, Datatype, Request, Status, c_int, c_void};
-
-/// The rank to which a message goes. A wrong one stays wrong: it is above every rank.
-#[inline(always)]
-pub(crate) const fn destination(rank: c_int) -> usize {
-    match rank {
-        MPI_PROC_NULL => PROC_NULL,
-        rank => rank as u32 as usize,
-    }
-}
-
-/// The source of a receive or probe.
-#[inline(always)]
-pub(crate) const fn source(rank: c_int) -> Source {
-    match rank {
-        MPI_ANY_SOURCE => Source::Any,
-        rank => Source::Rank(destination(rank)),
-    }
-}
-
-/// The tag of a receive or probe. A wrong one stays wrong: it is above the largest tag.
-#[inline(always)]
-pub(crate) const fn tag_of(tag: c_int) -> Tag {
-    match tag {
-        MPI_ANY_TAG => Tag::Any,
-        tag => Tag::Is(tag as u32),
-    }
-}
 
 /// `MPI_Send`.
 ///
@@ -50,7 +24,7 @@ pub(crate) unsafe fn send<N: Counting>(
     comm: Comm,
 ) -> c_int {
     // A wrong rank or tag, and MPI_PROC_NULL, are no rank or tag of a short message: the call below tells them apart.
-    if let Some(entry) = communicator::find(comm)
+    if let Some(entry) = comm::find(comm)
         // SAFETY: the caller's promise.
         && let Some(bytes) = unsafe { datatype::plain(buffer, count, datatype) }
         && (entry.messages).send_short(&bytes, to as u32 as usize, tag as u32)
@@ -161,7 +135,7 @@ pub(crate) unsafe fn recv<N: Counting>(
     comm: Comm,
     status: *mut Status,
 ) -> c_int {
-    if let Some(entry) = communicator::find(comm)
+    if let Some(entry) = comm::find(comm)
         // SAFETY: the caller's promise.
         && let Some(bytes) = unsafe { datatype::plain(buffer, count, datatype) }
     {
@@ -215,7 +189,7 @@ pub(crate) unsafe fn isend<N: Counting>(
     comm: Comm,
     request: *mut Request,
 ) -> c_int {
-    if let Some(entry) = communicator::find(comm)
+    if let Some(entry) = comm::find(comm)
         // SAFETY: the caller's promise.
         && let Some(bytes) = unsafe { datatype::plain(buffer, count, datatype) }
         && (entry.messages).send_short(&bytes, to as u32 as usize, tag as u32)

@@ -1,57 +1,32 @@
 //! The process in its job: starting, ending, aborting, and what is asked about that (MPI 5.0, chapter 11).
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, ThreadId};
 
 use oxmpi_core::{Communicator, Job, Multi, ProcessEndpoint, Serialized};
 
-use crate::communicator;
+use crate::comm;
 use crate::constants::{
     MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_OTHER, MPI_MAX_PROCESSOR_NAME, MPI_SUCCESS,
     MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE,
 };
 use crate::errors::{self, Error, Result, catch};
 use crate::handles::Handle;
-use crate::shared::{self, Shared};
+use crate::job::{ABORTING, BEFORE, ENDED, JOB, PHASE, RUNNING, end_job, is_running, phase};
+use crate::shared;
 use crate::strings;
 use crate::types::{Comm, c_char, c_int};
-
-/// Where the process stands; never goes back.
-static PHASE: AtomicU8 = AtomicU8::new(BEFORE);
-const BEFORE: u8 = 0;
-const RUNNING: u8 = 1;
-const ENDED: u8 = 2;
 
 /// Whether the program has called `MPI_Init` or `MPI_Init_thread`, and `MPI_Finalize`.
 static INITIALIZED: AtomicBool = AtomicBool::new(false);
 static FINALIZED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the process is ending its job. Exit handlers of the program may still call `MPI_Finalize`.
-static ABORTING: AtomicBool = AtomicBool::new(false);
-
 /// Sessions that the program has not finalized.
 static SESSIONS: AtomicU32 = AtomicU32::new(0);
 
-/// The membership of the process in its job, from its start until its end.
-static JOB: Shared<Option<Job>> = Shared::always_locked(None);
-
 /// The thread that has initialised the library, and the thread level that it got.
 static MAIN: OnceLock<(ThreadId, c_int)> = OnceLock::new();
-
-fn phase() -> u8 {
-    PHASE.load(Ordering::Acquire)
-}
-
-/// Whether calls that communicate are allowed.
-pub(crate) fn is_running() -> bool {
-    phase() == RUNNING
-}
-
-/// The rank in `MPI_COMM_WORLD`, once there is one.
-pub(crate) fn world_rank() -> Option<u32> {
-    JOB.with(|job| job.as_ref().map(Job::rank))
-}
 
 /// `MPI_Init`.
 pub(crate) fn init(_arguments: *mut c_int, _values: *mut *mut *mut c_char) -> c_int {
@@ -119,7 +94,7 @@ fn join(required: c_int) -> Result<c_int> {
             (job, world.with_access(ProcessEndpoint::Serialized))
         }
     };
-    communicator::start(world)?;
+    comm::start(world)?;
     JOB.with(|place| *place = Some(job));
     MAIN.get_or_init(|| (thread::current().id(), level));
     PHASE.store(RUNNING, Ordering::Release);
@@ -144,7 +119,7 @@ pub(crate) fn end_session() -> Result<()> {
 
 /// Leaves the job.
 fn leave() -> Result<()> {
-    let world = communicator::find(Comm::from_address(MPI_COMM_WORLD));
+    let world = comm::find(Comm::from_address(MPI_COMM_WORLD));
     // Not in the lock: other threads may ask for the rank meanwhile.
     let (Some(world), Some(mut job)) = (world, JOB.with(Option::take)) else {
         return Ok(());
@@ -152,7 +127,7 @@ fn leave() -> Result<()> {
     let left = job.leave(&world.messages);
     JOB.with(|place| *place = Some(job));
     PHASE.store(ENDED, Ordering::Release);
-    communicator::end();
+    comm::end();
     Ok(left?)
 }
 
@@ -168,7 +143,7 @@ pub(crate) fn finalize() -> c_int {
     }
     // The attributes of MPI_COMM_SELF go first, while all calls still work (MPI 5.0, section 11.2.4).
     for address in [MPI_COMM_SELF, MPI_COMM_WORLD] {
-        if let Some(entry) = communicator::find(Comm::from_address(address))
+        if let Some(entry) = comm::find(Comm::from_address(address))
             && let Err(error) = entry.attributes.delete_all(entry.handle())
         {
             return errors::raise(Some(entry), FUNCTION, error);
@@ -270,22 +245,4 @@ pub(crate) unsafe fn processor_name(name: *mut c_char, len: *mut c_int) -> c_int
 /// `MPI_Abort`. The whole job ends, whatever the communicator is.
 pub(crate) fn abort(_comm: Comm, code: c_int) -> c_int {
     end_job(code)
-}
-
-/// Says why, and ends the job.
-pub(crate) fn abort_for(code: c_int, why: &str) {
-    eprintln!("oxmpi: {why}; its error handler ends the job");
-    end_job(code);
-}
-
-/// Ends the job, this process included, with this code.
-fn end_job(code: c_int) -> ! {
-    ABORTING.store(true, Ordering::Relaxed);
-    JOB.with(|job| {
-        if let Some(job) = job {
-            job.abort(code);
-        }
-    });
-    // An exit code of 0 would look like success.
-    std::process::exit(if code & 0xff == 0 { 1 } else { code })
 }

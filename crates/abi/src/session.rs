@@ -2,12 +2,13 @@
 
 use oxmpi_core::ProcessGroup;
 
-use crate::buffered::Attached;
-use crate::communicator;
+use crate::attached::Attached;
+use crate::comm;
 use crate::constants::*;
 use crate::counts::Counting;
-use crate::errors::{self, Error, Handler, Result};
+use crate::errors::{self, Error, Result};
 use crate::group;
+use crate::handler::{self, Handler};
 use crate::handles::{Handle, Table};
 use crate::info::{self, Pairs};
 use crate::process;
@@ -173,7 +174,7 @@ unsafe fn set(name: *const c_char) -> Result<ProcessGroup> {
         }
     };
     let comm = Comm::from_address(address);
-    let entry = communicator::find(comm).ok_or_else(|| communicator::no_such(comm))?;
+    let entry = comm::find(comm).ok_or_else(|| comm::no_such(comm))?;
     Ok(entry.messages.process_group())
 }
 
@@ -225,7 +226,7 @@ pub(crate) fn set_errhandler(session: Session, handler: Errhandler) -> c_int {
 pub(crate) unsafe fn get_errhandler(session: Session, handler: *mut Errhandler) -> c_int {
     on(session, "MPI_Session_get_errhandler", |entry| {
         // SAFETY: the caller's promise.
-        unsafe { errors::give(entry.errors.get(), handler) };
+        unsafe { handler::give(entry.errors.get(), handler) };
         Ok(())
     })
 }
@@ -269,7 +270,7 @@ pub(crate) unsafe fn detach_buffer<N: Counting>(
 
 /// Waits until buffered messages have been sent.
 fn flush() -> Result<()> {
-    let own = communicator::find(Comm::from_address(MPI_COMM_SELF));
+    let own = comm::find(Comm::from_address(MPI_COMM_SELF));
     Ok(own.map_or(Ok(()), |entry| entry.messages.wait_for_detached())?)
 }
 

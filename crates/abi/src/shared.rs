@@ -1,8 +1,12 @@
 //! State of the library that calls share, and the lock that MPI_THREAD_MULTIPLE asks for.
 
+use std::any::Any;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What has to live as long as an operation: datatypes, arrays, functions.
+pub(crate) type Held = Option<Arc<dyn Any + Send + Sync>>;
 
 /// Whether calls may come from several threads at once.
 static CONCURRENT: AtomicBool = AtomicBool::new(false);

@@ -8,7 +8,7 @@ use super::{Description, Site, blocks, equal_blocks, is_in_place};
 use crate::counts::Counting;
 use crate::datatype::{self, Buffer};
 use crate::errors::Result;
-use crate::request::Held;
+use crate::shared::Held;
 use crate::types::{Datatype, c_void};
 
 /// # Safety

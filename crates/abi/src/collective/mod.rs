@@ -8,13 +8,14 @@ mod rooted;
 use oxmpi_coll::catalog::{Call, Collective, PROC_NULL};
 use oxmpi_core::{Area, Buffers, Operation, OwnedOperation};
 
-use crate::communicator::{Entry, Inter};
+use crate::comm::{Entry, Inter};
 use crate::constants::{MPI_ERR_ROOT, MPI_IN_PLACE, MPI_PROC_NULL, MPI_ROOT};
 use crate::counts::Counting;
 use crate::datatype::{self, Buffer};
 use crate::errors::{Error, Result, on};
 use crate::operation::Combine;
-use crate::request::{self, Held};
+use crate::request;
+use crate::shared::Held;
 use crate::types::{Comm, Datatype, Info, Op, Request, c_int, c_void};
 
 /// A call of a collective with its buffers, all arguments checked.

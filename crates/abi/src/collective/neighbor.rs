@@ -12,7 +12,7 @@ use crate::constants::MPI_ERR_TOPOLOGY;
 use crate::counts::Counting;
 use crate::datatype::Buffer;
 use crate::errors::{Error, Result};
-use crate::request::Held;
+use crate::shared::Held;
 use crate::types::{Datatype, c_void};
 
 /// The neighbours of a communicator.

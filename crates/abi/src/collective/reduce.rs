@@ -9,7 +9,7 @@ use crate::counts::Counting;
 use crate::datatype::Buffer;
 use crate::errors::{Error, Result};
 use crate::operation::{self, Reduction};
-use crate::request::Held;
+use crate::shared::Held;
 use crate::types::{Datatype, Op, c_int, c_void};
 
 /// A reduction by this operation. `of` gives the call from the bytes of one element.

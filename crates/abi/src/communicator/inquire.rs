@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use oxmpi_core::Comparison;
 
-use super::{Entry, Inter, between_groups, find, no_such};
 use crate::attribute::{self, Kind};
+use crate::comm::{Entry, Inter, between_groups, find, no_such};
 use crate::constants::{
     MPI_ANY_SOURCE, MPI_APPNUM, MPI_HOST, MPI_IDENT, MPI_IO, MPI_LASTUSEDCODE, MPI_MAX_OBJECT_NAME,
     MPI_PROC_NULL, MPI_TAG_UB, MPI_UNEQUAL, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,

@@ -8,7 +8,7 @@ use crate::constants::{MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE};
 use crate::counts::Counting;
 use crate::errors::{Error, Result};
 use crate::handles::Handle;
-use crate::request::Held;
+use crate::shared::Held;
 use crate::types::{Datatype, c_void};
 
 /// The elements of a call.

@@ -2,8 +2,9 @@
 
 use std::ffi::CStr;
 
-use super::{Error, Result, catch, classes};
+use super::catch;
 use crate::constants::{MPI_ERR_ARG, MPI_ERR_LASTCODE, MPI_MAX_ERROR_STRING};
+use crate::error::{self, Error, Result};
 use crate::shared::Shared;
 use crate::strings;
 use crate::types::{c_char, c_int};
@@ -34,7 +35,7 @@ pub(super) fn class(code: c_int) -> c_int {
 }
 
 fn is_known(code: c_int) -> bool {
-    classes::name(code).is_some()
+    error::class_name(code).is_some()
         || ADDED.with(|added| index(code).is_some_and(|at| matches!(added.get(at), Some(Some(_)))))
 }
 
@@ -76,7 +77,7 @@ pub(crate) unsafe fn error_string(code: c_int, text: *mut c_char, len: *mut c_in
     catch("MPI_Error_string", || {
         check(code)?;
         let added = ADDED.with(|added| Some(added.get(index(code)?)?.as_ref()?.text.clone()));
-        let words = added.unwrap_or_else(|| classes::text(code));
+        let words = added.unwrap_or_else(|| error::class_text(code));
         // SAFETY: the caller's promise.
         let written = unsafe { strings::write(&words, text, MPI_MAX_ERROR_STRING as usize) };
         // SAFETY: as above.

@@ -5,7 +5,7 @@ use std::slice;
 use oxmpi_core::RawRequest;
 
 use super::{Found, completed, generalized, look};
-use crate::communicator;
+use crate::comm;
 use crate::constants::{
     MPI_COMM_WORLD, MPI_ERR_IN_STATUS, MPI_ERR_OTHER, MPI_SUCCESS, MPI_UNDEFINED,
 };
@@ -16,7 +16,7 @@ use crate::types::{Comm, Request, Status, c_int};
 /// The end of an operation as a call reports it.
 struct Outcome {
     result: Result<Status>,
-    comm: Option<&'static communicator::Entry>,
+    comm: Option<&'static comm::Entry>,
 }
 
 /// Waits for a request. `None`: there is nothing to wait for.
@@ -36,7 +36,7 @@ fn poll(request: &mut Request) -> Option<Option<Outcome>> {
 fn end(
     request: &mut Request,
     ended: impl FnOnce(
-        &'static communicator::Entry,
+        &'static comm::Entry,
         RawRequest,
     ) -> Option<oxmpi_core::Result<oxmpi_core::Status>>,
 ) -> Option<Option<Outcome>> {
@@ -221,8 +221,8 @@ fn open(requests: &[Request]) -> Vec<(usize, RawRequest)> {
 }
 
 /// Any communicator: all are on one endpoint, which alone knows whether operations have ended.
-fn any_communicator() -> Result<&'static communicator::Entry> {
-    communicator::find(Comm::from_address(MPI_COMM_WORLD)).ok_or_else(|| {
+fn any_communicator() -> Result<&'static comm::Entry> {
+    comm::find(Comm::from_address(MPI_COMM_WORLD)).ok_or_else(|| {
         Error::new(
             MPI_ERR_OTHER,
             "the process is not initialised, or has ended",

@@ -3,7 +3,7 @@
 use oxmpi_core::RawRequest;
 
 use super::{REQUESTS, State, insert_state, no_such};
-use crate::communicator;
+use crate::comm;
 use crate::constants::{MPI_COMM_SELF, MPI_SUCCESS};
 use crate::errors::{Error, Result, catch, on};
 use crate::handles::{Handle, slab_handle};
@@ -126,7 +126,7 @@ pub(crate) fn grequest_complete(request: Request) -> c_int {
             }
         });
         let raw = raw.ok_or_else(|| no_such(request))?;
-        if let Some(own) = communicator::find(Comm::from_address(MPI_COMM_SELF)) {
+        if let Some(own) = comm::find(Comm::from_address(MPI_COMM_SELF)) {
             own.messages.complete_generalized(raw);
         }
         Ok(())

@@ -5,9 +5,7 @@ mod generalized;
 mod get_status;
 mod persistent;
 
-use std::any::Any;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 use oxmpi_core::{
     Communicator, PreparedCollective, PreparedMessage, ProcessEndpoint, RawRequest,
@@ -22,14 +20,12 @@ pub(crate) use persistent::{
 };
 
 use self::generalized::Generalized;
-use crate::communicator;
+use crate::comm;
 use crate::constants::{MPI_COMM_SELF, MPI_ERR_REQUEST, MPI_REQUEST_NULL};
 use crate::errors::{self, Error, Result};
 use crate::handles::{Handle, Table, slab_handle};
+use crate::shared::Held;
 use crate::types::{Comm, Request, Status, c_int};
-
-/// What has to live as long as an operation: datatypes, arrays, functions.
-pub(crate) type Held = Option<Arc<dyn Any + Send + Sync>>;
 
 /// `MPI_REQUEST_NULL`.
 pub(crate) const NULL: Request = Request(std::ptr::without_provenance_mut(MPI_REQUEST_NULL));
@@ -44,7 +40,7 @@ static REQUESTS: Table<Request, Entry> = Table::new();
 /// What a handle of a request names.
 struct Entry {
     /// The communicator of the operation, which outlives it.
-    comm: NonNull<communicator::Entry>,
+    comm: NonNull<comm::Entry>,
     state: State,
 }
 
@@ -101,20 +97,20 @@ enum Found {
 }
 
 /// A handle of an operation that has been started on a communicator.
-pub(crate) fn insert(comm: &communicator::Entry, raw: RawRequest, held: Held) -> Request {
+pub(crate) fn insert(comm: &comm::Entry, raw: RawRequest, held: Held) -> Request {
     insert_state(comm, State::Running { raw, _held: held })
 }
 
 /// A handle of an operation that ended when it was started.
 pub(crate) fn ended(status: Status) -> Result<Request> {
-    let own = communicator::find(Comm::from_address(MPI_COMM_SELF));
-    let own = own.ok_or_else(|| communicator::no_such(Comm::from_address(MPI_COMM_SELF)))?;
+    let own = comm::find(Comm::from_address(MPI_COMM_SELF));
+    let own = own.ok_or_else(|| comm::no_such(Comm::from_address(MPI_COMM_SELF)))?;
     Ok(insert_state(own, State::Ended(status)))
 }
 
 /// A handle of a duplicate that has been started on a communicator; `finish` gets it when the program sees it complete.
 pub(crate) fn insert_duplicate(
-    comm: &communicator::Entry,
+    comm: &comm::Entry,
     (started, raw): (StartedDuplicate, RawRequest),
     finish: Box<dyn FnOnce(Communicator<ProcessEndpoint>)>,
 ) -> Request {
@@ -126,7 +122,7 @@ pub(crate) fn insert_duplicate(
     insert_state(comm, State::Duplicating(Box::new(duplicating)))
 }
 
-fn insert_state(comm: &communicator::Entry, state: State) -> Request {
+fn insert_state(comm: &comm::Entry, state: State) -> Request {
     REQUESTS.with(|slab| {
         comm.operations.set(comm.operations.get() + 1);
         crate::handles::made(slab.insert(Entry {
@@ -137,7 +133,7 @@ fn insert_state(comm: &communicator::Entry, state: State) -> Request {
 }
 
 /// The request of a handle, and its communicator; none where the handle has no entry.
-fn look(request: Request) -> Result<(Found, Option<&'static communicator::Entry>)> {
+fn look(request: Request) -> Result<(Found, Option<&'static comm::Entry>)> {
     if request == SENT {
         return Ok((Found::Ended(Status::EMPTY), None));
     }
@@ -237,7 +233,7 @@ fn release(entry: Entry) {
 }
 
 /// Drops a communicator of which no handle is left; after its last operation where there are some.
-pub(crate) fn free_communicator(comm: Box<communicator::Entry>) {
+pub(crate) fn free_communicator(comm: Box<comm::Entry>) {
     let comm = Box::into_raw(comm);
     let is_last = REQUESTS.with(|_| {
         // SAFETY: made of a box above.

@@ -2,18 +2,19 @@
 
 use oxmpi_core::{Mode, PreparedCollective, PreparedMessage, ProcessEndpoint};
 
-use super::{Held, Persistent, Prepared, REQUESTS, Run, State, insert_state, look, no_such};
-use crate::communicator;
+use super::{Persistent, Prepared, REQUESTS, Run, State, insert_state, look, no_such};
+use crate::comm;
 use crate::constants::MPI_ERR_REQUEST;
 use crate::counts::Counting;
 use crate::datatype::Buffer;
+use crate::envelope::{destination, source, tag_of};
 use crate::errors::{Error, Result, catch, on};
 use crate::handles::slab_handle;
-use crate::point_to_point::{destination, source, tag_of};
+use crate::shared::Held;
 use crate::types::{Comm, Datatype, Request, c_int, c_void};
 
 /// A handle of a prepared operation.
-fn insert(comm: &communicator::Entry, prepared: Prepared, held: Held) -> Request {
+fn insert(comm: &comm::Entry, prepared: Prepared, held: Held) -> Request {
     insert_state(
         comm,
         State::Persistent(Box::new(Persistent {
@@ -26,7 +27,7 @@ fn insert(comm: &communicator::Entry, prepared: Prepared, held: Held) -> Request
 
 /// A handle of a prepared collective.
 pub(crate) fn prepare_collective(
-    comm: &communicator::Entry,
+    comm: &comm::Entry,
     prepared: PreparedCollective<ProcessEndpoint>,
     held: Held,
 ) -> Request {

@@ -2,14 +2,12 @@
 
 use oxmpi_core::Topology;
 
-use super::{Shape, give, neighbors, no_topology, numbers, rank_of, within_group, write};
-use crate::communicator::Entry;
+use super::{give, neighbors, no_topology, numbers, rank_of, within_group, write};
+use crate::comm::Entry;
 use crate::constants::{MPI_PROC_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use crate::errors::{Result, on};
+use crate::shape::{Shape, Weights};
 use crate::types::{Comm, Info, c_int};
-
-/// The weights of the edges of a rank; `None`: the graph has none.
-pub(crate) struct Weights(Option<[Vec<c_int>; 2]>);
 
 /// Whether a graph with this array has weights.
 fn is_weighted(weights: *const c_int) -> bool {

@@ -2,19 +2,12 @@
 
 use oxmpi_core::Topology;
 
-use super::{Shape, give, neighbors, no_topology, numbers, rank_of, within_group, write};
-use crate::communicator::Entry;
+use super::{give, neighbors, no_topology, numbers, rank_of, within_group, write};
+use crate::comm::Entry;
 use crate::constants::{MPI_ERR_ARG, MPI_UNDEFINED};
 use crate::errors::{Error, Result, on};
+use crate::shape::{GraphShape, Shape};
 use crate::types::{Comm, c_int};
-
-/// The edges of all ranks, as the program gave them.
-pub(crate) struct GraphShape {
-    /// For each rank the number of edges of the ranks up to it.
-    index: Vec<c_int>,
-    /// The neighbours of one rank after another.
-    edges: Vec<c_int>,
-}
 
 impl GraphShape {
     /// # Safety

@@ -6,7 +6,7 @@ mod graph;
 
 use std::sync::Arc;
 
-use oxmpi_core::{Communicator, Grid, ProcessEndpoint, Topology};
+use oxmpi_core::{Communicator, ProcessEndpoint};
 
 pub(crate) use cart::{
     cart_coords, cart_create, cart_get, cart_map, cart_rank, cart_shift, cart_sub, cartdim_get,
@@ -19,32 +19,15 @@ pub(crate) use graph::{
     graph_create, graph_get, graph_map, graph_neighbors, graph_neighbors_count, graphdims_get,
 };
 
-use crate::communicator::{self, Entry};
+use crate::comm::{self, Entry};
 use crate::constants::{
     MPI_CART, MPI_COMM_NULL, MPI_DIST_GRAPH, MPI_ERR_DIMS, MPI_ERR_RANK, MPI_ERR_TOPOLOGY,
     MPI_GRAPH, MPI_UNDEFINED,
 };
 use crate::errors::{Error, Result, on};
 use crate::handles::Handle;
+use crate::shape::Shape;
 use crate::types::{Comm, c_int};
-
-/// The topology that a program has given a communicator.
-pub(crate) enum Shape {
-    Cart(Grid, Arc<Topology>),
-    Graph(graph::GraphShape, Arc<Topology>),
-    DistGraph(dist_graph::Weights, Arc<Topology>),
-}
-
-impl Shape {
-    /// The neighbours of this rank.
-    pub(crate) const fn topology(&self) -> &Arc<Topology> {
-        match self {
-            Self::Cart(_, topology) | Self::Graph(_, topology) | Self::DistGraph(_, topology) => {
-                topology
-            }
-        }
-    }
-}
 
 /// Writes the handle of a new communicator with a topology, which has the error handler of `entry`; the null handle
 /// where this rank has no place in it.
@@ -60,7 +43,7 @@ unsafe fn give(
         Some((made, shape)) => {
             let mut made = Entry::new(made, entry.handler());
             made.topology = Some(Arc::new(shape));
-            communicator::insert(made)
+            comm::insert(made)
         }
         None => Comm::from_address(MPI_COMM_NULL),
     };

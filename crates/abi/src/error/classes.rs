@@ -102,7 +102,7 @@ pub(crate) fn name(class: c_int) -> Option<&'static str> {
 }
 
 /// The text of a class of the standard: its name, and what it means.
-pub(super) fn text(class: c_int) -> String {
+pub(crate) fn text(class: c_int) -> String {
     let row = CLASSES.iter().find(|row| row.0 == class);
     row.map_or(String::new(), |(_, name, text)| format!("{name}: {text}"))
 }
