@@ -44,7 +44,7 @@ impl Grid {
     /// divide `ranks`, or all are kept and their product is not `ranks`.
     ///
     /// # Cost
-    /// A few steps for each rank.
+    /// Steps as the root of `ranks`, and for each product of its divisors.
     #[must_use]
     pub fn balanced(ranks: usize, given: &[usize]) -> Option<Vec<usize>> {
         let mut fixed = given.iter().filter(|&&n| n > 0);
@@ -127,7 +127,8 @@ impl Grid {
 
     /// The ranks with which a rank exchanges in neighbourhood collectives: for each dimension the one below,
     /// then the one above.
-    pub(super) fn neighbors(&self, rank: usize) -> Vec<u32> {
+    #[must_use]
+    pub fn neighbors(&self, rank: usize) -> Vec<u32> {
         let dimensions = 0..self.dimensions.len();
         let both = dimensions.flat_map(|dimension| [(dimension, -1), (dimension, 1)]);
         let ranks = both.map(|(dimension, by)| self.along(rank, dimension, by));
@@ -136,8 +137,31 @@ impl Grid {
             .collect()
     }
 
+    /// The part of the grid in the dimensions that `keep` selects, as `rank` sees it: its shape, a number that tells it
+    /// from the other parts, and the number of `rank` in it (`MPI_Cart_sub`).
+    #[must_use]
+    pub fn slice(&self, rank: usize, keep: &[bool]) -> (Self, u32, i32) {
+        let own = self.coordinates(rank);
+        let number = |kept: bool| {
+            let selected = keep.iter().copied().chain(std::iter::repeat(false));
+            let place = own.iter().zip(selected).filter(|&(_, keep)| keep == kept);
+            let place: Vec<isize> = place.map(|(&at, _)| at as isize).collect();
+            self.part(keep, kept).rank(&place).unwrap_or_default()
+        };
+        (
+            self.part(keep, true),
+            number(false) as u32,
+            number(true) as i32,
+        )
+    }
+
+    /// Whether a dimension is a ring, for each dimension.
+    pub fn periods(&self) -> impl ExactSizeIterator<Item = bool> {
+        self.dimensions.iter().map(|dimension| dimension.periodic)
+    }
+
     /// The grid of the dimensions that `keep` selects, or of the others.
-    pub(super) fn part(&self, keep: &[bool], kept: bool) -> Self {
+    fn part(&self, keep: &[bool], kept: bool) -> Self {
         let keep = keep.iter().copied().chain(std::iter::repeat(false));
         let dimensions = self.dimensions.iter().zip(keep);
         Self {
@@ -152,16 +176,36 @@ impl Grid {
 /// `number` factors of `product` in descending order, none above `most`, with the least difference between
 /// the first and the last.
 fn closest(product: usize, number: usize, most: usize) -> Option<Vec<usize>> {
+    let small = (1..).take_while(|n| n * n <= product);
+    let mut divisors: Vec<usize> = small.filter(|&n| product.is_multiple_of(n)).collect();
+    let large = divisors.iter().rev().map(|n| product / n);
+    divisors.extend(large.collect::<Vec<_>>());
+    divisors.dedup();
+    closest_of(&divisors, product, number, most)
+}
+
+/// As [`closest`]; `divisors` has all of `product`, and others, in ascending order.
+fn closest_of(
+    divisors: &[usize],
+    product: usize,
+    number: usize,
+    most: usize,
+) -> Option<Vec<usize>> {
     if number == 0 {
         return (product == 1).then(Vec::new);
     }
     let spread = |factors: &Vec<usize>| factors[0] - factors[number - 1];
-    let divisors = (1..=product.min(most)).filter(|&n| product.is_multiple_of(n));
-    let with_first = divisors.filter_map(|first| {
-        let mut factors = vec![first];
-        factors.extend(closest(product / first, number - 1, first)?);
-        Some(factors)
-    });
+    let firsts = divisors
+        .iter()
+        .copied()
+        .take_while(|&n| n <= product.min(most));
+    let with_first = firsts
+        .filter(|&n| product.is_multiple_of(n))
+        .filter_map(|first| {
+            let mut factors = vec![first];
+            factors.extend(closest_of(divisors, product / first, number - 1, first)?);
+            Some(factors)
+        });
     with_first.min_by_key(spread)
 }
 
