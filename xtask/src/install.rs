@@ -10,9 +10,10 @@ use xshell::cmd;
 ///
 ///     PREFIX/bin      oxmpi, oxmpicc, oxmpicxx
 ///     PREFIX/include  mpi.h
-///     PREFIX/lib      libmpi_abi.so.1, libmpi_abi.so, pkgconfig/oxmpi.pc
+///     PREFIX/lib      libmpi_abi.so.1, libmpi_abi.so
+///     PREFIX/lib/pkgconfig  oxmpi.pc, and the same as mpi-c.pc and mpi-cxx.pc
 ///
-/// The wrappers and oxmpi.pc find the rest beside them, so PREFIX may be moved; programs that were built before keep
+/// The wrappers and the pkg-config files find the rest beside them, so PREFIX may be moved; programs that were built before keep
 /// the old place in their RUNPATH.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -62,8 +63,11 @@ pub(crate) fn lay(repo: &Repo, prefix: &Path) -> Result {
     sh.remove_path(&link)?;
     std::os::unix::fs::symlink("libmpi_abi.so.1", link)?;
     let description = sh.read_file(abi.folder().join("wrappers/oxmpi.pc"))?;
-    Ok(sh.write_file(
-        prefix.join("lib/pkgconfig/oxmpi.pc"),
-        description.replace("@VERSION@", &abi.version),
-    )?)
+    let description = description.replace("@VERSION@", &abi.version);
+    // CMake's FindMPI asks for the latter two.
+    for name in ["oxmpi", "mpi-c", "mpi-cxx"] {
+        let path = prefix.join(format!("lib/pkgconfig/{name}.pc"));
+        sh.write_file(path, &description)?;
+    }
+    Ok(())
 }
