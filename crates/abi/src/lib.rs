@@ -6,12 +6,25 @@
 //! function is implemented. One that is not returns `MPI_ERR_UNSUPPORTED_OPERATION` and [names itself](missing).
 
 mod addresses;
+mod attribute;
 mod clock;
+mod collective;
+mod communicator;
 #[rustfmt::skip]
 pub mod constants;
+mod counts;
+mod datatype;
 mod environment;
+mod errors;
 mod handles;
 mod missing;
+mod operation;
+mod point_to_point;
+mod process;
+mod request;
+mod shared;
+mod status;
+mod strings;
 mod types;
 
 /// Exports functions under both of their names. A function without a path is missing.

@@ -19,6 +19,17 @@ impl<A: Threading> Communicator<A> {
         ProcessGroup::new(processes, own)
     }
 
+    /// A communicator of this process alone (`MPI_COMM_SELF`). No rank communicates.
+    ///
+    /// # Errors
+    /// When the contexts of the endpoint are used up.
+    pub fn alone(&self) -> Result<Self> {
+        let context = self.agree_on_context_by(|_, _| Ok(()))?;
+        let rank = self.group().rank();
+        let group = self.group().section(None, rank..rank + 1, 0);
+        Ok(Self::new(self.access().clone(), context, group))
+    }
+
     /// How the communicators compare (`MPI_Comm_compare`). No rank communicates.
     #[must_use]
     pub fn compare(&self, other: &Self) -> Comparison {

@@ -20,7 +20,7 @@
 //! - the job: `job`, `boot`, `policy`, `settings`;
 //! - endpoints: `endpoint`, `thread_endpoints`, `links`, `ownership`, `threading`;
 //! - communicators: `communicator`, `create`, `intercomm`, `group`, `process_group`, `placement`, `split`;
-//! - messages: `envelope`, `request`, `bytes`, `error`, `failure`;
+//! - messages: `envelope`, `request`, `bytes`, `data`, `error`, `failure`;
 //! - collectives: `collective`, with `algorithm_choices`, `collective_members`, `collective_state`,
 //!   `collective_scratch`, `operation` and `barrier`.
 
@@ -34,6 +34,7 @@ mod collective_scratch;
 mod collective_state;
 mod communicator;
 mod create;
+mod data;
 mod endpoint;
 mod envelope;
 mod error;
@@ -57,6 +58,7 @@ pub use boot::{AgreedSettings, NetworkPreference, StartOptions, open_transports}
 pub use collective::{InterGroups, PreparedCollective, serves_in_node, serves_on_nodes};
 pub use collective_state::{Area, BlockRanges, Buffers, Neighbors, Stages, WidenedBuffers};
 pub use communicator::{Communicator, PreparedMessage};
+pub use data::Data;
 pub use endpoint::Endpoint;
 pub use envelope::{Destination, PROC_NULL, Source, Status, Tag};
 pub use error::{Error, ErrorClass, FaultReason, MAX_TAG, Result};
@@ -64,8 +66,12 @@ pub use group::Group;
 pub use intercomm::GroupLeaders;
 pub use job::Job;
 pub use links::OtherNetwork;
-pub use operation::{Operation, OwnedOperation, Widening, elements, elementwise};
-pub use ownership::{EndpointCell, Multi, Serialized, Single};
+pub use operation::{
+    Byte, Complex, Custom, Element, ElementKind, ExactSum, Fold, Half, KindReduction, Logical, Op,
+    OperandOrder, Operation, OwnedOperation, Predefined, Quad, ResolvedReduction, ValueLoc,
+    Widening, X87, elements, elementwise,
+};
+pub use ownership::{EndpointCell, Multi, ProcessEndpoint, Serialized, Single};
 pub use oxmpi_wire::engine::Mode;
 pub use policy::{EndpointPolicy, JobPolicy, WaitMode};
 pub use process_group::{Comparison, ProcessGroup};

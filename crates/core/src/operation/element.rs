@@ -1,10 +1,10 @@
 //! The elements of predefined operations: integers, and the trait of all.
 
-use oxmpi_core::{Error, Result, Widening};
-
 use super::loops::each;
-use super::{Op, OpCode};
+use super::op::OpCode;
+use super::{Op, Widening};
 use crate::data::Data;
+use crate::error::{Error, Result};
 
 /// `into[i] = into[i] op from[i]` for two slices of the same length.
 pub type Fold<T> = fn(into: &mut [T], from: &[T]);

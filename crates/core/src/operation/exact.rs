@@ -6,14 +6,15 @@ mod tests;
 use std::fmt;
 use std::ops::AddAssign;
 
-use oxmpi_core::{Result, Widening, elements};
 use oxmpi_os::RawBytes;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::element::{Element, Fold, missing};
 use super::loops::each;
-use super::{Op, OpCode};
+use super::op::OpCode;
+use super::{Op, Widening, elements};
 use crate::data::Data;
+use crate::error::Result;
 
 /// Words of a sum: the bits of all finite `f64`, from 2^-1074 to 2^1023, a sign, and carries of 2^77
 /// summands.
@@ -36,15 +37,19 @@ const NUMBER: u64 = 16;
 /// 2015).
 ///
 /// ```
-/// # use oxmpi::{ExactSum, Op, World};
-/// # let world = World::init()?;
-/// # let comm = world.comm();
-/// // A million terms, spread over the ranks: the result does not depend on how many there are.
-/// let terms = (comm.rank()..1_000_000).step_by(comm.size());
-/// let mine: ExactSum = terms.map(|n| 1.0 / (1 + n * n) as f64).collect();
-/// let all = comm.allreduce(&mine, Op::SUM)?;
-/// assert_eq!(all.value().to_bits(), 2.076673047468081_f64.to_bits());
-/// # Ok::<(), oxmpi::Error>(())
+/// use oxmpi_core::{Element, ExactSum, Op};
+///
+/// // A million terms, spread over three ranks: the result does not depend on how many there are.
+/// let of_rank = |rank| -> ExactSum {
+///     let terms = (rank..1_000_000u64).step_by(3);
+///     terms.map(|n| 1.0 / (1 + n * n) as f64).collect()
+/// };
+/// let mut all = [of_rank(0)];
+/// for rank in 1..3 {
+///     ExactSum::fold(Op::SUM)?(&mut all, &[of_rank(rank)]);
+/// }
+/// assert_eq!(all[0].value().to_bits(), 2.076673047468081_f64.to_bits());
+/// # Ok::<(), oxmpi_core::Error>(())
 /// ```
 ///
 /// # Cost

@@ -3,12 +3,12 @@
 //! Minimum and maximum have the same bits in either order of their operands, as ranks that combine in
 //! different orders must agree.
 
-use oxmpi_core::{Result, Widening};
-
 use super::element::{Element, Fold, missing};
 use super::exact::widening;
 use super::loops::each;
-use super::{Op, OpCode};
+use super::op::OpCode;
+use super::{Op, Widening};
+use crate::error::Result;
 
 /// A NaN loses to a number, -0 is below 0, and two NaNs give the bits of both. Without branches, so that
 /// loops are vectorised.
@@ -18,7 +18,7 @@ macro_rules! float {
             const SIGN: $bits = 1 << ($bits::BITS - 1);
 
             #[inline(always)]
-            pub(in crate::op) fn min(a: $t, b: $t) -> $t {
+            pub(in crate::operation) fn min(a: $t, b: $t) -> $t {
                 let (a_wins, b_wins) = ((a < b) | b.is_nan(), (b < a) | a.is_nan());
                 // Where neither wins they are equal, and have the same bits except for the sign of zero;
                 // where both win they are NaNs.
@@ -28,7 +28,7 @@ macro_rules! float {
             }
 
             #[inline(always)]
-            pub(in crate::op) fn max(a: $t, b: $t) -> $t {
+            pub(in crate::operation) fn max(a: $t, b: $t) -> $t {
                 let turned = |x: $t| $t::from_bits(x.to_bits() ^ SIGN);
                 turned(min(turned(a), turned(b)))
             }

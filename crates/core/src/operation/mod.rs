@@ -1,5 +1,19 @@
 //! Reduction operations as the core calls them: functions on ranges of bytes that hold elements.
 
+mod complex;
+mod element;
+mod exact;
+mod floats;
+mod kinds;
+mod logical;
+mod loops;
+mod op;
+mod resolved;
+mod software_float;
+#[cfg(test)]
+mod tests;
+mod value_loc;
+
 use std::slice;
 
 use oxmpi_coll::plan::Side;
@@ -8,6 +22,16 @@ use oxmpi_wire::Bytes;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::collective_scratch::Scratch;
+
+pub use complex::Complex;
+pub use element::{Element, Fold};
+pub use exact::ExactSum;
+pub use kinds::{ElementKind, KindReduction};
+pub use logical::{Byte, Logical};
+pub use op::{Custom, Op};
+pub use resolved::{OperandOrder, Predefined, ResolvedReduction};
+pub use software_float::{Half, Quad, X87};
+pub use value_loc::ValueLoc;
 
 /// A reduction's operation: combines the elements of its first range into those of the second. Both ranges have
 /// the same length and do not overlap; the side says on which side of the operation the first one stands.

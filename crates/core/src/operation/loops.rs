@@ -11,7 +11,7 @@ macro_rules! each {
                 *into = combine(*into, from);
             }
         }
-        crate::op::loops::widest!($t, each)
+        crate::operation::loops::widest!($t, each)
     }};
 }
 
