@@ -25,26 +25,26 @@ pub(crate) struct InstallOptions {
 
 pub(crate) fn run(repo: &Repo, options: &InstallOptions) -> Result {
     let prefix = std::path::absolute(&options.prefix)?;
-    lay(repo, &prefix)?;
+    lay(repo, &prefix, "abi")?;
     println!("installed; try: {}/bin/oxmpicc -show", prefix.display());
     Ok(())
 }
 
-/// Builds what is installed, and writes it to `prefix`.
+/// Builds what is installed, the library in this profile of cargo, and writes it to `prefix`.
 ///
 /// # Errors
 /// When something cannot be built or written.
-pub(crate) fn lay(repo: &Repo, prefix: &Path) -> Result {
+pub(crate) fn lay(repo: &Repo, prefix: &Path, profile: &str) -> Result {
     let sh = &repo.shell;
     let oxmpi = repo.oxmpi()?;
-    cmd!(sh, "cargo build --profile abi --package oxmpi-abi").run()?;
+    cmd!(sh, "cargo build --profile {profile} --package oxmpi-abi").run()?;
     let abi = repo
         .packages
         .iter()
         .find(|package| package.name == "oxmpi-abi")
         .ok_or("the workspace has no oxmpi-abi")?;
     let wrapper = abi.folder().join("wrappers/oxmpicc");
-    let library = repo.root.join("target/abi/libmpi_abi.so");
+    let library = repo.root.join("target").join(profile).join("libmpi_abi.so");
     for (from, to) in [
         (&oxmpi, "bin/oxmpi"),
         (&wrapper, "bin/oxmpicc"),

@@ -51,11 +51,23 @@ pub(super) struct Ended {
 }
 
 impl<'a> Harness<'a> {
-    /// Installs oxmpi, and the `others`: mpich, intel.
-    pub(super) fn prepare(repo: &'a Repo, others: &[String], thorough: bool) -> Result<Self> {
+    /// Builds oxmpi unless it is `installed`, and installs the `others`: mpich, intel.
+    pub(super) fn prepare(
+        repo: &'a Repo,
+        installed: Option<&Path>,
+        others: &[String],
+        thorough: bool,
+    ) -> Result<Self> {
         let folder = repo.root.join("target/foreign");
-        let prefix = folder.join("prefix");
-        install::lay(repo, &prefix)?;
+        let prefix = match installed {
+            Some(prefix) => std::path::absolute(prefix)?,
+            None => {
+                let prefix = folder.join("prefix");
+                // Other steps have built its crates in this profile; `cargo xtask install` optimises more.
+                install::lay(repo, &prefix, "release")?;
+                prefix
+            }
+        };
         repo.shell.create_dir(folder.join("logs"))?;
         let mut libraries = vec![Implementation {
             name: OURS,

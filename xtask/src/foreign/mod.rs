@@ -20,6 +20,7 @@ use crate::steps::StepOutcome;
 use crate::{Repo, Result};
 use harness::Harness;
 use report::Report;
+use std::path::PathBuf;
 
 /// Run foreign programs on the C ABI
 ///
@@ -51,6 +52,9 @@ pub(crate) struct AbiOptions {
     /// Run as little as `cargo xtask ci abi` does
     #[arg(long)]
     short: bool,
+    /// Use oxmpi as it is installed there, instead of building it
+    #[arg(long, value_name = "DIR")]
+    prefix: Option<PathBuf>,
 }
 
 /// A check: its name, whether it is part of `ci`, and what it does.
@@ -75,7 +79,7 @@ const CHECKS: &[Check] = &[
 /// # Errors
 /// When oxmpi cannot be built.
 pub(crate) fn ci(repo: &Repo) -> Result<StepOutcome> {
-    let harness = Harness::prepare(repo, &[], false)?;
+    let harness = Harness::prepare(repo, None, &[], false)?;
     Ok(report(&harness, |check| check.1).into())
 }
 
@@ -85,12 +89,12 @@ pub(crate) fn ci(repo: &Repo) -> Result<StepOutcome> {
 /// When oxmpi cannot be built.
 pub(crate) fn long(repo: &Repo) -> Result<StepOutcome> {
     let others = ["mpich".to_owned(), "intel".to_owned()];
-    let harness = Harness::prepare(repo, &others, true)?;
+    let harness = Harness::prepare(repo, None, &others, true)?;
     Ok(report(&harness, |_| true).into())
 }
 
 pub(crate) fn run(repo: &Repo, options: &AbiOptions) -> Result {
-    let harness = Harness::prepare(repo, &options.on, !options.short)?;
+    let harness = Harness::prepare(repo, options.prefix.as_deref(), &options.on, !options.short)?;
     let what = &options.what;
     let tally = report(&harness, |check| {
         what.is_empty() || what.iter().any(|name| name == check.0)
