@@ -1,5 +1,6 @@
-//! Attributes of communicators, datatypes and windows, and their keys (MPI 5.0, section 7.7).
+//! Attributes of communicators and datatypes, and their keys (MPI 5.0, section 7.7).
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::constants::{
@@ -14,7 +15,6 @@ use crate::types::{Callback, c_int, c_void};
 pub(crate) enum Kind {
     Comm,
     Datatype,
-    Window,
 }
 
 /// A function that copies an attribute: the object's handle, key, state, value, the place of the copy and a flag.
@@ -115,6 +115,18 @@ struct Attribute {
 /// The attributes of one object, in the order in which they were set. No function of the program is called while the
 /// list is locked.
 pub(crate) struct Attributes(Mutex<Vec<Attribute>>);
+
+// SAFETY: values and states are the program's, which the library only hands to the program's functions.
+unsafe impl Send for Attributes {}
+
+// SAFETY: as above, and the list is locked.
+unsafe impl Sync for Attributes {}
+
+impl fmt::Debug for Attributes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attributes").finish_non_exhaustive()
+    }
+}
 
 impl Attributes {
     pub(crate) const fn new() -> Self {

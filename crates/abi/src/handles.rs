@@ -90,9 +90,9 @@ impl<H: Handle, V> Table<H, V> {
     /// The handle of an integer that [`to_int`] gave.
     pub(crate) fn handle_of(&self, int: c_int) -> H {
         let index = (int as u32).wrapping_sub(H::FIRST);
-        self.with(|slab| match slab.is_full(index) {
-            true if int as u32 >= FIRST_MADE as u32 => made(slab.handle(index)),
-            _ => from_int(int),
+        self.with(|slab| match slab.get(index) {
+            Some(_) => made(slab.handle(index)),
+            None => from_int(int),
         })
     }
 }

@@ -7,6 +7,7 @@
 
 mod addresses;
 mod attribute;
+mod buffered;
 mod clock;
 mod collective;
 mod communicator;
@@ -16,15 +17,21 @@ mod counts;
 mod datatype;
 mod environment;
 mod errors;
+mod group;
 mod handles;
+mod info;
+mod memory;
+mod message;
 mod missing;
 mod operation;
 mod point_to_point;
 mod process;
 mod request;
+mod session;
 mod shared;
 mod status;
 mod strings;
+mod topology;
 mod types;
 
 /// Exports functions under both of their names. A function without a path is missing.

@@ -370,3 +370,67 @@ pub(crate) unsafe fn sendrecv_replace<N: Counting>(
         Ok(())
     })
 }
+
+/// `MPI_Isendrecv`. The message that goes is copied unless it can go at once, so the request is that of the receive.
+///
+/// # Safety
+/// The elements to send may be read; those to receive may be written to until the request has completed, and the request
+/// now.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "those of the standard's function"
+)]
+pub(crate) unsafe fn isendrecv<N: Counting>(
+    out: *const c_void,
+    out_count: N,
+    out_type: Datatype,
+    to: c_int,
+    send_tag: c_int,
+    into: *mut c_void,
+    into_count: N,
+    into_type: Datatype,
+    from: c_int,
+    recv_tag: c_int,
+    comm: Comm,
+    request: *mut Request,
+) -> c_int {
+    on(comm, "MPI_Isendrecv", |entry| {
+        // SAFETY: the caller's promise.
+        let out = unsafe { Buffer::new(out, out_count, out_type)? };
+        // SAFETY: as above.
+        let Buffer { bytes, held } = unsafe { Buffer::new(into, into_count, into_type)? };
+        (entry.messages).bsend(out.bytes, destination(to), send_tag as u32)?;
+        let started = (entry.messages).irecv(bytes, source(from), tag_of(recv_tag))?;
+        // SAFETY: as above.
+        unsafe { request.write(request::insert(entry, started, held)) };
+        Ok(())
+    })
+}
+
+/// `MPI_Isendrecv_replace`.
+///
+/// # Safety
+/// The elements may be read and written to until the request has completed, and the request be written to now.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "those of the standard's function"
+)]
+pub(crate) unsafe fn isendrecv_replace<N: Counting>(
+    buffer: *mut c_void,
+    count: N,
+    datatype: Datatype,
+    to: c_int,
+    send_tag: c_int,
+    from: c_int,
+    recv_tag: c_int,
+    comm: Comm,
+    request: *mut Request,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe {
+        isendrecv(
+            buffer, count, datatype, to, send_tag, buffer, count, datatype, from, recv_tag, comm,
+            request,
+        )
+    }
+}

@@ -1,7 +1,7 @@
 //! The process in its job: starting, ending, aborting, and what is asked about that (MPI 5.0, chapter 11).
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::thread::{self, ThreadId};
 
 use oxmpi_core::{Communicator, Job, Multi, ProcessEndpoint, Serialized};
@@ -22,6 +22,16 @@ static PHASE: AtomicU8 = AtomicU8::new(BEFORE);
 const BEFORE: u8 = 0;
 const RUNNING: u8 = 1;
 const ENDED: u8 = 2;
+
+/// Whether the program has called `MPI_Init` or `MPI_Init_thread`, and `MPI_Finalize`.
+static INITIALIZED: AtomicBool = AtomicBool::new(false);
+static FINALIZED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the process is ending its job. Exit handlers of the program may still call `MPI_Finalize`.
+static ABORTING: AtomicBool = AtomicBool::new(false);
+
+/// Sessions that the program has not finalized.
+static SESSIONS: AtomicU32 = AtomicU32::new(0);
 
 /// The membership of the process in its job, from its start until its end.
 static JOB: Shared<Option<Job>> = Shared::always_locked(None);
@@ -45,7 +55,7 @@ pub(crate) fn world_rank() -> Option<u32> {
 
 /// `MPI_Init`.
 pub(crate) fn init(_arguments: *mut c_int, _values: *mut *mut *mut c_char) -> c_int {
-    catch("MPI_Init", || start(MPI_THREAD_SINGLE).map(drop))
+    catch("MPI_Init", || initialize(MPI_THREAD_SINGLE).map(drop))
 }
 
 /// `MPI_Init_thread`.
@@ -59,15 +69,33 @@ pub(crate) unsafe fn init_thread(
     provided: *mut c_int,
 ) -> c_int {
     catch("MPI_Init_thread", || {
-        let level = start(required)?;
+        let level = initialize(required)?;
         // SAFETY: the caller's promise.
         unsafe { provided.write(level) };
         Ok(())
     })
 }
 
-/// Joins the job at the lowest thread level that is at least `required`.
-fn start(required: c_int) -> Result<c_int> {
+/// Starts what `MPI_Finalize` ends.
+fn initialize(required: c_int) -> Result<c_int> {
+    if INITIALIZED.swap(true, Ordering::Relaxed) {
+        let why = "the process has called MPI_Init or MPI_Init_thread before; it does so once";
+        return Err(Error::new(MPI_ERR_OTHER, why));
+    }
+    join(required)
+}
+
+/// Joins the job at the lowest thread level that is at least `required`. A process that has joined, for a session, keeps
+/// its level.
+fn join(required: c_int) -> Result<c_int> {
+    match phase() {
+        BEFORE => {}
+        RUNNING => return Ok(MAIN.get().map_or(MPI_THREAD_SINGLE, |main| main.1)),
+        _ => {
+            let why = "the process has left its job, and cannot join it again";
+            return Err(Error::new(MPI_ERR_OTHER, why));
+        }
+    }
     let levels = [
         MPI_THREAD_SINGLE,
         MPI_THREAD_FUNNELED,
@@ -75,10 +103,6 @@ fn start(required: c_int) -> Result<c_int> {
     ];
     let level = levels.into_iter().find(|&level| required <= level);
     let level = level.unwrap_or(MPI_THREAD_MULTIPLE);
-    if phase() != BEFORE {
-        let why = "the process has called MPI_Init or MPI_Init_thread before; it does so once";
-        return Err(Error::new(MPI_ERR_OTHER, why));
-    }
     let policy = || {
         let policy = oxmpi_settings::job_policy(Vec::new());
         policy.map_err(|bad| oxmpi_core::Error::Setting(bad.to_string()))
@@ -102,13 +126,46 @@ fn start(required: c_int) -> Result<c_int> {
     Ok(level)
 }
 
+/// Joins the job for a session; gives the thread level.
+pub(crate) fn begin_session(required: c_int) -> Result<c_int> {
+    let level = join(required)?;
+    SESSIONS.fetch_add(1, Ordering::Relaxed);
+    Ok(level)
+}
+
+/// Ends a session. The process leaves its job where it has finalized before; else another session may follow.
+pub(crate) fn end_session() -> Result<()> {
+    let is_last = SESSIONS.fetch_sub(1, Ordering::Relaxed) == 1;
+    match is_last && FINALIZED.load(Ordering::Relaxed) {
+        true => leave(),
+        false => Ok(()),
+    }
+}
+
+/// Leaves the job.
+fn leave() -> Result<()> {
+    let world = communicator::find(Comm::from_address(MPI_COMM_WORLD));
+    // Not in the lock: other threads may ask for the rank meanwhile.
+    let (Some(world), Some(mut job)) = (world, JOB.with(Option::take)) else {
+        return Ok(());
+    };
+    let left = job.leave(&world.messages);
+    JOB.with(|place| *place = Some(job));
+    PHASE.store(ENDED, Ordering::Release);
+    communicator::end();
+    Ok(left?)
+}
+
 /// `MPI_Finalize`.
 pub(crate) fn finalize() -> c_int {
     const FUNCTION: &str = "MPI_Finalize";
-    let Some(world) = communicator::find(Comm::from_address(MPI_COMM_WORLD)) else {
+    if ABORTING.load(Ordering::Relaxed) {
+        return MPI_SUCCESS;
+    }
+    if !INITIALIZED.load(Ordering::Relaxed) || FINALIZED.load(Ordering::Relaxed) {
         let why = "the process is not initialised, or has called MPI_Finalize before";
         return errors::raise(None, FUNCTION, Error::new(MPI_ERR_OTHER, why));
-    };
+    }
     // The attributes of MPI_COMM_SELF go first, while all calls still work (MPI 5.0, section 11.2.4).
     for address in [MPI_COMM_SELF, MPI_COMM_WORLD] {
         if let Some(entry) = communicator::find(Comm::from_address(address))
@@ -117,19 +174,29 @@ pub(crate) fn finalize() -> c_int {
             return errors::raise(Some(entry), FUNCTION, error);
         }
     }
-    // Not in the lock: other threads may ask for the rank meanwhile.
-    let Some(mut job) = JOB.with(Option::take) else {
-        return MPI_SUCCESS;
-    };
-    let left = job.leave(&world.messages);
-    JOB.with(|place| *place = Some(job));
-    PHASE.store(ENDED, Ordering::Release);
-    communicator::end();
-    match left {
-        Ok(()) => MPI_SUCCESS,
-        Err(error) => errors::raise(None, FUNCTION, error.into()),
+    FINALIZED.store(true, Ordering::Relaxed);
+    catch(FUNCTION, || match SESSIONS.load(Ordering::Relaxed) {
+        0 => leave(),
+        _ => Ok(()),
+    })
+}
+
+/// Leaves the job where the program had sessions only, the last of which may have been any.
+extern "C" fn at_exit() {
+    let sessions_only = is_running() && !INITIALIZED.load(Ordering::Relaxed);
+    if sessions_only
+        && SESSIONS.load(Ordering::Relaxed) == 0
+        && let Err(error) = leave()
+    {
+        eprintln!("oxmpi: {error:?}");
     }
 }
+
+/// The loader calls the functions of this section when the process exits, after those of the program.
+#[used]
+// SAFETY: an address of a function without arguments, as the section holds.
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = at_exit;
 
 /// `MPI_Initialized`.
 ///
@@ -137,7 +204,7 @@ pub(crate) fn finalize() -> c_int {
 /// The flag may be written to.
 pub(crate) unsafe fn initialized(flag: *mut c_int) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { flag.write(c_int::from(phase() != BEFORE)) };
+    unsafe { flag.write(INITIALIZED.load(Ordering::Relaxed).into()) };
     MPI_SUCCESS
 }
 
@@ -147,7 +214,7 @@ pub(crate) unsafe fn initialized(flag: *mut c_int) -> c_int {
 /// The flag may be written to.
 pub(crate) unsafe fn finalized(flag: *mut c_int) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { flag.write(c_int::from(phase() == ENDED)) };
+    unsafe { flag.write(FINALIZED.load(Ordering::Relaxed).into()) };
     MPI_SUCCESS
 }
 
@@ -213,6 +280,7 @@ pub(crate) fn abort_for(code: c_int, why: &str) {
 
 /// Ends the job, this process included, with this code.
 fn end_job(code: c_int) -> ! {
+    ABORTING.store(true, Ordering::Relaxed);
     JOB.with(|job| {
         if let Some(job) = job {
             job.abort(code);

@@ -20,6 +20,7 @@
 //! - the job: `job`, `boot`, `policy`, `settings`;
 //! - endpoints: `endpoint`, `thread_endpoints`, `links`, `ownership`, `threading`;
 //! - communicators: `communicator`, `create`, `intercomm`, `group`, `process_group`, `placement`, `split`;
+//! - topologies: `topology`;
 //! - messages: `envelope`, `request`, `bytes`, `data`, `error`, `failure`;
 //! - collectives: `collective`, with `algorithm_choices`, `collective_members`, `collective_state`,
 //!   `collective_scratch`, `operation` and `barrier`.
@@ -53,17 +54,19 @@ pub mod settings;
 mod split;
 mod thread_endpoints;
 mod threading;
+mod topology;
 
 pub use boot::{AgreedSettings, NetworkPreference, StartOptions, open_transports};
 pub use collective::{InterGroups, PreparedCollective, serves_in_node, serves_on_nodes};
 pub use collective_state::{Area, BlockRanges, Buffers, Neighbors, Stages, WidenedBuffers};
 pub use communicator::{Communicator, PreparedMessage};
+pub use create::StartedDuplicate;
 pub use data::Data;
 pub use endpoint::Endpoint;
 pub use envelope::{Destination, PROC_NULL, Source, Status, Tag};
 pub use error::{Error, ErrorClass, FaultReason, MAX_TAG, Result};
 pub use group::Group;
-pub use intercomm::GroupLeaders;
+pub use intercomm::{GroupLeaders, InterCommunicator};
 pub use job::Job;
 pub use links::OtherNetwork;
 pub use operation::{
@@ -77,6 +80,7 @@ pub use policy::{EndpointPolicy, JobPolicy, WaitMode};
 pub use process_group::{Comparison, ProcessGroup};
 pub use request::{Claimed, OpenRequest, RawRequest};
 pub use threading::Threading;
+pub use topology::{Grid, Topology};
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

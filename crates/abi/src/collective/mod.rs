@@ -1,13 +1,14 @@
 //! Collectives: each is described once, and run, started or prepared from its description (MPI 5.0, chapter 6).
 
 mod exchange;
+mod neighbor;
 mod reduce;
 mod rooted;
 
 use oxmpi_coll::catalog::{Call, Collective, PROC_NULL};
-use oxmpi_core::{Area, Buffers, OwnedOperation};
+use oxmpi_core::{Area, Buffers, Operation, OwnedOperation};
 
-use crate::communicator::Entry;
+use crate::communicator::{Entry, Inter};
 use crate::constants::{MPI_ERR_ROOT, MPI_IN_PLACE, MPI_PROC_NULL, MPI_ROOT};
 use crate::counts::Counting;
 use crate::datatype::{self, Buffer};
@@ -46,12 +47,12 @@ struct Site<'a> {
 
 impl<'a> Site<'a> {
     fn new(entry: &'a Entry) -> Self {
-        let group = entry.messages.group();
+        let group = entry.local().group();
         Self {
             entry,
             rank: group.rank(),
             size: group.size(),
-            remote: 0,
+            remote: (entry.inter.as_ref()).map_or(0, |inter| inter.groups.remote_size() as u32),
         }
     }
 
@@ -154,14 +155,17 @@ fn run(entry: &Entry, description: Description) -> Result<()> {
         combine,
         held: _held,
     } = description;
-    match combine {
+    let combined = combine.as_ref();
+    let operation = combined.map(|combine| |from, into, side| combine.combine(from, into, side));
+    let operation = operation
+        .as_ref()
+        .map(|operation| operation as Operation<'_>);
+    match &entry.inter {
         None if call.collective == Collective::Barrier => entry.messages.barrier()?,
-        None => entry.messages.collective(&call, &buffers, None)?,
-        Some(combine) => {
-            let operation = |from, into, side| combine.combine(from, into, side);
-            entry
-                .messages
-                .collective(&call, &buffers, Some(&operation))?;
+        None => entry.messages.collective(&call, &buffers, operation)?,
+        Some(Inter { groups, .. }) => {
+            let stages = groups.groups().stages(&call, buffers)?;
+            groups.internal().collective_in_stages(&stages, operation)?;
         }
     }
     Ok(())
@@ -175,7 +179,13 @@ fn start(entry: &Entry, description: Description) -> Result<Request> {
         combine,
         held,
     } = description;
-    let raw = entry.messages.start(call, buffers, owned(combine))?;
+    let raw = match &entry.inter {
+        None => entry.messages.start(call, buffers, owned(combine))?,
+        Some(Inter { groups, .. }) => {
+            let stages = groups.groups().stages(&call, buffers)?;
+            groups.internal().start_stages(stages, owned(combine))?
+        }
+    };
     Ok(request::insert(entry, raw, held))
 }
 
@@ -187,7 +197,13 @@ fn prepare(entry: &Entry, description: Description) -> Result<Request> {
         combine,
         held,
     } = description;
-    let prepared = entry.messages.prepare(call, buffers, owned(combine))?;
+    let prepared = match &entry.inter {
+        None => entry.messages.prepare(call, buffers, owned(combine))?,
+        Some(Inter { groups, .. }) => {
+            let stages = groups.groups().stages(&call, buffers)?;
+            groups.internal().prepare_stages(stages, owned(combine))?
+        }
+    };
     Ok(request::prepare_collective(entry, prepared, held))
 }
 
@@ -278,6 +294,27 @@ collectives! {
             out_type: Datatype, into: *mut c_void, counts: *const N, displacements: *const D, into_type: Datatype);
     alltoallw "MPI_Alltoallw", ialltoallw "MPI_Ialltoallw", alltoallw_init "MPI_Alltoallw_init":
         exchange::alltoallw<N, D>(out: *const c_void, out_counts: *const N, out_displacements: *const D,
+            out_types: *const Datatype, into: *mut c_void, counts: *const N, displacements: *const D,
+            into_types: *const Datatype);
+    neighbor_allgather "MPI_Neighbor_allgather", ineighbor_allgather "MPI_Ineighbor_allgather",
+        neighbor_allgather_init "MPI_Neighbor_allgather_init":
+        neighbor::allgather<N>(out: *const c_void, out_count: N, out_type: Datatype,
+            into: *mut c_void, into_count: N, into_type: Datatype);
+    neighbor_allgatherv "MPI_Neighbor_allgatherv", ineighbor_allgatherv "MPI_Ineighbor_allgatherv",
+        neighbor_allgatherv_init "MPI_Neighbor_allgatherv_init":
+        neighbor::allgatherv<N, D>(out: *const c_void, out_count: N, out_type: Datatype,
+            into: *mut c_void, counts: *const N, displacements: *const D, into_type: Datatype);
+    neighbor_alltoall "MPI_Neighbor_alltoall", ineighbor_alltoall "MPI_Ineighbor_alltoall",
+        neighbor_alltoall_init "MPI_Neighbor_alltoall_init":
+        neighbor::alltoall<N>(out: *const c_void, out_count: N, out_type: Datatype,
+            into: *mut c_void, into_count: N, into_type: Datatype);
+    neighbor_alltoallv "MPI_Neighbor_alltoallv", ineighbor_alltoallv "MPI_Ineighbor_alltoallv",
+        neighbor_alltoallv_init "MPI_Neighbor_alltoallv_init":
+        neighbor::alltoallv<N, D>(out: *const c_void, out_counts: *const N, out_displacements: *const D,
+            out_type: Datatype, into: *mut c_void, counts: *const N, displacements: *const D, into_type: Datatype);
+    neighbor_alltoallw "MPI_Neighbor_alltoallw", ineighbor_alltoallw "MPI_Ineighbor_alltoallw",
+        neighbor_alltoallw_init "MPI_Neighbor_alltoallw_init":
+        neighbor::alltoallw<N, D>(out: *const c_void, out_counts: *const N, out_displacements: *const D,
             out_types: *const Datatype, into: *mut c_void, counts: *const N, displacements: *const D,
             into_types: *const Datatype);
     reduce "MPI_Reduce", ireduce "MPI_Ireduce", reduce_init "MPI_Reduce_init":

@@ -1,15 +1,30 @@
 //! Communicators: what the ABI adds to those of the core, and the table of their handles.
 
+mod create;
+mod inquire;
+
 use std::cell::Cell;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use oxmpi_core::{Communicator, ProcessEndpoint};
+use oxmpi_core::{Communicator, InterCommunicator, ProcessEndpoint};
+
+pub(crate) use create::{
+    create, create_from_group, create_group, disconnect, dup, dup_with_info, free, get_parent,
+    idup, idup_with_info, intercomm_create, intercomm_merge, split, split_type,
+};
+pub(crate) use inquire::{
+    comm_group, compare, create_keyval, delete_attr, free_keyval, get_attr, get_info, get_name,
+    rank, remote_group, remote_size, set_attr, set_info, set_name, size, test_inter,
+};
 
 use crate::attribute::Attributes;
+use crate::buffered::Attached;
 use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_COMM, MPI_ERRORS_ARE_FATAL};
-use crate::errors::{Error, Handler, Result, on};
+use crate::errors::{Error, Handler, Result};
 use crate::handles::{Handle, Table};
+use crate::info::Pairs;
+use crate::topology::Shape;
 use crate::types::{Comm, Errhandler, c_int};
 
 /// The communicators that the program has made.
@@ -31,6 +46,19 @@ pub(crate) struct Entry {
     pub(crate) errors: Handler,
     pub(crate) attributes: Attributes,
     name: Mutex<String>,
+    info: Mutex<Pairs>,
+    /// The other group, of an intercommunicator.
+    pub(crate) inter: Option<Inter>,
+    pub(crate) topology: Option<Arc<Shape>>,
+    /// The memory for buffered sends.
+    pub(crate) buffers: Attached,
+}
+
+/// The groups of an intercommunicator.
+pub(crate) struct Inter {
+    /// This rank's group.
+    pub(crate) local: Communicator<ProcessEndpoint>,
+    pub(crate) groups: InterCommunicator<ProcessEndpoint>,
 }
 
 impl Entry {
@@ -44,7 +72,30 @@ impl Entry {
             errors: Handler::new(handler),
             attributes: Attributes::new(),
             name: Mutex::new(String::new()),
+            info: Mutex::new(Pairs::default()),
+            inter: None,
+            topology: None,
+            buffers: Attached::new(),
         }
+    }
+
+    /// An intercommunicator.
+    pub(crate) fn between(
+        local: Communicator<ProcessEndpoint>,
+        groups: InterCommunicator<ProcessEndpoint>,
+        handler: Errhandler,
+    ) -> Self {
+        let messages = groups.messages(local.group().rank() as usize);
+        let mut entry = Self::new(messages, handler);
+        entry.inter = Some(Inter { local, groups });
+        entry
+    }
+
+    /// The communicator of this rank's group.
+    pub(crate) fn local(&self) -> &Communicator<ProcessEndpoint> {
+        self.inter
+            .as_ref()
+            .map_or(&self.messages, |inter| &inter.local)
     }
 
     /// Its handle, as a number.
@@ -59,6 +110,14 @@ impl Entry {
 
     pub(crate) fn name(&self) -> String {
         (self.name.lock().unwrap_or_else(PoisonError::into_inner)).clone()
+    }
+
+    pub(crate) fn info(&self) -> Pairs {
+        (self.info.lock().unwrap_or_else(PoisonError::into_inner)).clone()
+    }
+
+    pub(crate) fn set_info(&self, pairs: Pairs) {
+        *self.info.lock().unwrap_or_else(PoisonError::into_inner) = pairs;
     }
 
     pub(crate) fn set_name(&self, name: String) {
@@ -89,6 +148,12 @@ pub(crate) fn no_such(comm: Comm) -> Error {
         ),
         _ => Error::handle(MPI_ERR_COMM, "communicator", comm),
     }
+}
+
+/// The groups of an intercommunicator.
+pub(crate) fn between_groups(entry: &Entry) -> Result<&Inter> {
+    let why = "the communicator has one group, and an intercommunicator is expected";
+    (entry.inter.as_ref()).ok_or_else(|| Error::new(MPI_ERR_COMM, why))
 }
 
 /// The name of a communicator in messages to the user.
@@ -141,28 +206,4 @@ pub(crate) fn remove(comm: Comm) -> Option<Box<Entry>> {
 /// `MPI_Comm_fromint`.
 pub(crate) fn from_int(int: c_int) -> Comm {
     MADE.handle_of(int)
-}
-
-/// `MPI_Comm_rank`.
-///
-/// # Safety
-/// The rank may be written to.
-pub(crate) unsafe fn rank(comm: Comm, rank: *mut c_int) -> c_int {
-    on(comm, "MPI_Comm_rank", |entry| {
-        // SAFETY: the caller's promise.
-        unsafe { rank.write(entry.messages.group().rank() as c_int) };
-        Ok(())
-    })
-}
-
-/// `MPI_Comm_size`.
-///
-/// # Safety
-/// The size may be written to.
-pub(crate) unsafe fn size(comm: Comm, size: *mut c_int) -> c_int {
-    on(comm, "MPI_Comm_size", |entry| {
-        // SAFETY: the caller's promise.
-        unsafe { size.write(entry.messages.group().size() as c_int) };
-        Ok(())
-    })
 }

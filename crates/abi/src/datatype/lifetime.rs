@@ -29,7 +29,9 @@ pub(crate) unsafe fn commit(datatype: *mut Datatype) -> c_int {
 pub(crate) unsafe fn dup(oldtype: Datatype, newtype: *mut Datatype) -> c_int {
     catch("MPI_Type_dup", || {
         let old = find(oldtype)?;
-        let made = object::insert_type(duplicate(&old));
+        let mut copy = duplicate(&old);
+        copy.attributes = old.attributes.copies(oldtype.address())?;
+        let made = object::insert_type(copy);
         // SAFETY: the caller's promise.
         unsafe { newtype.write(made) };
         Ok(())
@@ -58,12 +60,14 @@ pub(crate) unsafe fn free(datatype: *mut Datatype) -> c_int {
     catch("MPI_Type_free", || {
         // SAFETY: the caller's promise.
         let handle = unsafe { *datatype };
-        if object::description(handle)?.is_permanent() {
+        let found = find(handle)?;
+        if found.description.is_permanent() {
             return Err(Error::new(
                 MPI_ERR_TYPE,
                 "predefined datatypes are not freed",
             ));
         }
+        found.attributes.delete_all(handle.address())?;
         drop(object::remove(handle));
         // SAFETY: as above.
         unsafe { datatype.write(Datatype::from_address(MPI_DATATYPE_NULL)) };

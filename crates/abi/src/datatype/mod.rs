@@ -4,6 +4,7 @@
 //! goes when the last of them has. [`Buffer`] makes the core's range of bytes of an address, a count and a datatype.
 
 mod arrays;
+mod attributes;
 mod buffer;
 mod construct;
 mod contents;
@@ -16,8 +17,11 @@ mod object;
 mod pack;
 mod predefined;
 mod sized;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use arrays::{darray, subarray};
+pub(crate) use attributes::{create_keyval, delete_attr, free_keyval, get_attr, set_attr};
 pub(crate) use buffer::{Buffer, basic_size, extent_of, plain, size_of};
 pub(crate) use construct::{
     contiguous, hindexed, hindexed_block, hvector, indexed, indexed_block, resized, structure,

@@ -8,6 +8,7 @@ use oxmpi_wire::layout;
 
 use super::contents::Contents;
 use super::{predefined, sized};
+use crate::attribute::Attributes;
 use crate::constants::*;
 use crate::errors::{Error, Result};
 use crate::handles::{Handle, Table, slab_handle};
@@ -40,6 +41,7 @@ pub(crate) struct Type {
     pub(crate) description: Arc<Description>,
     committed: AtomicBool,
     name: Mutex<Option<String>>,
+    pub(super) attributes: Attributes,
 }
 
 impl Description {
@@ -88,6 +90,7 @@ impl Type {
             description,
             committed: AtomicBool::new(is_named),
             name: Mutex::new(None),
+            attributes: Attributes::new(),
         }
     }
 

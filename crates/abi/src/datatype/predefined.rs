@@ -56,7 +56,7 @@ table! {
     MPI_UNSIGNED_LONG One(8, 8), U64;
     MPI_UNSIGNED_LONG_LONG One(8, 8), U64;
     MPI_FLOAT One(4, 4), F32;
-    MPI_C_FLOAT_COMPLEX One(8, 4), ComplexF32;
+    MPI_C_COMPLEX One(8, 4), ComplexF32;
     MPI_CXX_FLOAT_COMPLEX One(8, 4), ComplexF32;
     MPI_DOUBLE One(8, 8), F64;
     MPI_C_DOUBLE_COMPLEX One(16, 8), ComplexF64;

@@ -130,16 +130,24 @@ pub(crate) fn comm_set(comm: Comm, handler: Errhandler) -> c_int {
     })
 }
 
+/// Gives a handler to the program, which holds it once more.
+///
+/// # Safety
+/// The handle may be written to.
+pub(crate) unsafe fn give(held: Errhandler, handler: *mut Errhandler) {
+    hold(held);
+    // SAFETY: the caller's promise.
+    unsafe { handler.write(held) };
+}
+
 /// `MPI_Comm_get_errhandler`.
 ///
 /// # Safety
 /// The handle may be written to.
 pub(crate) unsafe fn comm_get(comm: Comm, handler: *mut Errhandler) -> c_int {
     on(comm, "MPI_Comm_get_errhandler", |entry| {
-        let held = entry.errors.get();
-        hold(held);
         // SAFETY: the caller's promise.
-        unsafe { handler.write(held) };
+        unsafe { give(entry.errors.get(), handler) };
         Ok(())
     })
 }

@@ -12,14 +12,16 @@ pub(crate) use codes::{
     add_class, add_code, add_string, error_class, error_string, last_used, remove_class,
     remove_code, remove_string,
 };
-pub(crate) use handlers::{Handler, call, comm_get, comm_set, create, errhandler_from_int, free};
+pub(crate) use handlers::{
+    Handler, call, comm_get, comm_set, create, errhandler_from_int, free, give,
+};
 
 use crate::communicator::{self, Entry};
 use crate::constants::{
     MPI_COMM_SELF, MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_RANK, MPI_ERR_TAG, MPI_SUCCESS,
 };
 use crate::handles::Handle;
-use crate::types::{Comm, c_int};
+use crate::types::{Comm, Errhandler, c_int};
 
 /// Why a call failed.
 #[derive(Debug)]
@@ -84,6 +86,13 @@ impl From<oxmpi_core::Error> for Error {
                 MPI_ERR_TAG,
                 format!("rank {rank} used tag {}, but tags begin at 0", tag as i32),
             ),
+            Core::GroupRank { named, size } if named > i32::MAX as usize => Self::new(
+                MPI_ERR_RANK,
+                format!(
+                    "rank {} of a group was named, but the group has {size} ranks",
+                    named as i32
+                ),
+            ),
             error => Self::new(class_of_core(error.class()), error.to_string()),
         }
     }
@@ -118,9 +127,19 @@ pub(crate) fn catch(function: &'static str, work: impl FnOnce() -> Result<()>) -
 #[inline(never)]
 pub(crate) fn raise(on: Option<&Entry>, function: &'static str, error: Error) -> c_int {
     let own = || communicator::find(Comm::from_address(MPI_COMM_SELF));
-    let handler = on
+    let object = on
         .or_else(own)
         .map(|entry| (entry.handle(), entry.handler()));
-    handlers::handle(handler, function, &error);
+    raise_on(object, function, &error)
+}
+
+/// Raises an error on the error handler of the object with this handle; `None`: there is no object yet, or any more.
+#[cold]
+pub(crate) fn raise_on(
+    object: Option<(usize, Errhandler)>,
+    function: &'static str,
+    error: &Error,
+) -> c_int {
+    handlers::handle(object, function, error);
     error.code
 }

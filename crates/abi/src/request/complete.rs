@@ -4,7 +4,7 @@ use std::slice;
 
 use oxmpi_core::RawRequest;
 
-use super::{Found, completed, look};
+use super::{Found, completed, generalized, look};
 use crate::communicator;
 use crate::constants::{
     MPI_COMM_WORLD, MPI_ERR_IN_STATUS, MPI_ERR_OTHER, MPI_SUCCESS, MPI_UNDEFINED,
@@ -52,6 +52,13 @@ fn end(
             let (result, comm) = (Err(error), None);
             return Some(Some(Outcome { result, comm }));
         }
+    };
+    let result = match generalized::find(*request) {
+        Some(generalized) => generalized.query().and_then(|status| {
+            generalized.free()?;
+            Ok(status)
+        }),
+        None => result,
     };
     let comm = comm.filter(|_| result.is_err());
     *request = completed(*request);

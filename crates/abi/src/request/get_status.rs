@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use super::{Found, look, settle};
+use super::{Found, generalized, look, settle};
 use crate::constants::MPI_UNDEFINED;
 use crate::errors::{self, Error, Result, catch};
 use crate::types::{Request, Status, c_int};
@@ -10,6 +10,11 @@ use crate::types::{Request, Status, c_int};
 /// The status of a request, if its operation has ended; the request stays. That of one that is not active is empty.
 fn peek(request: Request) -> Result<Option<Status>> {
     let (found, comm) = look(request)?;
+    if let (Some(generalized), Some(comm)) = (generalized::find(request), comm) {
+        // Its status is the program's to tell, and the request is freed later.
+        let ended = (comm.messages).poll_for(|ended| ended(generalized.raw).then_some(()))?;
+        return ended.map(|()| generalized.query()).transpose();
+    }
     match (found, comm) {
         (Found::Inactive, _) => Ok(Some(Status::EMPTY)),
         (Found::Ended(status), _) => Ok(Some(status)),

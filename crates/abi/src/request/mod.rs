@@ -1,6 +1,7 @@
 //! Requests: operations that are in progress, those that are prepared, and their handles.
 
 mod complete;
+mod generalized;
 mod get_status;
 mod persistent;
 
@@ -8,19 +9,24 @@ use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use oxmpi_core::{PreparedCollective, PreparedMessage, ProcessEndpoint, RawRequest};
+use oxmpi_core::{
+    Communicator, PreparedCollective, PreparedMessage, ProcessEndpoint, RawRequest,
+    StartedDuplicate,
+};
 
 pub(crate) use complete::{test, testall, testany, testsome, wait, waitall, waitany, waitsome};
+pub(crate) use generalized::{grequest_complete, grequest_start};
 pub(crate) use get_status::{get_status, get_status_all, get_status_any, get_status_some};
 pub(crate) use persistent::{
     bsend_init, prepare_collective, recv_init, rsend_init, send_init, ssend_init, start, startall,
 };
 
+use self::generalized::Generalized;
 use crate::communicator;
-use crate::constants::{MPI_ERR_REQUEST, MPI_REQUEST_NULL};
+use crate::constants::{MPI_COMM_SELF, MPI_ERR_REQUEST, MPI_REQUEST_NULL};
 use crate::errors::{self, Error, Result};
 use crate::handles::{Handle, Table, slab_handle};
-use crate::types::{Request, Status, c_int};
+use crate::types::{Comm, Request, Status, c_int};
 
 /// What has to live as long as an operation: datatypes, arrays, functions.
 pub(crate) type Held = Option<Arc<dyn Any>>;
@@ -44,11 +50,23 @@ struct Entry {
 
 enum State {
     /// In progress, or complete without the program knowing yet.
-    Running(RawRequest, Held),
+    Running { raw: RawRequest, _held: Held },
     /// Complete, as the program has cancelled it.
     Ended(Status),
     /// Prepared, to be started repeatedly.
     Persistent(Box<Persistent>),
+    /// A communicator that is being duplicated.
+    Duplicating(Box<Duplicating>),
+    /// The program's own.
+    Generalized(Box<Generalized>),
+}
+
+/// A duplicate of a communicator, and what is done when its request has completed.
+struct Duplicating {
+    raw: RawRequest,
+    started: StartedDuplicate,
+    /// Makes the communicator and gives the program its handle.
+    finish: Box<dyn FnOnce(Communicator<ProcessEndpoint>)>,
 }
 
 /// An operation that can be started repeatedly.
@@ -84,7 +102,28 @@ enum Found {
 
 /// A handle of an operation that has been started on a communicator.
 pub(crate) fn insert(comm: &communicator::Entry, raw: RawRequest, held: Held) -> Request {
-    insert_state(comm, State::Running(raw, held))
+    insert_state(comm, State::Running { raw, _held: held })
+}
+
+/// A handle of an operation that ended when it was started.
+pub(crate) fn ended(status: Status) -> Result<Request> {
+    let own = communicator::find(Comm::from_address(MPI_COMM_SELF));
+    let own = own.ok_or_else(|| communicator::no_such(Comm::from_address(MPI_COMM_SELF)))?;
+    Ok(insert_state(own, State::Ended(status)))
+}
+
+/// A handle of a duplicate that has been started on a communicator; `finish` gets it when the program sees it complete.
+pub(crate) fn insert_duplicate(
+    comm: &communicator::Entry,
+    (started, raw): (StartedDuplicate, RawRequest),
+    finish: Box<dyn FnOnce(Communicator<ProcessEndpoint>)>,
+) -> Request {
+    let duplicating = Duplicating {
+        raw,
+        started,
+        finish,
+    };
+    insert_state(comm, State::Duplicating(Box::new(duplicating)))
 }
 
 fn insert_state(comm: &communicator::Entry, state: State) -> Request {
@@ -108,13 +147,15 @@ fn look(request: Request) -> Result<(Found, Option<&'static communicator::Entry>
     let found = REQUESTS.with(|slab| {
         let entry = &slab[slab.find(slab_handle(request))?];
         let found = match &entry.state {
-            State::Running(raw, _) => Found::Open(*raw),
+            State::Running { raw, .. } => Found::Open(*raw),
             State::Ended(status) => Found::Ended(*status),
             State::Persistent(persistent) => match persistent.run {
                 Run::Inactive => Found::Inactive,
                 Run::Active(raw) => Found::Open(raw),
                 Run::Ended(status) => Found::Ended(status),
             },
+            State::Duplicating(duplicating) => Found::Open(duplicating.raw),
+            State::Generalized(generalized) => Found::Open(generalized.raw),
         };
         Some((found, entry.comm))
     });
@@ -155,11 +196,28 @@ fn completed(request: Request) -> Request {
     });
     match removed {
         Some(entry) => {
-            release(entry);
+            release(finished(entry));
             NULL
         }
         None => request,
     }
+}
+
+/// The entry of an operation that has completed, after what is to be done then.
+fn finished(entry: Entry) -> Entry {
+    let Entry { comm, state } = entry;
+    let state = match state {
+        State::Duplicating(duplicating) => {
+            let Duplicating {
+                started, finish, ..
+            } = *duplicating;
+            // SAFETY: a communicator outlives its operations: see `release`.
+            finish(started.finish(&unsafe { comm.as_ref() }.messages));
+            State::Ended(Status::EMPTY)
+        }
+        state => state,
+    };
+    Entry { comm, state }
 }
 
 /// Drops an entry, and its communicator where the program has freed that before.
@@ -212,6 +270,9 @@ pub(crate) unsafe fn free(request: *mut Request) -> c_int {
         if handle == NULL {
             return Err(no_such(handle));
         }
+        if let Some(generalized) = generalized::find(handle) {
+            generalized.free()?;
+        }
         let entry = REQUESTS.remove(handle);
         if let (Some(Entry { comm: place, state }), Some(comm)) = (entry, comm) {
             let state = match found {
@@ -237,6 +298,9 @@ pub(crate) unsafe fn cancel(request: *const Request) -> c_int {
     // SAFETY: the caller's promise.
     let handle = unsafe { *request };
     errors::catch("MPI_Cancel", || {
+        if let Some(generalized) = generalized::find(handle) {
+            return generalized.cancel();
+        }
         let (found, comm) = look(handle)?;
         let (Found::Open(raw), Some(comm)) = (found, comm) else {
             return match found {

@@ -245,10 +245,18 @@ impl<A: Threading> Communicator<A> {
     /// # Errors
     /// A message longer than `bytes`, or a lost peer.
     pub fn recv_claimed(&self, claimed: Claimed, bytes: RawBytes) -> Result<Status> {
+        self.wait(self.irecv_claimed(claimed, bytes)?)
+    }
+
+    /// As [`Communicator::recv_claimed`], without waiting (`MPI_Imrecv`).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn irecv_claimed(&self, claimed: Claimed, bytes: RawBytes) -> Result<RawRequest> {
         let request = self.access.with(|endpoint| {
             endpoint.check()?;
             Ok(endpoint.recv_claimed(claimed, bytes))
         })?;
-        self.wait_open(request.map_err(|failure| self.failed(failure))?)
+        (request.map(RawRequest::of)).map_err(|failure| self.failed(failure))
     }
 }

@@ -1,5 +1,8 @@
 //! Types of elements as values, for a face that learns them at run time.
 
+#[cfg(test)]
+mod tests;
+
 use oxmpi_coll::choice::Reproducible;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;

@@ -127,7 +127,8 @@ impl Grid {
 
     /// The ranks with which a rank exchanges in neighbourhood collectives: for each dimension the one below,
     /// then the one above.
-    pub(super) fn neighbors(&self, rank: usize) -> Vec<u32> {
+    #[must_use]
+    pub fn neighbors(&self, rank: usize) -> Vec<u32> {
         let dimensions = 0..self.dimensions.len();
         let both = dimensions.flat_map(|dimension| [(dimension, -1), (dimension, 1)]);
         let ranks = both.map(|(dimension, by)| self.along(rank, dimension, by));
@@ -136,8 +137,31 @@ impl Grid {
             .collect()
     }
 
+    /// The part of the grid in the dimensions that `keep` selects, as `rank` sees it: its shape, a number that tells it
+    /// from the other parts, and the number of `rank` in it (`MPI_Cart_sub`).
+    #[must_use]
+    pub fn slice(&self, rank: usize, keep: &[bool]) -> (Self, u32, i32) {
+        let own = self.coordinates(rank);
+        let number = |kept: bool| {
+            let selected = keep.iter().copied().chain(std::iter::repeat(false));
+            let place = own.iter().zip(selected).filter(|&(_, keep)| keep == kept);
+            let place: Vec<isize> = place.map(|(&at, _)| at as isize).collect();
+            self.part(keep, kept).rank(&place).unwrap_or_default()
+        };
+        (
+            self.part(keep, true),
+            number(false) as u32,
+            number(true) as i32,
+        )
+    }
+
+    /// Whether a dimension is a ring, for each dimension.
+    pub fn periods(&self) -> impl ExactSizeIterator<Item = bool> {
+        self.dimensions.iter().map(|dimension| dimension.periodic)
+    }
+
     /// The grid of the dimensions that `keep` selects, or of the others.
-    pub(super) fn part(&self, keep: &[bool], kept: bool) -> Self {
+    fn part(&self, keep: &[bool], kept: bool) -> Self {
         let keep = keep.iter().copied().chain(std::iter::repeat(false));
         let dimensions = self.dimensions.iter().zip(keep);
         Self {

@@ -1,19 +1,26 @@
 //! The neighbours of ranks, for neighbourhood collectives.
 
+mod grid;
+
 use std::sync::Arc;
 
-use oxmpi_core::Neighbors;
+pub use grid::Grid;
+
+use super::collective_state::Neighbors;
 
 /// A rank's neighbours, and how their blocks are matched.
 #[derive(Debug)]
-pub(crate) struct Topology {
-    pub(crate) neighbors: Arc<Neighbors>,
+pub struct Topology {
+    /// The neighbours, in the rank's order.
+    pub neighbors: Arc<Neighbors>,
     /// Whether they are those of a grid: data sent down a dimension is received from above.
-    pub(crate) cartesian: bool,
+    pub cartesian: bool,
 }
 
 impl Topology {
-    pub(crate) fn new(sources: Vec<u32>, destinations: Vec<u32>, cartesian: bool) -> Arc<Self> {
+    /// The topology of these neighbours; `cartesian`: see there.
+    #[must_use]
+    pub fn new(sources: Vec<u32>, destinations: Vec<u32>, cartesian: bool) -> Arc<Self> {
         Arc::new(Self {
             neighbors: Arc::new(Neighbors {
                 sources,
@@ -24,12 +31,14 @@ impl Topology {
     }
 
     /// Number of neighbours from which a rank receives.
-    pub(crate) fn sources(&self) -> usize {
+    #[must_use]
+    pub fn sources(&self) -> usize {
         self.neighbors.sources.len()
     }
 
     /// Number of neighbours to which a rank sends.
-    pub(crate) fn destinations(&self) -> usize {
+    #[must_use]
+    pub fn destinations(&self) -> usize {
         self.neighbors.destinations.len()
     }
 }
