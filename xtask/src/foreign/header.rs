@@ -16,20 +16,22 @@ const LANGUAGES: [(&str, &str); 4] = [
 ];
 
 /// Prototypes that differ from pympistandard's, with the reason.
-const DIFFERENT: [(&str, &str); 4] = [
+const DIFFERENT: [(&str, &str); 6] = [
     (
         "MPI_Info_create_env",
-        "its argv is the one of main: a pointer to strings, not to characters",
+        "its argv is the one of main: pointers to strings, not characters",
     ),
-    ("MPI_Pcontrol", "its dots are set in TeX"),
+    ("MPI_Pcontrol", "its dots are set in TeX there"),
     (
         "MPI_Precv_init",
-        "the errata of MPI 5.0 make its count an int",
+        "its count is an int in the errata of MPI 5.0",
     ),
+    ("MPI_Precv_init_c", "the errata add it"),
     (
         "MPI_Psend_init",
-        "the errata of MPI 5.0 make its count an int",
+        "its count is an int in the errata of MPI 5.0",
     ),
+    ("MPI_Psend_init_c", "the errata add it"),
 ];
 
 /// Prints the prototypes, one a line.
