@@ -38,6 +38,12 @@ struct Key {
     state: *mut c_void,
 }
 
+// SAFETY: the state is the program's, which the library only hands to the program's functions.
+unsafe impl Send for Key {}
+
+// SAFETY: as above; a key never changes.
+unsafe impl Sync for Key {}
+
 enum Copying {
     Never,
     Always,
@@ -115,12 +121,6 @@ struct Attribute {
 /// The attributes of one object, in the order in which they were set. No function of the program is called while the
 /// list is locked.
 pub(crate) struct Attributes(Mutex<Vec<Attribute>>);
-
-// SAFETY: values and states are the program's, which the library only hands to the program's functions.
-unsafe impl Send for Attributes {}
-
-// SAFETY: as above, and the list is locked.
-unsafe impl Sync for Attributes {}
 
 impl fmt::Debug for Attributes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -207,6 +207,9 @@ impl Attributes {
         Ok(copies)
     }
 }
+
+// SAFETY: the value is the program's, which the library only hands to the program's functions.
+unsafe impl Send for Attribute {}
 
 impl Attribute {
     fn call_delete(&self, object: usize) -> Result<()> {

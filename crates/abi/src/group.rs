@@ -52,7 +52,7 @@ unsafe fn ranks(count: c_int, ranks: *const c_int) -> Result<Vec<usize>> {
     let count = usize::try_from(count).map_err(|_| Error::count(count))?;
     // SAFETY: the caller's promise.
     Ok((0..count)
-        .map(|at| unsafe { *ranks.add(at) } as u32 as usize)
+        .map(|at| unsafe { *ranks.wrapping_add(at) } as u32 as usize)
         .collect())
 }
 
@@ -65,7 +65,7 @@ unsafe fn triplets(count: c_int, triplets: *const [c_int; 3]) -> Result<Vec<usiz
     let mut ranks = Vec::new();
     for at in 0..count {
         // SAFETY: the caller's promise.
-        let [first, last, stride] = unsafe { *triplets.add(at) };
+        let [first, last, stride] = unsafe { *triplets.wrapping_add(at) };
         if stride == 0 {
             let why = format!("the stride of triplet {at} is 0");
             return Err(Error::new(MPI_ERR_ARG, why));
@@ -103,13 +103,16 @@ groups! {
     intersection "MPI_Group_intersection" (one: Group, other: Group) get(one)?.intersection(&get(other)?);
     difference "MPI_Group_difference" (one: Group, other: Group) get(one)?.difference(&get(other)?);
     incl "MPI_Group_incl" (group: Group, count: c_int, named: *const c_int)
-        // SAFETY: the caller's promise; here and below.
+        // SAFETY: the caller's promise.
         get(group)?.incl(unsafe { ranks(count, named)? })?;
     excl "MPI_Group_excl" (group: Group, count: c_int, named: *const c_int)
+        // SAFETY: the caller's promise.
         get(group)?.excl(unsafe { ranks(count, named)? })?;
     range_incl "MPI_Group_range_incl" (group: Group, count: c_int, named: *mut [c_int; 3])
+        // SAFETY: the caller's promise.
         get(group)?.incl(unsafe { triplets(count, named)? })?;
     range_excl "MPI_Group_range_excl" (group: Group, count: c_int, named: *mut [c_int; 3])
+        // SAFETY: the caller's promise.
         get(group)?.excl(unsafe { triplets(count, named)? })?;
 }
 
@@ -178,7 +181,7 @@ pub(crate) unsafe fn translate_ranks(
                 Some(rank) => rank as c_int,
             };
             // SAFETY: the caller's promise.
-            unsafe { translated.add(at).write(rank) };
+            unsafe { translated.wrapping_add(at).write(rank) };
         }
         Ok(())
     })

@@ -156,7 +156,9 @@ pub(crate) unsafe fn set(info: Info, key: *const c_char, value: *const c_char) -
     catch("MPI_Info_set", || {
         let place = find(info)?;
         // SAFETY: the caller's promise.
-        let (key, value) = unsafe { (key_of(key)?, strings::read(value)) };
+        let key = unsafe { key_of(key)? };
+        // SAFETY: as above.
+        let value = unsafe { strings::read(value) };
         let value = value.trim();
         if value.is_empty() || value.len() >= MPI_MAX_INFO_VAL as usize {
             let len = value.len();

@@ -37,7 +37,7 @@ pub(crate) unsafe fn alloc_mem(size: Aint, _info: Info, address: *mut c_void) ->
         // SAFETY: the head is there, and aligned.
         unsafe { start.cast::<usize>().write(layout.size() - HEAD) };
         // SAFETY: the caller's promise; the memory begins after the head.
-        unsafe { address.cast::<*mut u8>().write(start.add(HEAD)) };
+        unsafe { address.cast::<*mut u8>().write(start.wrapping_add(HEAD)) };
         Ok(())
     })
 }

@@ -16,7 +16,7 @@ pub(crate) unsafe fn write(text: &str, to: *mut c_char, room: usize) -> usize {
     // SAFETY: the caller's promise; the text is none of the program's memory.
     unsafe { to.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), len) };
     // SAFETY: the caller's promise, as `len` is below `room`.
-    unsafe { to.add(len).write(0) };
+    unsafe { to.wrapping_add(len).write(0) };
     len
 }
 

@@ -1,7 +1,7 @@
 //! The core of a message-passing library: messages and collectives on ranges of bytes, below any typed interface.
 //!
 //! It works on byte ranges with layouts, 64-bit counts, operations as functions, and requests as handles. It
-//! knows ranks, [communicators](Communicator) and [endpoints](Endpoint), but no element types, and it borrows no
+//! knows ranks, [communicators](Communicator) and [endpoints](Endpoint), [elements](Element) for operations only, and it borrows no
 //! buffers: its caller makes a range ([`oxmpi_os::RawBytes`]) and promises that the memory outlives the request.
 //! It reads no settings and prints nothing: a [`JobPolicy`] and a function that takes warnings are handed in.
 //!

@@ -126,7 +126,7 @@ pub(super) fn levels(repo: &Repo) -> Result<Vec<String>> {
             "core" => &["#![no_std]", "#![forbid(unsafe_code)]"],
             "no_std" => &["#![no_std]"],
             "safe" => &["#![forbid(unsafe_code)]"],
-            _ => &[],
+            _ => continue,
         };
         let file = if package.is_library() {
             "src/lib.rs"

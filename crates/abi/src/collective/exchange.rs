@@ -58,7 +58,7 @@ pub(super) unsafe fn allgatherv<N: Counting, D: Counting>(
     let mut total = 0;
     for block in 0..site.blocks() as usize {
         // SAFETY: as above.
-        total += unsafe { *counts.add(block) }.checked()? * datatype::size_of(into_type)?;
+        total += unsafe { *counts.wrapping_add(block) }.checked()? * datatype::size_of(into_type)?;
     }
     let call = Call::allgatherv(site.rank, site.size, total);
     if is_in_place(out) {
@@ -183,10 +183,12 @@ pub(super) unsafe fn typed_blocks<N: Counting, D: Counting>(
     let mut held = Vec::new();
     for block in 0..number as usize {
         // SAFETY: the caller's promise.
-        let (count, offset) = unsafe { (*counts.add(block), (*displacements.add(block)).signed()) };
+        let count = unsafe { *counts.wrapping_add(block) };
         // SAFETY: as above.
-        let datatype = unsafe { *types.add(block) };
-        let place = start.wrapping_byte_offset(offset as isize);
+        let displacement = unsafe { *displacements.wrapping_add(block) };
+        // SAFETY: as above.
+        let datatype = unsafe { *types.wrapping_add(block) };
+        let place = start.wrapping_byte_offset(displacement.signed() as isize);
         // SAFETY: as above.
         let part = unsafe { Buffer::new(place, count, datatype)? };
         places.push(part.bytes);

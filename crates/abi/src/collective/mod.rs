@@ -128,7 +128,9 @@ unsafe fn blocks<N: Counting, D: Counting>(
     let mut held = None;
     for block in 0..number as usize {
         // SAFETY: the caller's promise.
-        let (count, displacement) = unsafe { (*counts.add(block), *displacements.add(block)) };
+        let count = unsafe { *counts.wrapping_add(block) };
+        // SAFETY: as above.
+        let displacement = unsafe { *displacements.wrapping_add(block) };
         let offset = displacement.signed().wrapping_mul(extent) as isize;
         // SAFETY: the caller's promise.
         let part = unsafe { Buffer::new(start.wrapping_byte_offset(offset), count, datatype)? };

@@ -171,7 +171,8 @@ pub(super) unsafe fn reduce_scatter<N: Counting>(
     op: Op,
 ) -> Result<Description> {
     // SAFETY: the caller's promise.
-    let lengths = (0..site.size as usize).map(|rank| unsafe { *counts.add(rank) }.checked());
+    let lengths =
+        (0..site.size as usize).map(|rank| unsafe { *counts.wrapping_add(rank) }.checked());
     let lengths = lengths.collect::<Result<Vec<u64>>>()?;
     let total: u64 = lengths.iter().sum();
     let all = i64::try_from(total).map_err(|_| Error::count(total))?;
@@ -186,7 +187,7 @@ pub(super) unsafe fn reduce_scatter<N: Counting>(
         ),
         false => {
             // SAFETY: as above.
-            let own = unsafe { *counts.add(site.rank as usize) };
+            let own = unsafe { *counts.wrapping_add(site.rank as usize) };
             // SAFETY: as above.
             let result = unsafe { Buffer::new(into, own, datatype)? };
             let size = crate::datatype::size_of(datatype)?;

@@ -95,7 +95,7 @@ pub(super) unsafe fn gatherv<N: Counting, D: Counting>(
         (output, held) = unsafe { blocks(into, counts, displacements, into_type, site.blocks())? };
         if site.remote == 0 {
             // SAFETY: as above.
-            let count = unsafe { *counts.add(site.rank as usize) }.checked()?;
+            let count = unsafe { *counts.wrapping_add(site.rank as usize) }.checked()?;
             own = count * crate::datatype::size_of(into_type)?;
         }
     }
@@ -172,7 +172,7 @@ pub(super) unsafe fn scatterv<N: Counting, D: Counting>(
         (input, held) = unsafe { blocks(out, counts, displacements, out_type, site.blocks())? };
         if site.remote == 0 {
             // SAFETY: as above.
-            let count = unsafe { *counts.add(site.rank as usize) }.checked()?;
+            let count = unsafe { *counts.wrapping_add(site.rank as usize) }.checked()?;
             own = count * crate::datatype::size_of(out_type)?;
         }
     }

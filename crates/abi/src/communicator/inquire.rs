@@ -160,7 +160,9 @@ pub(crate) unsafe fn create_keyval(
 ) -> c_int {
     catch("MPI_Comm_create_keyval", || {
         // SAFETY: the caller's promise.
-        unsafe { key.write(attribute::create_key(Kind::Comm, copy, delete, state)) };
+        let made = unsafe { attribute::create_key(Kind::Comm, copy, delete, state) };
+        // SAFETY: as above.
+        unsafe { key.write(made) };
         Ok(())
     })
 }

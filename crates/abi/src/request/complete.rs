@@ -392,7 +392,7 @@ unsafe fn report_some(
     unsafe { count.write(ended.len() as c_int) };
     for (at, (place, _)) in ended.iter().enumerate() {
         // SAFETY: as above; no more have ended than there are requests.
-        unsafe { indices.add(at).write(*place as c_int) };
+        unsafe { indices.wrapping_add(at).write(*place as c_int) };
     }
     let outcomes = ended.into_iter().map(|(_, outcome)| Some(outcome));
     // SAFETY: as above.

@@ -84,7 +84,7 @@ pub(crate) unsafe fn get_status_all(
         for (place, status) in ended.into_iter().flatten().enumerate() {
             if !statuses.is_null() {
                 // SAFETY: as above.
-                unsafe { status.write(statuses.add(place)) };
+                unsafe { status.write(statuses.wrapping_add(place)) };
             }
         }
         Ok(())
@@ -147,10 +147,10 @@ pub(crate) unsafe fn get_status_some(
                 && let Some(status) = peek(*request)?
             {
                 // SAFETY: the caller's promise; no more have ended than there are requests.
-                unsafe { indices.add(found).write(place as c_int) };
+                unsafe { indices.wrapping_add(found).write(place as c_int) };
                 if !statuses.is_null() {
                     // SAFETY: as above.
-                    unsafe { status.write(statuses.add(found)) };
+                    unsafe { status.write(statuses.wrapping_add(found)) };
                 }
                 found += 1;
             }

@@ -29,7 +29,7 @@ use crate::handles::{Handle, Table, slab_handle};
 use crate::types::{Comm, Request, Status, c_int};
 
 /// What has to live as long as an operation: datatypes, arrays, functions.
-pub(crate) type Held = Option<Arc<dyn Any>>;
+pub(crate) type Held = Option<Arc<dyn Any + Send + Sync>>;
 
 /// `MPI_REQUEST_NULL`.
 pub(crate) const NULL: Request = Request(std::ptr::without_provenance_mut(MPI_REQUEST_NULL));

@@ -144,7 +144,7 @@ pub(crate) unsafe fn startall(count: c_int, requests: *mut Request) -> c_int {
     catch("MPI_Startall", || {
         for place in 0..usize::try_from(count).map_err(|_| Error::count(count))? {
             // SAFETY: the caller's promise.
-            start_one(unsafe { *requests.add(place) })?;
+            start_one(unsafe { *requests.wrapping_add(place) })?;
         }
         Ok(())
     })

@@ -39,7 +39,9 @@ unsafe fn given_grid(
         )));
     }
     // SAFETY: the caller's promise.
-    let (sizes, periods) = unsafe { (numbers(dimensions, sizes)?, numbers(dimensions, periods)?) };
+    let sizes = unsafe { numbers(dimensions, sizes)? };
+    // SAFETY: as above.
+    let periods = unsafe { numbers(dimensions, periods)? };
     let ranks = sizes
         .iter()
         .map(|&size| usize::try_from(size).ok().filter(|&size| size > 0));
@@ -160,9 +162,11 @@ pub(crate) unsafe fn cart_get(
     on(comm, "MPI_Cart_get", |entry| {
         let grid = grid(entry)?;
         let own = grid.coordinates(entry.messages.group().rank() as usize);
-        // SAFETY: the caller's promise; here and below.
+        // SAFETY: the caller's promise.
         unsafe { write(grid.dimensions().map(|ranks| ranks as c_int), sizes, room) };
+        // SAFETY: as above.
         unsafe { write(grid.periods().map(c_int::from), periods, room) };
+        // SAFETY: as above.
         unsafe { write(own.into_iter().map(|at| at as c_int), coordinates, room) };
         Ok(())
     })

@@ -57,21 +57,21 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
 ) -> c_int {
     on(comm, "MPI_Dist_graph_create_adjacent", |entry| {
         within_group(entry)?;
-        // SAFETY: the caller's promise; here and below.
+        // SAFETY: the caller's promise.
         let from = neighbors(entry, &unsafe { numbers(in_degree, sources)? })?;
+        // SAFETY: as above.
         let to = neighbors(entry, &unsafe { numbers(out_degree, destinations)? })?;
         let weighted = is_weighted(source_weights) && is_weighted(destination_weights);
-        let both = unsafe {
-            [
-                weights(in_degree, source_weights)?,
-                weights(out_degree, destination_weights)?,
-            ]
-        };
+        // SAFETY: as above.
+        let in_weights = unsafe { weights(in_degree, source_weights)? };
+        // SAFETY: as above.
+        let out_weights = unsafe { weights(out_degree, destination_weights)? };
         let shape = Shape::DistGraph(
-            Weights(weighted.then_some(both)),
+            Weights(weighted.then_some([in_weights, out_weights])),
             Topology::new(from, to, false),
         );
         let copy = entry.messages.duplicate()?;
+        // SAFETY: as above.
         unsafe { give(entry, Some((copy, shape)), new) };
         Ok(())
     })
@@ -119,10 +119,14 @@ pub(crate) unsafe fn dist_graph_create(
 ) -> c_int {
     on(comm, "MPI_Dist_graph_create", |entry| {
         within_group(entry)?;
-        // SAFETY: the caller's promise; here and below.
-        let (sources, degrees) = unsafe { (numbers(count, sources)?, numbers(count, degrees)?) };
+        // SAFETY: the caller's promise.
+        let sources = unsafe { numbers(count, sources)? };
+        // SAFETY: as above.
+        let degrees = unsafe { numbers(count, degrees)? };
         let total: c_int = degrees.iter().sum();
+        // SAFETY: as above.
         let destinations = unsafe { numbers(total, destinations)? };
+        // SAFETY: as above.
         let given = unsafe { weights(total, edge_weights)? };
         let mut own = Vec::with_capacity(destinations.len());
         let named = sources.iter().zip(&degrees);
@@ -150,6 +154,7 @@ pub(crate) unsafe fn dist_graph_create(
         let weighted = is_weighted(edge_weights).then_some(both);
         let shape = Shape::DistGraph(Weights(weighted), Topology::new(from, to, false));
         let copy = entry.messages.duplicate()?;
+        // SAFETY: as above.
         unsafe { give(entry, Some((copy, shape)), new) };
         Ok(())
     })
@@ -167,9 +172,11 @@ pub(crate) unsafe fn dist_graph_neighbors_count(
 ) -> c_int {
     on(comm, "MPI_Dist_graph_neighbors_count", |entry| {
         let (Weights(weights), topology) = graph(entry)?;
-        // SAFETY: the caller's promise; here and below.
+        // SAFETY: the caller's promise.
         unsafe { in_degree.write(topology.sources() as c_int) };
+        // SAFETY: as above.
         unsafe { out_degree.write(topology.destinations() as c_int) };
+        // SAFETY: as above.
         unsafe { weighted.write(c_int::from(weights.is_some())) };
         Ok(())
     })
@@ -194,7 +201,7 @@ pub(crate) unsafe fn dist_graph_neighbors(
             oxmpi_coll::catalog::PROC_NULL => MPI_PROC_NULL,
             rank => rank as c_int,
         };
-        // SAFETY: the caller's promise; here and below.
+        // SAFETY: the caller's promise.
         unsafe {
             write(
                 topology.neighbors.sources.iter().map(rank),
@@ -203,6 +210,7 @@ pub(crate) unsafe fn dist_graph_neighbors(
             )
         };
         let to = topology.neighbors.destinations.iter().map(rank);
+        // SAFETY: as above.
         unsafe { write(to, destinations, out_room) };
         if let Some([from, to]) = weights {
             let given = [
@@ -211,6 +219,7 @@ pub(crate) unsafe fn dist_graph_neighbors(
             ];
             for (weights, array, room) in given {
                 if is_weighted(array) && array.addr() != MPI_WEIGHTS_EMPTY {
+                    // SAFETY: as above.
                     unsafe { write(weights.iter().copied(), array, room) };
                 }
             }

@@ -88,7 +88,9 @@ fn wrong_dimensions(why: String) -> Error {
 unsafe fn numbers(count: c_int, array: *const c_int) -> Result<Vec<c_int>> {
     let count = usize::try_from(count).map_err(|_| Error::count(count))?;
     // SAFETY: the caller's promise.
-    Ok((0..count).map(|at| unsafe { *array.add(at) }).collect())
+    Ok((0..count)
+        .map(|at| unsafe { *array.wrapping_add(at) })
+        .collect())
 }
 
 /// Writes numbers to an array that has room for `room` of them.
@@ -99,7 +101,7 @@ unsafe fn write(numbers: impl IntoIterator<Item = c_int>, array: *mut c_int, roo
     let room = usize::try_from(room).unwrap_or(0);
     for (at, number) in numbers.into_iter().take(room).enumerate() {
         // SAFETY: the caller's promise.
-        unsafe { array.add(at).write(number) };
+        unsafe { array.wrapping_add(at).write(number) };
     }
 }
 

@@ -314,5 +314,5 @@ fn every_operation_on_every_kind_is_the_oracles() {
             }
         }
     }
-    assert_eq!(combined, 2 * 193, "operations that exist, aligned and not");
+    assert_eq!(combined, 2 * 154, "operations that exist, aligned and not");
 }
