@@ -1,7 +1,7 @@
 //! Attributes of communicators and datatypes, and their keys (MPI 5.0, section 7.7).
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::constants::{
     MPI_COMM_DUP_FN, MPI_COMM_NULL_COPY_FN, MPI_ERR_KEYVAL, MPI_KEYVAL_INVALID, MPI_SUCCESS,
@@ -54,7 +54,14 @@ enum Copying {
 const FIRST: c_int = 0x1000;
 
 /// The keys of the program. Numbers are not used again, so that an attribute never has another key's.
-static KEYS: Shared<Vec<Option<Arc<Key>>>> = Shared::new(Vec::new());
+static KEYS: Shared<Vec<KeyPlace>> = Shared::new(Vec::new());
+
+/// A key, which lives until the program has freed it and no attribute has it (MPI 5.0, section 7.7.2).
+struct KeyPlace {
+    /// `None` once the program has freed it.
+    of_program: Option<Arc<Key>>,
+    of_attributes: Weak<Key>,
+}
 
 /// Makes a key.
 ///
@@ -76,18 +83,22 @@ pub(crate) unsafe fn create_key(
     let delete: Option<DeleteFunction> = unsafe { std::mem::transmute(delete) };
     KEYS.with(|keys| {
         let number = FIRST + keys.len() as c_int;
-        keys.push(Some(Arc::new(Key {
+        let key = Arc::new(Key {
             kind,
             number,
             copy,
             delete,
             state,
-        })));
+        });
+        keys.push(KeyPlace {
+            of_attributes: Arc::downgrade(&key),
+            of_program: Some(key),
+        });
         number
     })
 }
 
-/// Frees a key. Attributes that have it keep its functions.
+/// Frees a key. It stays valid as long as attributes have it.
 ///
 /// # Safety
 /// The key may be read and written to.
@@ -95,7 +106,7 @@ pub(crate) unsafe fn free_key(kind: Kind, key: *mut c_int) -> Result<()> {
     // SAFETY: the caller's promise.
     let number = unsafe { *key };
     find(kind, number)?;
-    KEYS.with(|keys| keys[(number - FIRST) as usize] = None);
+    KEYS.with(|keys| keys[(number - FIRST) as usize].of_program = None);
     // SAFETY: as above.
     unsafe { key.write(MPI_KEYVAL_INVALID) };
     Ok(())
@@ -104,7 +115,7 @@ pub(crate) unsafe fn free_key(kind: Kind, key: *mut c_int) -> Result<()> {
 fn find(kind: Kind, number: c_int) -> Result<Arc<Key>> {
     let key = KEYS.with(|keys| {
         let index = usize::try_from(number - FIRST).ok()?;
-        keys.get(index)?.clone()
+        keys.get(index)?.of_attributes.upgrade()
     });
     key.filter(|key| key.kind == kind).ok_or_else(|| {
         let why = format!("{number} is no key of this kind of object that the program may use");

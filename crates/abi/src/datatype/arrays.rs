@@ -70,6 +70,7 @@ pub(crate) unsafe fn subarray<N: Argument>(
 ///
 /// # Safety
 /// The arrays have `ndims` elements; `newtype` may be written to.
+#[expect(clippy::too_many_arguments, reason = "the call has so many")]
 pub(crate) unsafe fn darray<N: Argument>(
     size: c_int,
     rank: c_int,

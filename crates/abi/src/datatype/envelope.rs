@@ -121,6 +121,7 @@ pub(crate) unsafe fn get_contents(
 ///
 /// # Safety
 /// As [`get_contents`].
+#[expect(clippy::too_many_arguments, reason = "the call has so many")]
 pub(crate) unsafe fn get_contents_large(
     datatype: Datatype,
     max_integers: Count,

@@ -18,7 +18,8 @@ pub(crate) use handlers::{
 
 use crate::communicator::{self, Entry};
 use crate::constants::{
-    MPI_COMM_SELF, MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_RANK, MPI_ERR_TAG, MPI_SUCCESS,
+    MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_RANK, MPI_ERR_TAG,
+    MPI_ERRORS_ARE_FATAL, MPI_SUCCESS,
 };
 use crate::handles::Handle;
 use crate::types::{Comm, Errhandler, c_int};
@@ -122,14 +123,17 @@ pub(crate) fn catch(function: &'static str, work: impl FnOnce() -> Result<()>) -
     }
 }
 
-/// Raises an error on the error handler of a communicator; of `MPI_COMM_SELF`, where the call concerns none.
+/// Raises an error on the error handler of a communicator; of `MPI_COMM_SELF`, where the call concerns none. A program of
+/// MPI 3.1 or before sets that of `MPI_COMM_WORLD` for such errors, so it counts where that of `MPI_COMM_SELF` is the
+/// initial one.
 #[cold]
 #[inline(never)]
 pub(crate) fn raise(on: Option<&Entry>, function: &'static str, error: Error) -> c_int {
-    let own = || communicator::find(Comm::from_address(MPI_COMM_SELF));
-    let object = on
-        .or_else(own)
-        .map(|entry| (entry.handle(), entry.handler()));
+    let predefined = |address| communicator::find(Comm::from_address(address));
+    let is_set = |entry: &&Entry| entry.handler().address() != MPI_ERRORS_ARE_FATAL;
+    let own = || predefined(MPI_COMM_SELF).filter(is_set);
+    let object = (on.or_else(own)).or_else(|| predefined(MPI_COMM_WORLD));
+    let object = object.map(|entry| (entry.handle(), entry.handler()));
     raise_on(object, function, &error)
 }
 

@@ -124,7 +124,9 @@ pub(crate) unsafe fn cart_sub(comm: Comm, kept: *const c_int, new: *mut Comm) ->
         let keep: Vec<bool> = kept.iter().map(|&kept| kept != 0).collect();
         let rank = entry.messages.group().rank() as usize;
         let (part, number, place) = whole.slice(rank, &keep);
-        let made = entry.messages.split(Some(number), place)?;
+        // A grid without dimensions has one rank, as in MPI_Cart_create.
+        let is_member = keep.contains(&true) || rank == 0;
+        let made = entry.messages.split(is_member.then_some(number), place)?;
         let made = made.map(|made| {
             let rank = made.group().rank() as usize;
             (made, shape(part, rank))

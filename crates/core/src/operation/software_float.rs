@@ -215,7 +215,7 @@ const fn wide_product(one: u128, other: u128) -> (u128, i32) {
     let (one, other) = (one << p, other << q);
     const LOW: u128 = u64::MAX as u128;
     let (a, b, c, d) = (one >> 64, one & LOW, other >> 64, other & LOW);
-    let middle = a * d + (b * d >> 64);
+    let middle = a * d + ((b * d) >> 64);
     let (low, carry) = middle.overflowing_add(b * c);
     let high = a * c + (low >> 64) + ((carry as u128) << 64);
     let lost = low & LOW != 0 || (b * d) & LOW != 0;

@@ -44,7 +44,7 @@ impl Grid {
     /// divide `ranks`, or all are kept and their product is not `ranks`.
     ///
     /// # Cost
-    /// A few steps for each rank.
+    /// Steps as the root of `ranks`, and for each product of its divisors.
     #[must_use]
     pub fn balanced(ranks: usize, given: &[usize]) -> Option<Vec<usize>> {
         let mut fixed = given.iter().filter(|&&n| n > 0);
@@ -176,16 +176,36 @@ impl Grid {
 /// `number` factors of `product` in descending order, none above `most`, with the least difference between
 /// the first and the last.
 fn closest(product: usize, number: usize, most: usize) -> Option<Vec<usize>> {
+    let small = (1..).take_while(|n| n * n <= product);
+    let mut divisors: Vec<usize> = small.filter(|&n| product.is_multiple_of(n)).collect();
+    let large = divisors.iter().rev().map(|n| product / n);
+    divisors.extend(large.collect::<Vec<_>>());
+    divisors.dedup();
+    closest_of(&divisors, product, number, most)
+}
+
+/// As [`closest`]; `divisors` has all of `product`, and others, in ascending order.
+fn closest_of(
+    divisors: &[usize],
+    product: usize,
+    number: usize,
+    most: usize,
+) -> Option<Vec<usize>> {
     if number == 0 {
         return (product == 1).then(Vec::new);
     }
     let spread = |factors: &Vec<usize>| factors[0] - factors[number - 1];
-    let divisors = (1..=product.min(most)).filter(|&n| product.is_multiple_of(n));
-    let with_first = divisors.filter_map(|first| {
-        let mut factors = vec![first];
-        factors.extend(closest(product / first, number - 1, first)?);
-        Some(factors)
-    });
+    let firsts = divisors
+        .iter()
+        .copied()
+        .take_while(|&n| n <= product.min(most));
+    let with_first = firsts
+        .filter(|&n| product.is_multiple_of(n))
+        .filter_map(|first| {
+            let mut factors = vec![first];
+            factors.extend(closest_of(divisors, product / first, number - 1, first)?);
+            Some(factors)
+        });
     with_first.min_by_key(spread)
 }
 

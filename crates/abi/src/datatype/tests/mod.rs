@@ -1,5 +1,10 @@
 //! Random nested datatypes, made by the calls of the C face, against their typemaps.
 
+#![expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "one call of them, by the constructor, or calls with the same promise"
+)]
+
 mod rebuild;
 
 use oxmpi_os::RawBytes;

@@ -1,5 +1,10 @@
 //! A datatype made again from its envelope and contents.
 
+#![expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "one call of them, by the constructor, or calls with the same promise"
+)]
+
 use super::{freed, made};
 use crate::constants::*;
 use crate::datatype::{arrays, construct, envelope, lifetime};
