@@ -4,8 +4,8 @@
 use oxmpi_wire::layout::{Dimension, DistributedDimension, Distribution, Order};
 
 use super::construct::{array, make};
-use super::contents::{Argument, Contents};
-use super::object::description;
+use super::description::{Argument, Contents};
+use super::table::description;
 use crate::constants::*;
 use crate::counts::Counting;
 use crate::errors::{Error, Result};

@@ -1,6 +1,6 @@
 //! Attributes of datatypes (MPI 5.0, section 7.7.4).
 
-use super::object::find;
+use super::table::find;
 use crate::attribute::{self, Kind};
 use crate::errors::catch;
 use crate::handles::Handle;

@@ -2,8 +2,8 @@
 
 use oxmpi_os::RawBytes;
 
-use super::object::{description, find};
 use super::predefined;
+use super::table::{description, find};
 use crate::constants::{MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE};
 use crate::counts::Counting;
 use crate::errors::{Error, Result};

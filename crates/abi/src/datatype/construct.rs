@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use oxmpi_wire::layout::{self, Block, DatatypeError, Member};
 
-use super::contents::{Argument, Contents};
-use super::object::{Description, description, handle_of};
+use super::description::{Argument, Contents, Description};
+use super::table::{description, handle_of};
 use crate::constants::*;
 use crate::errors::{Error, Result, catch};
 use crate::types::{Datatype, c_int};

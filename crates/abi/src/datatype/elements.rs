@@ -1,7 +1,7 @@
 //! Counts of what a status tells (MPI 5.0, sections 3.2.5, 5.1.11 and 13.3).
 
-use super::object::description;
 use super::size_of;
+use super::table::description;
 use crate::constants::MPI_ERR_COUNT;
 use crate::counts::Counting;
 use crate::errors::{Error, catch};

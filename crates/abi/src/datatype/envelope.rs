@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::contents::Contents;
-use super::object::{Description, Origin, description, handle_of};
+use super::description::{Contents, Description, Origin};
+use super::table::{description, handle_of};
 use crate::constants::{MPI_COMBINER_NAMED, MPI_ERR_TYPE};
 use crate::counts::Counting;
 use crate::errors::{Error, Result, catch};

@@ -1,6 +1,6 @@
 //! Sizes, extents and addresses (MPI 5.0, sections 5.1.5 to 5.1.8).
 
-use super::object::description;
+use super::table::description;
 use super::{basic_size, size_of};
 use crate::constants::MPI_SUCCESS;
 use crate::counts::Counting;

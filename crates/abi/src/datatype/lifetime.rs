@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::contents::Contents;
-use super::object::{self, Description, Type, find};
+use super::description::{Contents, Description};
+use super::object::Type;
+use super::table::{self, find};
 use crate::constants::*;
 use crate::errors::{Error, Result, catch};
 use crate::handles::Handle;
@@ -31,7 +32,7 @@ pub(crate) unsafe fn dup(oldtype: Datatype, newtype: *mut Datatype) -> c_int {
         let old = find(oldtype)?;
         let mut copy = duplicate(&old);
         copy.attributes = old.attributes.copies(oldtype.address())?;
-        let made = object::insert_type(copy);
+        let made = table::insert_type(copy);
         // SAFETY: the caller's promise.
         unsafe { newtype.write(made) };
         Ok(())
@@ -68,7 +69,7 @@ pub(crate) unsafe fn free(datatype: *mut Datatype) -> c_int {
             ));
         }
         found.attributes.delete_all(handle.address())?;
-        drop(object::remove(handle));
+        drop(table::remove(handle));
         // SAFETY: as above.
         unsafe { datatype.write(Datatype::from_address(MPI_DATATYPE_NULL)) };
         Ok(())

@@ -7,7 +7,7 @@ mod arrays;
 mod attributes;
 mod buffer;
 mod construct;
-mod contents;
+mod description;
 mod elements;
 mod envelope;
 mod external;
@@ -17,6 +17,7 @@ mod object;
 mod pack;
 mod predefined;
 mod sized;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -27,12 +28,13 @@ pub(crate) use construct::{
     contiguous, hindexed, hindexed_block, hvector, indexed, indexed_block, resized, structure,
     vector,
 };
+pub(crate) use description::Description;
 pub(crate) use elements::{get_count, get_elements, set_elements};
 pub(crate) use envelope::{get_contents, get_contents_large, get_envelope, get_envelope_large};
 pub(crate) use inquire::{address, extent, size, true_extent};
 pub(crate) use lifetime::{commit, dup, free, get_name, set_name};
-pub(crate) use object::{Description, description, from_int};
 pub(crate) use pack::{
     pack, pack_external, pack_external_size, pack_size, unpack, unpack_external,
 };
 pub(crate) use sized::{f90_complex, f90_integer, f90_real, match_size, value_index};
+pub(crate) use table::{description, from_int};

@@ -8,7 +8,7 @@ use oxmpi_wire::Bytes;
 
 use super::buffer::Buffer;
 use super::external;
-use super::object::description;
+use super::table::description;
 use crate::constants::{MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_TRUNCATE};
 use crate::counts::Counting;
 use crate::errors::{Error, Result, catch, on};

@@ -5,7 +5,8 @@ use std::sync::{Arc, LazyLock};
 use oxmpi_core::ElementKind;
 use oxmpi_wire::layout::{Basic, Datatype, Member};
 
-use super::object::{Description, Type};
+use super::description::Description;
+use super::object::Type;
 use crate::constants::*;
 
 /// The values of all predefined datatypes are from here, and less than 256 above.

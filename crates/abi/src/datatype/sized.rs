@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use super::contents::Contents;
-use super::object::{self, Description, find};
+use super::description::{Contents, Description};
 use super::predefined;
+use super::table::{self, find};
 use crate::constants::*;
 use crate::errors::{Error, Result, catch};
 use crate::handles::Handle;
-use crate::shared::Shared;
 use crate::types::{Datatype, c_int};
 
 /// Decimal digits and exponents of the predefined floats, and their handles and those of complex numbers.
@@ -27,22 +26,6 @@ const INTEGERS: [(c_int, usize); 5] = [
     (38, MPI_INTEGER16),
 ];
 
-/// The datatypes that were made by precision, by the arguments of their calls. They are never freed.
-static BY_PRECISION: Shared<Vec<(c_int, [c_int; 2], Datatype)>> = Shared::new(Vec::new());
-
-/// The datatype that such a call has made.
-pub(super) fn made_by(contents: &Contents) -> Option<Datatype> {
-    let arguments = match contents.integers[..] {
-        [precision, range] => [precision, range],
-        [range] => [range; 2],
-        _ => return None,
-    };
-    BY_PRECISION.with(|made| {
-        let same = |row: &&(c_int, [c_int; 2], _)| (row.0, row.1) == (contents.combiner, arguments);
-        made.iter().find(same).map(|row| row.2)
-    })
-}
-
 /// A datatype that is like a predefined one, but for its contents.
 ///
 /// # Safety
@@ -54,7 +37,7 @@ unsafe fn by_precision(
     newtype: *mut Datatype,
 ) -> c_int {
     catch(function, || {
-        let made = match (made_by(&contents), like) {
+        let made = match (table::made_by(&contents), like) {
             (Some(made), _) => made,
             (None, Some(like)) => make(contents, like)?,
             (None, None) => {
@@ -70,13 +53,13 @@ unsafe fn by_precision(
 fn make(contents: Contents, like: usize) -> Result<Datatype> {
     let named = find(Datatype::from_address(like))?;
     let (combiner, integers) = (contents.combiner, contents.integers.clone());
-    let made = object::insert(Arc::new(Description {
+    let made = table::insert(Arc::new(Description {
         kind: named.description.kind,
         ..Description::made(named.description.layout.clone(), contents)
     }));
     find(made)?.commit();
     let arguments = [integers[0], integers[integers.len() - 1]];
-    BY_PRECISION.with(|all| all.push((combiner, arguments, made)));
+    table::keep_made_by(combiner, arguments, made);
     Ok(made)
 }
 

@@ -15,8 +15,8 @@ use oxmpi_wire::layout::{Basic, Block, Distribution, Order};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::contents::Argument;
-use super::{arrays, buffer, construct, external, inquire, lifetime, object};
+use super::description::Argument;
+use super::{arrays, buffer, construct, external, inquire, lifetime, table};
 use crate::constants::*;
 use crate::handles::Handle;
 use crate::types::{Aint, Count, Datatype, c_int, c_void};
@@ -156,20 +156,21 @@ fn datatype<N: Small, D: Small>(description: &Description) -> Datatype {
             // The standard has no arrays without dimensions.
             Description::Subarray(dimensions, _, unit) if dimensions.is_empty() => {
                 old = datatype::<N, D>(unit);
-                let extent = object::description(old).expect("it lives").layout.extent();
+                let extent = table::description(old).expect("it lives").layout.extent();
                 new = made(|to| construct::resized(old, 0, extent, to));
             }
-            Description::Subarray(dimensions, way, unit) => {
+            Description::Subarray(dimensions, storage, unit) => {
                 old = datatype::<N, D>(unit);
                 let sizes = list::<N>(dimensions.iter().map(|one| one.whole as i64));
                 let parts = list::<N>(dimensions.iter().map(|one| one.len as i64));
                 let starts = list::<N>(dimensions.iter().map(|one| one.start as i64));
-                let (all, way) = (dimensions.len() as c_int, order(*way));
+                let (all, storage) = (dimensions.len() as c_int, order(*storage));
                 let arrays = [&sizes, &parts, &starts].map(|list| list.as_ptr());
-                new =
-                    made(|to| arrays::subarray(all, arrays[0], arrays[1], arrays[2], way, old, to));
+                new = made(|to| {
+                    arrays::subarray(all, arrays[0], arrays[1], arrays[2], storage, old, to)
+                });
             }
-            Description::Darray(dimensions, rank, way, unit) => {
+            Description::Darray(dimensions, rank, storage, unit) => {
                 old = datatype::<N, D>(unit);
                 let sizes = list::<N>(dimensions.iter().map(|one| one.whole as i64));
                 let grid = list::<c_int>(dimensions.iter().map(|one| one.ranks as i64));
@@ -188,11 +189,14 @@ fn datatype<N: Small, D: Small>(description: &Description) -> Datatype {
                         Distribution::Cyclic(block) => (MPI_DISTRIBUTE_CYCLIC, block as c_int),
                     })
                     .unzip();
-                let (all, rank, way) = (dimensions.len() as c_int, *rank as c_int, order(*way));
+                let (all, rank, storage) =
+                    (dimensions.len() as c_int, *rank as c_int, order(*storage));
                 let [kinds, blocks, grid] = [&kinds, &blocks, &grid].map(|list| list.as_ptr());
                 new = made(|to| {
                     let sizes = sizes.as_ptr();
-                    arrays::darray(ranks, rank, all, sizes, kinds, blocks, grid, way, old, to)
+                    arrays::darray(
+                        ranks, rank, all, sizes, kinds, blocks, grid, storage, old, to,
+                    )
                 });
             }
             Description::Resized(low, extent, unit) => {
@@ -266,7 +270,7 @@ fn compare(handle: Datatype, typemap: &Typemap, seed: u64) {
     assert_eq!(buffer.bytes.len() as usize, packed.len());
     all(&mut packed).copy_from(&buffer.bytes);
     assert_eq!(packed, expected);
-    let description = object::description(handle).expect("it lives");
+    let description = table::description(handle).expect("it lives");
     let signature = description.layout.signature();
     let external = external::encoded(signature, INSTANCES, &packed);
     assert_eq!(external.len() as u64, external::size(signature) * INSTANCES);

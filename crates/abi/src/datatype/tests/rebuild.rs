@@ -118,8 +118,10 @@ fn small(said: &Said, types: &[Datatype], to: *mut Datatype) -> c_int {
             MPI_COMBINER_DARRAY => {
                 let n = i[2] as usize;
                 let [sizes, kinds, blocks, grid] = [0, 1, 2, 3].map(|list| lens(3 + list * n));
-                let way = i[3 + 4 * n];
-                arrays::darray(i[0], i[1], i[2], sizes, kinds, blocks, grid, way, old, to)
+                let storage = i[3 + 4 * n];
+                arrays::darray(
+                    i[0], i[1], i[2], sizes, kinds, blocks, grid, storage, old, to,
+                )
             }
             MPI_COMBINER_RESIZED => construct::resized(old, a[0], a[1], to),
             combiner => panic!("unknown combiner {combiner}"),
@@ -163,7 +165,7 @@ fn large(said: &Said, types: &[Datatype], to: *mut Datatype) -> c_int {
             MPI_COMBINER_DARRAY => {
                 let n = i[2] as usize;
                 let [kinds, blocks, grid] = [0, 1, 2].map(|list| integers(3 + list * n));
-                let way = i[3 + 3 * n];
+                let storage = i[3 + 3 * n];
                 arrays::darray(
                     i[0],
                     i[1],
@@ -172,7 +174,7 @@ fn large(said: &Said, types: &[Datatype], to: *mut Datatype) -> c_int {
                     kinds,
                     blocks,
                     grid,
-                    way,
+                    storage,
                     old,
                     to,
                 )
