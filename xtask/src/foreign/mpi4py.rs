@@ -44,7 +44,7 @@ pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
         let wanted = format!("mpi4py=={VERSION}");
         cmd!(
             sh,
-            "{pip} download --quiet --no-deps --no-binary=:all: --dest {fetched} {wanted}"
+            "{pip} download --quiet --no-deps --no-binary=mpi4py --dest {fetched} {wanted}"
         )
         .quiet()
         .run()?;
