@@ -7,6 +7,10 @@ use std::process::Command;
 
 pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
     let folder = harness.source("lammps", "20220106", "")?;
+    // The potentials of eam and the bonds of chain are packages of their own.
+    let mut packages = Command::new("make");
+    packages.args(["-s", "yes-manybody", "yes-molecule"]);
+    harness.build("lammps packages", &folder.join("src"), packages)?;
     let wrapper = harness.wrapper("oxmpicxx");
     let mut make = Command::new("make");
     make.args(["-j2", "mpi", "CCFLAGS=-O2 -std=c++11"])
