@@ -286,7 +286,7 @@ impl fmt::Display for Error {
                  scope of the one that prepared it"
             ),
             Self::Contexts => f.write_str(
-                "2^30 communicators were made on this endpoint, and each needs a context of its own",
+                "2^28 communicators were made on this endpoint, and each needs a context of its own",
             ),
             Self::Finalized => f.write_str(
                 "this process has left its job (in Rust, the World has been dropped); communicators can be used only before",
