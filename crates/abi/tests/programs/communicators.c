@@ -218,8 +218,8 @@ static void halves(void)
     OK(MPI_Group_range_incl(world, 1, ranges, &other));
     /* The leaders' messages match none of the program's. */
     OK(MPI_Irecv(&all, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request));
-    OK(MPI_Intercomm_create_from_groups(own, 0, other, sizes[1 - rank % 2] - 1, "tag", MPI_INFO_NULL,
-                                        MPI_ERRORS_RETURN, &between));
+    OK(MPI_Intercomm_create_from_groups(own, sizes[rank % 2] - 1, other, sizes[1 - rank % 2] - 1, "tag",
+                                        MPI_INFO_NULL, MPI_ERRORS_RETURN, &between));
     OK(MPI_Send(&rank, 1, MPI_INT, rank, 3, MPI_COMM_WORLD));
     OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     CHECK(all == rank);
