@@ -167,7 +167,7 @@ pub enum Error {
         /// The reason.
         fault: FaultReason,
     },
-    /// The endpoint's 2^30 communicators are used up (`MPI_ERR_INTERN`).
+    /// The endpoint's 2^28 communicators are used up (`MPI_ERR_INTERN`).
     Contexts,
     /// The call came after this process had left its job (`MPI_ERR_OTHER`).
     Finalized,
