@@ -114,7 +114,7 @@ pub(crate) unsafe fn free_key(kind: Kind, key: *mut c_int) -> Result<()> {
 
 fn find(kind: Kind, number: c_int) -> Result<Arc<Key>> {
     let key = KEYS.with(|keys| {
-        let index = usize::try_from(number - FIRST).ok()?;
+        let index = usize::try_from(number.checked_sub(FIRST)?).ok()?;
         keys.get(index)?.of_attributes.upgrade()
     });
     key.filter(|key| key.kind == kind).ok_or_else(|| {

@@ -5,7 +5,7 @@
 
 use crate::attached::{Attached, Attachment};
 use crate::comm::Entry;
-use crate::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_SELF, MPI_ERR_BUFFER};
+use crate::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_SELF, MPI_ERR_BUFFER, MPI_PROC_NULL};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
 use crate::envelope::destination;
@@ -55,7 +55,10 @@ pub(crate) unsafe fn bsend<N: Counting>(
     on(comm, "MPI_Bsend", |entry| {
         // SAFETY: the caller's promise.
         let Buffer { bytes, .. } = unsafe { Buffer::new(buffer, count, datatype)? };
-        check(entry, oxmpi_wire::Bytes::len(&bytes))?;
+        // Nothing is buffered for nobody.
+        if to != MPI_PROC_NULL {
+            check(entry, oxmpi_wire::Bytes::len(&bytes))?;
+        }
         Ok(entry.messages.bsend(bytes, destination(to), tag as u32)?)
     })
 }

@@ -1,6 +1,7 @@
 //! Communicators: what the ABI adds to those of the core, and the table of their handles.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,6 +16,9 @@ use crate::handles::{Handle, Table};
 use crate::pairs::Pairs;
 use crate::shape::Shape;
 use crate::types::{Comm, Errhandler, c_int};
+
+/// The contexts apart for making communicators of groups; those before them are for partitioned messages.
+const FOR_GROUPS: u32 = Communicator::<ProcessEndpoint>::APART - 2;
 
 /// The communicators that the program has made.
 static MADE: Table<Comm, Box<Entry>> = Table::new();
@@ -36,6 +40,8 @@ pub(crate) struct Entry {
     pub(crate) attributes: Attributes,
     name: Mutex<String>,
     info: Mutex<Pairs>,
+    /// How many partitioned sends and receives have been prepared, by direction, rank and tag.
+    partitioned: Mutex<BTreeMap<(bool, c_int, c_int), u32>>,
     /// The other group, of an intercommunicator.
     pub(crate) inter: Option<Inter>,
     pub(crate) topology: Option<Arc<Shape>>,
@@ -62,6 +68,7 @@ impl Entry {
             attributes: Attributes::new(),
             name: Mutex::new(String::new()),
             info: Mutex::new(Pairs::default()),
+            partitioned: Mutex::default(),
             inter: None,
             topology: None,
             buffers: Attached::new(),
@@ -85,6 +92,26 @@ impl Entry {
         self.inter
             .as_ref()
             .map_or(&self.messages, |inter| &inter.local)
+    }
+
+    /// The communicator on which the next partitioned message between this rank and another one matches. The order in
+    /// which the two prepare those of one tag says which belong together, so up to four of them may be in use at once.
+    pub(crate) fn for_partitioned(
+        &self,
+        is_send: bool,
+        rank: c_int,
+        tag: c_int,
+    ) -> Communicator<ProcessEndpoint> {
+        let mut prepared = (self.partitioned.lock()).unwrap_or_else(PoisonError::into_inner);
+        let number = prepared.entry((is_send, rank, tag)).or_default();
+        let messages = self.messages.apart(*number);
+        *number = (*number + 1) % FOR_GROUPS;
+        messages
+    }
+
+    /// The communicator on which groups meet that have none of their own.
+    pub(crate) fn for_groups(&self) -> Communicator<ProcessEndpoint> {
+        self.messages.apart(FOR_GROUPS)
     }
 
     /// Its handle, as a number.
@@ -121,7 +148,7 @@ pub(crate) fn find<'a>(comm: Comm) -> Option<&'a Entry> {
         true => {
             let place = PREDEFINED.get(comm.address().wrapping_sub(MPI_COMM_WORLD))?;
             // SAFETY: null, or an entry that lives until the process ends.
-            unsafe { place.load(Ordering::Relaxed).as_ref() }
+            unsafe { place.load(Ordering::Acquire).as_ref() }
         }
         false => MADE.find(comm),
     }

@@ -72,9 +72,9 @@ unsafe fn give(pairs: Pairs, info: *mut Info) {
 unsafe fn key_of(key: *const c_char) -> Result<String> {
     // SAFETY: the caller's promise.
     let key = unsafe { strings::read(key) };
-    match key.trim().len() {
+    match key.len() {
         0 => Err(Error::new(MPI_ERR_INFO_KEY, "the key is empty")),
-        len if len < MPI_MAX_INFO_KEY as usize => Ok(key.trim().to_owned()),
+        len if len < MPI_MAX_INFO_KEY as usize => Ok(key),
         len => Err(Error::new(
             MPI_ERR_INFO_KEY,
             format!("the key has {len} characters, and fewer than {MPI_MAX_INFO_KEY} are allowed"),
@@ -142,17 +142,15 @@ pub(crate) unsafe fn set(info: Info, key: *const c_char, value: *const c_char) -
         let key = unsafe { key_of(key)? };
         // SAFETY: as above.
         let value = unsafe { strings::read(value) };
-        let value = value.trim();
-        if value.is_empty() || value.len() >= MPI_MAX_INFO_VAL as usize {
+        if value.len() >= MPI_MAX_INFO_VAL as usize {
             let len = value.len();
             let why = format!(
-                "the value has {len} characters, and 1 to {} are allowed",
-                MPI_MAX_INFO_VAL - 1
+                "the value has {len} characters, and fewer than {MPI_MAX_INFO_VAL} are allowed"
             );
             return Err(Error::new(MPI_ERR_INFO_VALUE, why));
         }
         let mut pairs = place.lock().unwrap_or_else(PoisonError::into_inner);
-        pairs.set(key, value.to_owned());
+        pairs.set(key, value);
         Ok(())
     })
 }

@@ -62,10 +62,15 @@ impl<A: Threading> Communicator<A> {
 
     /// The communicator of the ranks that share memory with this one.
     pub fn split_by_node(&self, key: i32) -> Result<Self> {
-        // The links of a node come first on each of its ranks, in one order: link 0 is the same rank for all.
-        let node = self.access().with(|endpoint| endpoint.endpoint_rank(0));
-        let part = self.split(Some(node), key)?;
+        let part = self.split(Some(self.node()), key)?;
         Ok(part.unwrap_or_else(|| unreachable!("a rank with a colour joins a part")))
+    }
+
+    /// The number of this rank's node: the same on all ranks of a node, and on no other one.
+    #[must_use]
+    pub fn node(&self) -> u32 {
+        // The links of a node come first on each of its ranks, in one order: link 0 is the same rank for all.
+        (self.access()).with(|endpoint| endpoint.endpoint_rank(0))
     }
 
     /// A communicator of the same ranks on a new endpoint that threads may share.

@@ -55,10 +55,12 @@ pub(super) unsafe fn allgatherv<N: Counting, D: Counting>(
 ) -> Result<Description> {
     // SAFETY: the caller's promise.
     let (output, held) = unsafe { blocks(into, counts, displacements, into_type, site.blocks())? };
-    let mut total = 0;
+    let mut total = 0u64;
     for block in 0..site.blocks() as usize {
         // SAFETY: as above.
-        total += unsafe { *counts.wrapping_add(block) }.checked()? * datatype::size_of(into_type)?;
+        let count = unsafe { *counts.wrapping_add(block) }.checked()?;
+        // One block's bytes are counted by 63 bits; all together only choose an algorithm.
+        total = (count * datatype::size_of(into_type)?).saturating_add(total);
     }
     let call = Call::allgatherv(site.rank, site.size, total);
     if is_in_place(out) {

@@ -6,10 +6,15 @@ mod reduce;
 mod rooted;
 
 use oxmpi_coll::catalog::{Call, Collective, PROC_NULL};
-use oxmpi_core::{Area, Buffers, Operation, OwnedOperation};
+use oxmpi_core::{
+    Area, Buffers, InterCommunicator, Operation, OwnedOperation, ProcessEndpoint, Stages,
+};
 
 use crate::comm::{Entry, Inter};
-use crate::constants::{MPI_ERR_ROOT, MPI_IN_PLACE, MPI_PROC_NULL, MPI_ROOT};
+use crate::constants::{
+    MPI_ERR_BUFFER, MPI_ERR_COMM, MPI_ERR_COUNT, MPI_ERR_ROOT, MPI_IN_PLACE, MPI_PROC_NULL,
+    MPI_ROOT,
+};
 use crate::counts::Counting;
 use crate::datatype::{self, Buffer};
 use crate::errors::{Error, Result, on};
@@ -107,10 +112,17 @@ unsafe fn equal_blocks<N: Counting>(
     datatype: Datatype,
     blocks: u32,
 ) -> Result<Buffer> {
-    let count = count.checked()?;
-    let all = i64::try_from(count * u64::from(blocks)).map_err(|_| Error::count(count))?;
+    let each = count.checked()?;
+    let all = each.checked_mul(blocks.into());
+    let all = all.and_then(|all| i64::try_from(all).ok());
+    let all = all.ok_or_else(|| too_many(format!("{blocks} blocks of {each} elements")))?;
     // SAFETY: the caller's promise.
     unsafe { Buffer::new(start, all, datatype) }
+}
+
+#[cold]
+fn too_many(what: String) -> Error {
+    Error::new(MPI_ERR_COUNT, format!("{what} exceed 63 bits"))
 }
 
 /// Blocks of a buffer, one for each rank or neighbour, with counts and displacements of their own.
@@ -124,6 +136,10 @@ unsafe fn blocks<N: Counting, D: Counting>(
     datatype: Datatype,
     number: u32,
 ) -> Result<(Area, Held)> {
+    if is_in_place(start) {
+        let why = "the buffer is MPI_IN_PLACE, which the call does not allow here";
+        return Err(Error::new(MPI_ERR_BUFFER, why));
+    }
     let extent = datatype::extent_of(datatype)?;
     let mut places = Vec::with_capacity(number as usize);
     let mut held = None;
@@ -139,6 +155,20 @@ unsafe fn blocks<N: Counting, D: Counting>(
         held = held.or(part.held);
     }
     Ok((Area::of_blocks(places), held))
+}
+
+/// A collective between two groups, in stages.
+fn stages(
+    groups: &InterCommunicator<ProcessEndpoint>,
+    call: &Call,
+    buffers: Buffers,
+) -> Result<Stages> {
+    if matches!(call.collective, Collective::Scan | Collective::Exscan) {
+        let why =
+            "the communicator has two groups, and the call needs one: it has no order of all ranks";
+        return Err(Error::new(MPI_ERR_COMM, why));
+    }
+    Ok(groups.groups().stages(call, buffers)?)
 }
 
 /// The operation of a description, as the core owns it.
@@ -167,7 +197,7 @@ fn run(entry: &Entry, description: Description) -> Result<()> {
         None if call.collective == Collective::Barrier => entry.messages.barrier()?,
         None => entry.messages.collective(&call, &buffers, operation)?,
         Some(Inter { groups, .. }) => {
-            let stages = groups.groups().stages(&call, buffers)?;
+            let stages = stages(groups, &call, buffers)?;
             groups.internal().collective_in_stages(&stages, operation)?;
         }
     }
@@ -185,7 +215,7 @@ fn start(entry: &Entry, description: Description) -> Result<Request> {
     let raw = match &entry.inter {
         None => entry.messages.start(call, buffers, owned(combine))?,
         Some(Inter { groups, .. }) => {
-            let stages = groups.groups().stages(&call, buffers)?;
+            let stages = stages(groups, &call, buffers)?;
             groups.internal().start_stages(stages, owned(combine))?
         }
     };
@@ -203,7 +233,7 @@ fn prepare(entry: &Entry, description: Description) -> Result<Request> {
     let prepared = match &entry.inter {
         None => entry.messages.prepare(call, buffers, owned(combine))?,
         Some(Inter { groups, .. }) => {
-            let stages = groups.groups().stages(&call, buffers)?;
+            let stages = stages(groups, &call, buffers)?;
             groups.internal().prepare_stages(stages, owned(combine))?
         }
     };

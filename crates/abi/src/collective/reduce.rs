@@ -3,7 +3,7 @@
 use oxmpi_coll::catalog::Call;
 use oxmpi_core::{Area, BlockRanges, Buffers, WidenedBuffers};
 
-use super::{Description, Site, equal_blocks, is_in_place};
+use super::{Description, Site, equal_blocks, is_in_place, too_many};
 use crate::constants::MPI_ERR_NO_MEM;
 use crate::counts::Counting;
 use crate::datatype::Buffer;
@@ -174,8 +174,9 @@ pub(super) unsafe fn reduce_scatter<N: Counting>(
     let lengths =
         (0..site.size as usize).map(|rank| unsafe { *counts.wrapping_add(rank) }.checked());
     let lengths = lengths.collect::<Result<Vec<u64>>>()?;
-    let total: u64 = lengths.iter().sum();
-    let all = i64::try_from(total).map_err(|_| Error::count(total))?;
+    let all = (lengths.iter()).try_fold(0i64, |sum, &length| sum.checked_add_unsigned(length));
+    let all = all.ok_or_else(|| too_many(format!("the counts of {} ranks", site.size)))?;
+    let total = all as u64;
     let in_place = is_in_place(out);
     let values = if in_place { into.cast_const() } else { out };
     // SAFETY: as above.

@@ -5,15 +5,14 @@ use oxmpi_core::{Communicator, GroupLeaders, ProcessEndpoint};
 use crate::comm::{Entry, Inter, find, insert, no_such, remove};
 use crate::constants::{
     MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED,
-    MPI_COMM_TYPE_RESOURCE_GUIDED, MPI_COMM_TYPE_SHARED, MPI_ERR_ARG, MPI_ERR_COMM,
-    MPI_ERR_UNSUPPORTED_OPERATION, MPI_UNDEFINED,
+    MPI_COMM_TYPE_RESOURCE_GUIDED, MPI_COMM_TYPE_SHARED, MPI_ERR_ARG, MPI_ERR_COMM, MPI_UNDEFINED,
 };
 use crate::errors::{Error, Result, on};
 use crate::group;
 use crate::handles::Handle;
 use crate::info::{self, Pairs};
 use crate::request::{self, SENT};
-use crate::types::{Comm, Group, Info, Request, c_char, c_int};
+use crate::types::{Comm, Group, Info, Request, c_int};
 
 /// Writes the handle of a new communicator, which has the error handler of `entry`; the null handle where there is none.
 ///
@@ -33,8 +32,8 @@ fn within_group(entry: &Entry) -> Result<&Communicator<ProcessEndpoint>> {
     match entry.inter {
         None => Ok(&entry.messages),
         Some(_) => Err(Error::new(
-            MPI_ERR_UNSUPPORTED_OPERATION,
-            "the call is not implemented for intercommunicators",
+            MPI_ERR_COMM,
+            "the communicator has two groups, and the call needs one",
         )),
     }
 }
@@ -236,26 +235,25 @@ pub(crate) unsafe fn split_type(
     new: *mut Comm,
 ) -> c_int {
     on(comm, "MPI_Comm_split_type", |entry| {
-        let whole = within_group(entry)?;
         let hints = info::pairs(hints)?;
         let resource = hints.get("mpi_hw_resource_type");
-        let part = match split_type {
-            MPI_COMM_TYPE_SHARED => Some(whole.split_by_node(key)?),
+        let color = match split_type {
+            MPI_COMM_TYPE_SHARED => Some(entry.messages.node()),
             MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED
                 if resource == Some("mpi_shared_memory") =>
             {
-                Some(whole.split_by_node(key)?)
+                Some(entry.messages.node())
             }
             // No resource below a node is known to all ranks.
             MPI_UNDEFINED
             | MPI_COMM_TYPE_HW_GUIDED
             | MPI_COMM_TYPE_HW_UNGUIDED
-            | MPI_COMM_TYPE_RESOURCE_GUIDED => whole.split(None, key)?,
+            | MPI_COMM_TYPE_RESOURCE_GUIDED => None,
             other => return Err(Error::argument(format!("{other} is no type of a split"))),
         };
+        let number = color.unwrap_or_default();
         // SAFETY: the caller's promise.
-        unsafe { give(entry, part, new) };
-        Ok(())
+        unsafe { give_part(entry, number, |local| local.split(color, key), new) }
     })
 }
 
@@ -363,36 +361,4 @@ pub(crate) unsafe fn get_parent(parent: *mut Comm) -> c_int {
             Ok(())
         },
     )
-}
-
-/// `MPI_Comm_create_from_group`. The members agree under a tag that is made of the text.
-///
-/// # Safety
-/// As [`dup`]; the text ends with a null character.
-pub(crate) unsafe fn create_from_group(
-    of: Group,
-    text: *const c_char,
-    hints: Info,
-    handler: crate::types::Errhandler,
-    new: *mut Comm,
-) -> c_int {
-    let world = Comm::from_address(crate::constants::MPI_COMM_WORLD);
-    on(world, "MPI_Comm_create_from_group", |entry| {
-        // SAFETY: the caller's promise.
-        let text = unsafe { crate::strings::read(text) };
-        let tag = text.bytes().fold(0u32, |sum, byte| {
-            sum.wrapping_mul(31).wrapping_add(byte.into())
-        });
-        let made = entry
-            .messages
-            .create_group(&group::get(of)?, tag % 4_194_303)?;
-        // SAFETY: as above.
-        unsafe { give(entry, made, new) };
-        // SAFETY: as above.
-        if let Some(made) = find(unsafe { *new }) {
-            made.errors.set(handler)?;
-            made.set_info(info::pairs(hints)?);
-        }
-        Ok(())
-    })
 }

@@ -7,11 +7,13 @@ use oxmpi_core::Comparison;
 use crate::attribute::{self, Kind};
 use crate::comm::{Entry, Inter, between_groups, find, no_such};
 use crate::constants::{
-    MPI_ANY_SOURCE, MPI_APPNUM, MPI_HOST, MPI_IDENT, MPI_IO, MPI_LASTUSEDCODE, MPI_MAX_OBJECT_NAME,
-    MPI_PROC_NULL, MPI_TAG_UB, MPI_UNEQUAL, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
+    MPI_ANY_SOURCE, MPI_APPNUM, MPI_COMM_NULL, MPI_HOST, MPI_IDENT, MPI_IO, MPI_LASTUSEDCODE,
+    MPI_MAX_OBJECT_NAME, MPI_PROC_NULL, MPI_TAG_UB, MPI_UNEQUAL, MPI_UNIVERSE_SIZE,
+    MPI_WTIME_IS_GLOBAL,
 };
 use crate::errors::{self, catch, on};
 use crate::group;
+use crate::handles::Handle;
 use crate::info;
 use crate::strings;
 use crate::types::{Callback, Comm, Group, Info, c_char, c_int, c_void};
@@ -119,13 +121,18 @@ pub(crate) unsafe fn set_name(comm: Comm, name: *const c_char) -> c_int {
 /// # Safety
 /// There is room for `MPI_MAX_OBJECT_NAME` characters; the length may be written to.
 pub(crate) unsafe fn get_name(comm: Comm, name: *mut c_char, length: *mut c_int) -> c_int {
-    on(comm, "MPI_Comm_get_name", |entry| {
+    let give = |text: &str| {
         // SAFETY: the caller's promise.
-        let written = unsafe { strings::write(&entry.name(), name, MPI_MAX_OBJECT_NAME as usize) };
+        let written = unsafe { strings::write(text, name, MPI_MAX_OBJECT_NAME as usize) };
         // SAFETY: as above.
         unsafe { length.write(written as c_int) };
         Ok(())
-    })
+    };
+    // The null handle has a name from the start, too (MPI 5.0, section 7.8).
+    match comm.address() {
+        MPI_COMM_NULL => catch("MPI_Comm_get_name", || give("MPI_COMM_NULL")),
+        _ => on(comm, "MPI_Comm_get_name", |entry| give(&entry.name())),
+    }
 }
 
 /// `MPI_Comm_set_info`.

@@ -4,7 +4,7 @@ use oxmpi_os::RawBytes;
 
 use super::predefined;
 use super::table::{description, find};
-use crate::constants::{MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE};
+use crate::constants::{MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_IN_PLACE};
 use crate::counts::Counting;
 use crate::errors::{Error, Result};
 use crate::handles::Handle;
@@ -49,6 +49,10 @@ impl Buffer {
             let why = format!("{number} elements of the datatype exceed 63 bits");
             return Err(Error::new(MPI_ERR_COUNT, why));
         };
+        if start.addr() == MPI_IN_PLACE && len > 0 {
+            let why = "the buffer is MPI_IN_PLACE, which the call does not allow here";
+            return Err(Error::new(MPI_ERR_BUFFER, why));
+        }
         if start.is_null() && len > 0 && basic_size(datatype).is_some() {
             let why = format!("the buffer is null, and {number} elements are expected");
             return Err(Error::new(MPI_ERR_BUFFER, why));
@@ -63,21 +67,24 @@ impl Buffer {
     }
 }
 
-/// The elements of a call, if the datatype is one basic datatype, the count is not negative, and there is a buffer.
+/// The elements of a call, if the datatype is one basic datatype, the count is not negative, the bytes are counted by 63
+/// bits, and there is a buffer: neither `MPI_BOTTOM` nor `MPI_IN_PLACE`.
 ///
 /// # Safety
 /// As [`Buffer::new`].
 ///
 /// # Cost
-/// A load, three compares and a multiplication.
+/// A load, three compares and a multiplication; for a large count two compares more.
 #[inline(always)]
 pub(crate) unsafe fn plain<N: Counting>(
     start: *const c_void,
     count: N,
     datatype: Datatype,
 ) -> Option<RawBytes> {
-    let size = basic_size(datatype).filter(|_| !start.is_null())?;
-    let len = count.number()?.wrapping_mul(size) as usize;
+    let size = basic_size(datatype).filter(|_| start.addr() > MPI_IN_PLACE)?;
+    // Of an `int` no product is too large, and no check is left.
+    let len = count.number()?.checked_mul(size)?;
+    let len = i64::try_from(len).ok()? as usize;
     // SAFETY: the caller's promise.
     Some(unsafe { RawBytes::new(start.cast_mut().cast(), len) })
 }

@@ -46,7 +46,7 @@ classes! {
     MPI_ERR_FILE "invalid file"
     MPI_ERR_INFO_KEY "info key too long or empty"
     MPI_ERR_INFO_NOKEY "info key not defined"
-    MPI_ERR_INFO_VALUE "info value too long or empty"
+    MPI_ERR_INFO_VALUE "info value too long"
     MPI_ERR_INFO "invalid info object"
     MPI_ERR_IO "input or output error"
     MPI_ERR_KEYVAL "invalid key value"

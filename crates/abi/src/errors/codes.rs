@@ -20,7 +20,7 @@ struct Added {
 static ADDED: Shared<Vec<Option<Added>>> = Shared::always_locked(Vec::new());
 
 fn index(code: c_int) -> Option<usize> {
-    usize::try_from(code - MPI_ERR_LASTCODE - 1).ok()
+    usize::try_from(code.checked_sub(MPI_ERR_LASTCODE + 1)?).ok()
 }
 
 /// The largest code that is used (`MPI_LASTUSEDCODE`).
@@ -161,9 +161,14 @@ pub(crate) fn remove_code(code: c_int) -> c_int {
 fn remove(code: c_int, is_kind: impl Fn(&Added) -> bool) -> Result<()> {
     let removed = ADDED.with(|added| {
         let entry = added.get_mut(index(code)?)?;
-        entry.take_if(|one| is_kind(one))
+        match entry {
+            Some(one) if is_kind(one) && !one.text.is_empty() => Some(Err(Error::argument(
+                format!("{code} still has an error string; remove it first"),
+            ))),
+            _ => entry.take_if(|one| is_kind(one)).map(|_| Ok(())),
+        }
     });
-    removed.map(drop).ok_or_else(|| not_added(code))
+    removed.unwrap_or_else(|| Err(not_added(code)))
 }
 
 fn not_added(code: c_int) -> Error {

@@ -3,6 +3,7 @@
 mod complete;
 mod generalized;
 mod get_status;
+mod partitioned;
 mod persistent;
 
 use std::ptr::NonNull;
@@ -15,11 +16,13 @@ use oxmpi_core::{
 pub(crate) use complete::{test, testall, testany, testsome, wait, waitall, waitany, waitsome};
 pub(crate) use generalized::{grequest_complete, grequest_start};
 pub(crate) use get_status::{get_status, get_status_all, get_status_any, get_status_some};
+pub(crate) use partitioned::{parrived, pready, pready_list, pready_range, precv_init, psend_init};
 pub(crate) use persistent::{
     bsend_init, prepare_collective, recv_init, rsend_init, send_init, ssend_init, start, startall,
 };
 
 use self::generalized::Generalized;
+use self::partitioned::Partitioned;
 use crate::comm;
 use crate::constants::{MPI_COMM_SELF, MPI_ERR_REQUEST, MPI_REQUEST_NULL};
 use crate::errors::{self, Error, Result};
@@ -75,6 +78,7 @@ struct Persistent {
 enum Prepared {
     Message(PreparedMessage),
     Collective(PreparedCollective<ProcessEndpoint>),
+    Partitioned(Box<Partitioned>),
 }
 
 /// Where a persistent operation stands.

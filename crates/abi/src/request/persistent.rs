@@ -14,7 +14,7 @@ use crate::shared::Held;
 use crate::types::{Comm, Datatype, Request, c_int, c_void};
 
 /// A handle of a prepared operation.
-fn insert(comm: &comm::Entry, prepared: Prepared, held: Held) -> Request {
+pub(super) fn insert(comm: &comm::Entry, prepared: Prepared, held: Held) -> Request {
     insert_state(
         comm,
         State::Persistent(Box::new(Persistent {
@@ -117,6 +117,7 @@ fn start_one(request: Request) -> Result<()> {
     let raw = match unsafe { &*prepared } {
         Prepared::Message(message) => message.start(&comm.messages)?,
         Prepared::Collective(collective) => collective.start()?,
+        Prepared::Partitioned(partitioned) => partitioned.start()?,
     };
     REQUESTS.with(|slab| {
         if let Some(index) = slab.find(slab_handle(request))

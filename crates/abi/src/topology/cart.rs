@@ -207,6 +207,10 @@ pub(crate) unsafe fn cart_coords(
 ) -> c_int {
     on(comm, "MPI_Cart_coords", |entry| {
         let place = grid(entry)?.coordinates(rank_of(entry, rank)?);
+        if usize::try_from(room).unwrap_or(0) < place.len() {
+            let why = format!("there is room for {room} of {} coordinates", place.len());
+            return Err(Error::argument(why));
+        }
         // SAFETY: the caller's promise.
         unsafe { write(place.into_iter().map(|at| at as c_int), coordinates, room) };
         Ok(())

@@ -5,7 +5,7 @@ use oxmpi_core::Topology;
 use super::{give, neighbors, no_topology, numbers, rank_of, within_group, write};
 use crate::comm::Entry;
 use crate::constants::{MPI_PROC_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
-use crate::errors::{Result, on};
+use crate::errors::{Error, Result, on};
 use crate::shape::{Shape, Weights};
 use crate::types::{Comm, Info, c_int};
 
@@ -121,7 +121,16 @@ pub(crate) unsafe fn dist_graph_create(
         let sources = unsafe { numbers(count, sources)? };
         // SAFETY: as above.
         let degrees = unsafe { numbers(count, degrees)? };
-        let total: c_int = degrees.iter().sum();
+        let total = (degrees.iter()).try_fold(0, |sum: c_int, &degree| match degree {
+            ..0 => None,
+            degree => sum.checked_add(degree),
+        });
+        let total = total.ok_or_else(|| {
+            Error::argument(format!(
+                "the degrees are {degrees:?}; each is at least 0, and all together are at most {}",
+                c_int::MAX
+            ))
+        })?;
         // SAFETY: as above.
         let destinations = unsafe { numbers(total, destinations)? };
         // SAFETY: as above.

@@ -186,9 +186,66 @@ static void infos(void)
     CHECK(flag && length == 15 && !strcmp(value, "a lo"));
     OK(MPI_Info_get_string(info, "one", &length, value, &flag));
     CHECK(!flag);
+    /* Spaces are part of keys and values, and a value may be empty. */
+    OK(MPI_Info_set(copy, " k ", ""));
+    OK(MPI_Info_get_string(copy, "k", &length, value, &flag));
+    CHECK(!flag);
+    OK(MPI_Info_get_string(copy, " k ", &length, value, &flag));
+    CHECK(flag && length == 1);
+    OK(MPI_Info_set(copy, "k", " v "));
+    length = MPI_MAX_INFO_VAL;
+    OK(MPI_Info_get_string(copy, "k", &length, value, &flag));
+    CHECK(flag && length == 4 && !strcmp(value, " v "));
     OK(MPI_Info_free(&info));
     OK(MPI_Info_free(&copy));
     CHECK(info == MPI_INFO_NULL);
+}
+
+/* Two groups: the even ranks and the odd ones. */
+static void halves(void)
+{
+    MPI_Group world, own, other;
+    MPI_Comm between, part;
+    int ranges[1][3] = {{0, 0, 2}}, n, kind, code, value, all = -1, sizes[2];
+    MPI_Request request;
+    if (size < 2)
+        return;
+    sizes[0] = (size + 1) / 2, sizes[1] = size / 2;
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    ranges[0][0] = rank % 2, ranges[0][1] = size - 1;
+    OK(MPI_Group_range_incl(world, 1, ranges, &own));
+    ranges[0][0] = 1 - rank % 2;
+    OK(MPI_Group_range_incl(world, 1, ranges, &other));
+    /* The leaders' messages match none of the program's. */
+    OK(MPI_Irecv(&all, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request));
+    OK(MPI_Intercomm_create_from_groups(own, sizes[rank % 2] - 1, other, sizes[1 - rank % 2] - 1, "tag",
+                                        MPI_INFO_NULL, MPI_ERRORS_RETURN, &between));
+    OK(MPI_Send(&rank, 1, MPI_INT, rank, 3, MPI_COMM_WORLD));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(all == rank);
+    OK(MPI_Comm_size(between, &n));
+    CHECK(n == sizes[rank % 2]);
+    OK(MPI_Comm_remote_size(between, &n));
+    CHECK(n == sizes[1 - rank % 2]);
+    OK(MPI_Allreduce(&(int){1}, &n, 1, MPI_INT, MPI_SUM, between));
+    CHECK(n == sizes[1 - rank % 2]);
+    OK(MPI_Error_class(MPI_Scan(&rank, &value, 1, MPI_INT, MPI_SUM, between), &code));
+    CHECK(code == MPI_ERR_COMM);
+    for (kind = 0; kind < 2; kind++) {
+        OK(MPI_Comm_split_type(between, kind ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part));
+        CHECK((part == MPI_COMM_NULL) == kind);
+        if (part == MPI_COMM_NULL)
+            continue;
+        OK(MPI_Comm_test_inter(part, &n));
+        CHECK(n);
+        OK(MPI_Comm_remote_size(part, &n));
+        CHECK(n == sizes[1 - rank % 2]);
+        OK(MPI_Comm_free(&part));
+    }
+    OK(MPI_Comm_free(&between));
+    OK(MPI_Group_free(&world));
+    OK(MPI_Group_free(&own));
+    OK(MPI_Group_free(&other));
 }
 
 int main(void)
@@ -202,6 +259,9 @@ int main(void)
     groups();
     duplicates();
     topologies();
+    halves();
+    OK(MPI_Comm_get_name(MPI_COMM_NULL, name, &length));
+    CHECK(!strcmp(name, "MPI_COMM_NULL") && length == 13);
     OK(MPI_Comm_get_name(MPI_COMM_WORLD, name, &length));
     CHECK(!strcmp(name, "MPI_COMM_WORLD") && length == 14);
     OK(MPI_Comm_set_name(MPI_COMM_WORLD, "all"));

@@ -1,5 +1,6 @@
 /* The classes of wrong arguments, and the handlers that get the errors. With an argument the last error is fatal. */
 #include "check.h"
+#include <limits.h>
 
 static MPI_Comm handled;
 static int handled_code, calls;
@@ -54,6 +55,35 @@ int main(int argc, char **argv)
     CLASS(MPI_Comm_spawn("a", NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &comm, NULL),
           MPI_ERR_UNSUPPORTED_OPERATION);
 
+    CLASS(MPI_Allreduce(&value, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    CLASS(MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    counts[0] = counts[1] = 0;
+    CLASS(MPI_Alltoallv(counts, counts, counts, MPI_INT, MPI_IN_PLACE, counts, counts, MPI_INT, MPI_COMM_SELF),
+          MPI_ERR_BUFFER);
+    {
+        int from[2] = {0, 0}, degrees[2] = {-1, 2}, to[2] = {0, 0};
+        CLASS(MPI_Dist_graph_create(MPI_COMM_SELF, 2, from, degrees, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm),
+              MPI_ERR_ARG);
+        degrees[0] = degrees[1] = INT_MAX;
+        CLASS(MPI_Dist_graph_create(MPI_COMM_SELF, 2, from, degrees, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm),
+              MPI_ERR_ARG);
+    }
+    {
+        MPI_Count large = (MPI_Count)1 << 62, many[4] = {large, large, large, large};
+        CLASS(MPI_Isend_c(&value, large, MPI_INT, 0, 0, MPI_COMM_SELF, &request), MPI_ERR_COUNT);
+        CLASS(MPI_Bcast_c(&value, large, MPI_INT, 0, MPI_COMM_SELF), MPI_ERR_COUNT);
+        CLASS(MPI_Allgather_c(&value, large, MPI_INT, counts, large, MPI_INT, MPI_COMM_SELF), MPI_ERR_COUNT);
+        CLASS(MPI_Reduce_scatter_c(&value, counts, many, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_COUNT);
+    }
+    /* No program has added these. */
+    CLASS(MPI_Error_string(INT_MIN, text, &length), MPI_ERR_ARG);
+    CLASS(MPI_Error_class(INT_MIN, &value), MPI_ERR_ARG);
+    CLASS(MPI_Comm_set_attr(MPI_COMM_SELF, INT_MIN, NULL), MPI_ERR_KEYVAL);
+
+    /* Nothing is buffered for nobody. */
+    OK(MPI_Bsend(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD));
+    CLASS(MPI_Bsend(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);
+
     /* A handle whose object is gone is an error, also once another object has its place. */
     OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
     stale = comm;
@@ -85,6 +115,12 @@ int main(int argc, char **argv)
     CHECK(calls == 2 && handled_code == MPI_ERR_OTHER);
     OK(MPI_Comm_free(&comm));
 
+    /* The handler of a communicator to be made gets the errors of making it. */
+    OK(MPI_Comm_create_errhandler(handler, &made));
+    CLASS(MPI_Comm_create_from_group(MPI_GROUP_NULL, "tag", MPI_INFO_NULL, made, &comm), MPI_ERR_GROUP);
+    CHECK(calls == 3 && handled_code == MPI_ERR_GROUP);
+    OK(MPI_Errhandler_free(&made));
+
     /* Truncation is an error of the wait, of which MPI_Waitall says which. */
     if (size > 1) {
         MPI_Request requests[2];
@@ -108,6 +144,15 @@ int main(int argc, char **argv)
     CHECK(!strcmp(text, "of the program") && length == 14);
     OK(MPI_Error_string(MPI_ERR_TRUNCATE, text, &length));
     CHECK(!strncmp(text, "MPI_ERR_TRUNCATE", 16));
+    /* What has a code or a string is removed after them. */
+    CLASS(MPI_Remove_error_class(class_), MPI_ERR_ARG);
+    CLASS(MPI_Remove_error_code(code), MPI_ERR_ARG);
+    OK(MPI_Remove_error_string(code));
+    OK(MPI_Remove_error_code(code));
+    CLASS(MPI_Remove_error_code(code), MPI_ERR_ARG);
+    OK(MPI_Remove_error_class(class_));
+    CLASS(MPI_Remove_error_class(MPI_ERR_OTHER), MPI_ERR_ARG);
+    CLASS(MPI_Remove_error_string(MPI_ERR_OTHER), MPI_ERR_ARG);
     if (argc > 1) {
         OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
         MPI_Send(&value, 1, MPI_INT, -7, 0, MPI_COMM_WORLD);

@@ -121,6 +121,18 @@ impl<A: Threading> Communicator<A> {
         Envelope::unpack(self.context + tag as u64)
     }
 
+    /// The ranks of this communicator with a context apart, of which there are [`APART`](Self::APART): its messages match
+    /// no messages of this one. An even number also gives groups ([`create_group`](Self::create_group)), if the next number
+    /// is left free for that. No rank communicates.
+    #[must_use]
+    pub fn apart(&self, number: u32) -> Self {
+        let context = self.context() + number % 2 + (number / 2 % 3 + 1) * Endpoint::APART;
+        Self::new(self.access.clone(), context, self.group.clone())
+    }
+
+    /// How many contexts apart a communicator has.
+    pub const APART: u32 = 6;
+
     /// The context of this communicator's collectives.
     pub(super) const fn collective_context(&self) -> u32 {
         self.context() + 1

@@ -99,8 +99,12 @@ impl Endpoint {
     /// Contexts of one communicator: messages and collectives.
     const CONTEXTS: u32 = 2;
 
-    /// The first context that one rank gives out alone. Those below are for all to agree on.
+    /// The first context that one rank gives out alone.
     const FIRST_OWN_CONTEXT: u32 = 1 << 31;
+
+    /// So many contexts are for all to agree on, and as many for ranks to give out alone. What is above them, up to three
+    /// times as much, belongs to [`Communicator::apart`](crate::Communicator::apart).
+    pub(crate) const APART: u32 = 1 << 29;
 
     /// An endpoint that joins these ranks.
     pub(crate) fn new(ranks: WiredRanks, policy: EndpointPolicy, fork: ForkGuard) -> Result<Self> {
@@ -231,7 +235,7 @@ impl Endpoint {
     pub(super) fn take_context(&mut self, first: u32) -> Result<bool> {
         let next = first
             .checked_add(Self::CONTEXTS)
-            .filter(|&next| next <= Self::FIRST_OWN_CONTEXT);
+            .filter(|&next| next <= Self::APART);
         let next = next.ok_or(Error::Contexts)?;
         let free = first >= self.next_context;
         if free {
@@ -245,10 +249,12 @@ impl Endpoint {
     pub(super) fn own_context(&mut self) -> Result<u32> {
         let (rank, size) = (self.endpoint_rank(self.own_link), self.size());
         let number = u64::from(self.own_contexts) * u64::from(size) + u64::from(rank);
-        let context = u64::from(Self::FIRST_OWN_CONTEXT) + number * u64::from(Self::CONTEXTS);
-        let context = u32::try_from(context).map_err(|_| Error::Contexts)?;
+        let context = number * u64::from(Self::CONTEXTS);
+        if context >= u64::from(Self::APART) {
+            return Err(Error::Contexts);
+        }
         self.own_contexts += 1;
-        Ok(context)
+        Ok(Self::FIRST_OWN_CONTEXT + context as u32)
     }
 
     /// Lends the memory of a collective; another collective that runs meanwhile allocates its own.

@@ -94,8 +94,12 @@ fn rounded<F: Format>(is_negative: bool, mantissa: u128, exponent: i32) -> u128 
     let shift = lowest - exponent;
     let mut kept = match shift {
         ..=0 => mantissa << -shift,
-        1..=127 => {
-            let (whole, rest) = (mantissa >> shift, mantissa & ((1 << shift) - 1));
+        // The highest of 128 bits is worth half a lowest bit of the float, where nothing is kept.
+        1..=128 => {
+            let (whole, rest) = match shift {
+                128 => (0, mantissa),
+                _ => (mantissa >> shift, mantissa & ((1 << shift) - 1)),
+            };
             let up = match rest.cmp(&(1 << (shift - 1))) {
                 Ordering::Less => false,
                 Ordering::Equal => whole & 1 == 1,

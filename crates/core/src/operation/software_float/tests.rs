@@ -153,6 +153,20 @@ proptest! {
         prop_assert!(there_and_back == X87(a) || X87(a).is_nan() && there_and_back.is_nan());
     }
 
+    /// Products around half of the smallest number.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_smallest_long_doubles_are_the_processors(
+        exponent in 1u16..0x3fc0,
+        more in 0u16..4,
+        mantissas in any::<[u64; 2]>(),
+        negative in any::<bool>(),
+    ) {
+        let a = extended(negative, exponent, mantissas[0]);
+        let b = extended(false, 0x3fbf + more - exponent, mantissas[1]);
+        prop_assert_eq!(X87(a).mul(X87(b)), X87(x87::mul(a, b)), "{:#x} * {:#x}", a, b);
+    }
+
     /// Products of 226 bits against those of parts.
     #[test]
     fn quads_of_integers_are_integers(a in any::<i64>(), b in any::<i64>(), c in any::<i32>()) {
