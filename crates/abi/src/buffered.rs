@@ -98,7 +98,7 @@ pub(crate) fn attach<N: Counting>(memory: *mut c_void, size: N) -> c_int {
 /// The address, which is a pointer, and the size may be written to.
 pub(crate) unsafe fn detach<N: Counting>(address: *mut c_void, size: *mut N) -> c_int {
     on(own(), "MPI_Buffer_detach", |entry| {
-        entry.messages.wait_for_detached()?;
+        entry.messages.wait_for_buffered()?;
         // SAFETY: the caller's promise.
         unsafe { PROCESS.detach(address, size) }
     })
@@ -135,7 +135,7 @@ pub(crate) unsafe fn comm_detach<N: Counting>(
     size: *mut N,
 ) -> c_int {
     on(comm, "MPI_Comm_detach_buffer", |entry| {
-        entry.messages.wait_for_detached()?;
+        entry.messages.wait_for_buffered()?;
         // SAFETY: the caller's promise.
         unsafe { entry.buffers.detach(address, size) }
     })
@@ -144,7 +144,7 @@ pub(crate) unsafe fn comm_detach<N: Counting>(
 /// `MPI_Comm_flush_buffer`.
 pub(crate) fn comm_flush(comm: Comm) -> c_int {
     on(comm, "MPI_Comm_flush_buffer", |entry| {
-        Ok(entry.messages.wait_for_detached()?)
+        Ok(entry.messages.wait_for_buffered()?)
     })
 }
 

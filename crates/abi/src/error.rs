@@ -12,7 +12,7 @@ use crate::handles::Handle;
 use crate::types::c_int;
 
 /// Why a call failed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Error {
     /// The error code.
     pub(crate) code: c_int,

@@ -1,36 +1,38 @@
 //! Probes, matched probes, and the receives of their messages (MPI 5.0, section 3.8).
 
-use std::cell::Cell;
-
 use oxmpi_core::Claimed;
+use oxmpi_os::RawBytes;
 
-use crate::comm::Entry;
-use crate::constants::{MPI_ERR_REQUEST, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL};
+use crate::comm::{self, Entry};
+use crate::constants::{
+    MPI_ANY_TAG, MPI_COMM_SELF, MPI_ERR_REQUEST, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL,
+    MPI_PROC_NULL, MPI_SUCCESS,
+};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
 use crate::envelope::{source, tag_of};
 use crate::errors::{self, Error, Result, on};
 use crate::handles::{Handle, Table};
-use crate::request;
+use crate::request::{self, InUse};
 use crate::types::{Comm, Datatype, Message, Request, Status, c_int, c_void};
 
 /// Messages that a matched probe has taken out of the queue.
-static MESSAGES: Table<Message, Box<Matched>> = Table::new();
+static MESSAGES: Table<Message, Matched> = Table::new();
 
 /// A message that only its handle can receive.
 struct Matched {
-    comm: *const Entry,
-    claimed: Cell<Option<Claimed>>,
+    comm: InUse,
+    claimed: Claimed,
 }
 
 /// A handle of a message; of none, where the source is `MPI_PROC_NULL`.
 fn insert(comm: &Entry, claimed: Option<Claimed>) -> Message {
     match claimed {
         None => Message::from_address(MPI_MESSAGE_NO_PROC),
-        Some(claimed) => MESSAGES.insert(Box::new(Matched {
-            comm,
-            claimed: Cell::new(Some(claimed)),
-        })),
+        Some(claimed) => MESSAGES.insert(Matched {
+            comm: InUse::new(comm),
+            claimed,
+        }),
     }
 }
 
@@ -130,24 +132,20 @@ unsafe fn receive(
     let handle = unsafe { *message };
     let taken = match handle.address() {
         MPI_MESSAGE_NO_PROC => None,
-        _ => {
-            let matched = MESSAGES.remove(handle);
-            match matched.and_then(|matched| Some((matched.comm, matched.claimed.take()?))) {
-                None => {
-                    let error = Error::handle(MPI_ERR_REQUEST, "message", handle);
-                    return errors::raise(None, function, error);
-                }
-                // SAFETY: a program frees a communicator after its messages have been received.
-                Some((comm, claimed)) => Some((unsafe { &*comm }, claimed)),
+        _ => match MESSAGES.remove(handle) {
+            None => {
+                let error = Error::handle(MPI_ERR_REQUEST, "message", handle);
+                return errors::raise(None, function, error);
             }
-        }
+            some => some,
+        },
     };
     // SAFETY: the caller's promise.
     unsafe { message.write(Message::from_address(MPI_MESSAGE_NULL)) };
-    let comm = taken.map(|(comm, _)| comm);
-    match receive(taken) {
-        Ok(()) => crate::constants::MPI_SUCCESS,
-        Err(error) => errors::raise(comm, function, error),
+    let (comm, claimed) = taken.map(|taken| (taken.comm, taken.claimed)).unzip();
+    match receive(comm.as_deref().zip(claimed)) {
+        Ok(()) => MPI_SUCCESS,
+        Err(error) => errors::raise(comm.as_deref(), function, error),
     }
 }
 
@@ -179,6 +177,15 @@ pub(crate) unsafe fn mrecv<N: Counting>(
     unsafe { receive("MPI_Mrecv", message, work) }
 }
 
+/// A request for the message of `MPI_PROC_NULL`, which is complete at once.
+fn no_message() -> Result<Request> {
+    let own = Comm::from_address(MPI_COMM_SELF);
+    let entry = comm::find(own).ok_or_else(|| comm::no_such(own))?;
+    let (from, tag) = (source(MPI_PROC_NULL), tag_of(MPI_ANY_TAG));
+    let raw = entry.messages.irecv(RawBytes::empty(), from, tag)?;
+    Ok(request::insert(entry, raw, None))
+}
+
 /// `MPI_Imrecv`.
 ///
 /// # Safety
@@ -192,7 +199,7 @@ pub(crate) unsafe fn imrecv<N: Counting>(
 ) -> c_int {
     let work = |taken: Option<(&Entry, Claimed)>| {
         let started = match taken {
-            None => request::ended(oxmpi_core::Status::PROC_NULL.into())?,
+            None => no_message()?,
             Some((comm, claimed)) => {
                 // SAFETY: the caller's promise.
                 let Buffer { bytes, held } = unsafe { Buffer::new(buffer, count, datatype)? };

@@ -1,7 +1,7 @@
 //! The process in its job: starting, ending, aborting, and what is asked about that (MPI 5.0, chapter 11).
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 use oxmpi_core::{Communicator, Job, Multi, ProcessEndpoint, Serialized};
@@ -22,8 +22,13 @@ use crate::types::{Comm, c_char, c_int};
 static INITIALIZED: AtomicBool = AtomicBool::new(false);
 static FINALIZED: AtomicBool = AtomicBool::new(false);
 
-/// Sessions that the program has not finalized.
-static SESSIONS: AtomicU32 = AtomicU32::new(0);
+/// Sessions that the program has not finalized. Locked while the process joins its job or leaves it: any thread may begin
+/// and end a session at any time (MPI 5.0, table 11.1).
+static SESSIONS: Mutex<u32> = Mutex::new(0);
+
+fn sessions() -> MutexGuard<'static, u32> {
+    SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The thread that has initialised the library, and the thread level that it got.
 static MAIN: OnceLock<(ThreadId, c_int)> = OnceLock::new();
@@ -57,11 +62,12 @@ fn initialize(required: c_int) -> Result<c_int> {
         let why = "the process has called MPI_Init or MPI_Init_thread before; it does so once";
         return Err(Error::new(MPI_ERR_OTHER, why));
     }
+    let _sessions = sessions();
     join(required)
 }
 
 /// Joins the job at the lowest thread level that is at least `required`. A process that has joined, for a session, keeps
-/// its level.
+/// its level. The number of sessions is locked.
 fn join(required: c_int) -> Result<c_int> {
     match phase() {
         BEFORE => {}
@@ -103,15 +109,17 @@ fn join(required: c_int) -> Result<c_int> {
 
 /// Joins the job for a session; gives the thread level.
 pub(crate) fn begin_session(required: c_int) -> Result<c_int> {
+    let mut sessions = sessions();
     let level = join(required)?;
-    SESSIONS.fetch_add(1, Ordering::Relaxed);
+    *sessions += 1;
     Ok(level)
 }
 
 /// Ends a session. The process leaves its job where it has finalized before; else another session may follow.
 pub(crate) fn end_session() -> Result<()> {
-    let is_last = SESSIONS.fetch_sub(1, Ordering::Relaxed) == 1;
-    match is_last && FINALIZED.load(Ordering::Relaxed) {
+    let mut sessions = sessions();
+    *sessions -= 1;
+    match *sessions == 0 && FINALIZED.load(Ordering::Relaxed) {
         true => leave(),
         false => Ok(()),
     }
@@ -149,18 +157,22 @@ pub(crate) fn finalize() -> c_int {
             return errors::raise(Some(entry), FUNCTION, error);
         }
     }
-    FINALIZED.store(true, Ordering::Relaxed);
-    catch(FUNCTION, || match SESSIONS.load(Ordering::Relaxed) {
-        0 => leave(),
-        _ => Ok(()),
+    catch(FUNCTION, || {
+        let sessions = sessions();
+        FINALIZED.store(true, Ordering::Relaxed);
+        match *sessions {
+            0 => leave(),
+            _ => Ok(()),
+        }
     })
 }
 
 /// Leaves the job where the program had sessions only, the last of which may have been any.
 extern "C" fn at_exit() {
     let sessions_only = is_running() && !INITIALIZED.load(Ordering::Relaxed);
+    // A thread that joins or leaves meanwhile never ends that.
     if sessions_only
-        && SESSIONS.load(Ordering::Relaxed) == 0
+        && SESSIONS.try_lock().is_ok_and(|sessions| *sessions == 0)
         && let Err(error) = leave()
     {
         eprintln!("oxmpi: {error:?}");

@@ -271,7 +271,7 @@ pub(crate) unsafe fn detach_buffer<N: Counting>(
 /// Waits until buffered messages have been sent.
 fn flush() -> Result<()> {
     let own = comm::find(Comm::from_address(MPI_COMM_SELF));
-    Ok(own.map_or(Ok(()), |entry| entry.messages.wait_for_detached())?)
+    Ok(own.map_or(Ok(()), |entry| entry.messages.wait_for_buffered())?)
 }
 
 /// `MPI_Session_flush_buffer`.

@@ -8,6 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What has to live as long as an operation: datatypes, arrays, functions.
 pub(crate) type Held = Option<Arc<dyn Any + Send + Sync>>;
 
+/// What holds both.
+pub(crate) fn both(one: Held, other: Held) -> Held {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(Arc::new((one, other))),
+        (one, other) => one.or(other),
+    }
+}
+
 /// Whether calls may come from several threads at once.
 static CONCURRENT: AtomicBool = AtomicBool::new(false);
 

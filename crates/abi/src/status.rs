@@ -26,6 +26,10 @@ impl Status {
         status
     }
 
+    pub(crate) const fn is_cancelled(&self) -> bool {
+        self.internal[CANCELLED] != 0
+    }
+
     /// Bytes received.
     pub(crate) const fn bytes(&self) -> u64 {
         let (low, high) = (self.internal[COUNT_LOW], self.internal[COUNT_HIGH]);
@@ -49,6 +53,17 @@ impl Status {
             let error = unsafe { (*to).error };
             // SAFETY: as above.
             unsafe { to.write(Self { error, ..self }) };
+        }
+    }
+
+    /// Writes an empty status, whose error is `MPI_SUCCESS` (MPI 5.0, section 3.7.3).
+    ///
+    /// # Safety
+    /// As [`Status::write`].
+    pub(crate) unsafe fn write_empty(to: *mut Self) {
+        if !to.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { to.write(Self::EMPTY) };
         }
     }
 }

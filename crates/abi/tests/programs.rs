@@ -123,6 +123,16 @@ fn collectives_have_their_results() {
 }
 
 #[test]
+fn operations_keep_what_they_use() {
+    succeeds("lifetimes");
+}
+
+#[test]
+fn a_receive_from_a_rank_that_has_left_is_cancelled() {
+    succeeds("leaves");
+}
+
+#[test]
 fn datatypes_are_sent_and_reduced() {
     succeeds("datatypes");
 }

@@ -8,7 +8,7 @@ use super::{Description, Site, blocks, equal_blocks, is_in_place};
 use crate::counts::Counting;
 use crate::datatype::{self, Buffer};
 use crate::errors::Result;
-use crate::shared::Held;
+use crate::shared::{Held, both};
 use crate::types::{Datatype, c_void};
 
 /// # Safety
@@ -33,7 +33,7 @@ pub(super) unsafe fn allgather<N: Counting>(
     // SAFETY: the caller's promise.
     let own = unsafe { Buffer::new(out, out_count, out_type)? };
     let call = Call::allgather(site.rank, site.size, own.bytes.len());
-    let held = own.held.or(all.held);
+    let held = both(own.held, all.held);
     Ok(Description::new(call, Area::Whole(own.bytes), output, held))
 }
 
@@ -69,7 +69,7 @@ pub(super) unsafe fn allgatherv<N: Counting, D: Counting>(
     }
     // SAFETY: as above.
     let own = unsafe { Buffer::new(out, out_count, out_type)? };
-    let held = own.held.or(held);
+    let held = both(own.held, held);
     Ok(Description::new(call, Area::Whole(own.bytes), output, held))
 }
 
@@ -96,7 +96,7 @@ pub(super) unsafe fn alltoall<N: Counting>(
     // SAFETY: as above.
     let own = unsafe { equal_blocks(out, out_count, out_type, site.blocks())? };
     let call = Call::alltoall(site.rank, site.size, each(own.bytes.len()));
-    let held = own.held.or(all.held);
+    let held = both(own.held, all.held);
     Ok(Description::new(call, Area::Whole(own.bytes), output, held))
 }
 
@@ -160,14 +160,6 @@ pub(super) unsafe fn alltoallw<N: Counting, D: Counting>(
     let (input, out_held) =
         unsafe { typed_blocks(out, out_counts, out_displacements, out_types, number)? };
     Ok(Description::new(call, input, output, both(held, out_held)))
-}
-
-/// What holds both.
-pub(super) fn both(one: Held, other: Held) -> Held {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(std::sync::Arc::new((one, other))),
-        (one, other) => one.or(other),
-    }
 }
 
 /// Blocks with a datatype each, at displacements in bytes.

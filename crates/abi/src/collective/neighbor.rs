@@ -6,13 +6,13 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_core::{Area, Topology};
 use oxmpi_wire::Bytes;
 
-use super::exchange::{both, typed_blocks};
+use super::exchange::typed_blocks;
 use super::{Description, Site, blocks, equal_blocks};
 use crate::constants::MPI_ERR_TOPOLOGY;
 use crate::counts::Counting;
 use crate::datatype::Buffer;
 use crate::errors::{Error, Result};
-use crate::shared::Held;
+use crate::shared::{Held, both};
 use crate::types::{Datatype, c_void};
 
 /// The neighbours of a communicator.

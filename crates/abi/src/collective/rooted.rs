@@ -8,6 +8,7 @@ use super::{Description, Site, blocks, equal_blocks, is_in_place};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
 use crate::errors::Result;
+use crate::shared::both;
 use crate::types::{Datatype, c_int, c_void};
 
 /// # Safety
@@ -64,7 +65,7 @@ pub(super) unsafe fn gather<N: Counting>(
         // SAFETY: the caller's promise.
         let own = unsafe { Buffer::new(out, out_count, out_type)? };
         each = own.bytes.len();
-        (input, held) = (Area::Whole(own.bytes), own.held.or(held));
+        (input, held) = (Area::Whole(own.bytes), both(own.held, held));
     }
     let call = Call::gather(site.rank, site.size, root, each).with_in_place(in_place);
     Ok(Description::new(call, input, output, held))
@@ -105,7 +106,7 @@ pub(super) unsafe fn gatherv<N: Counting, D: Counting>(
         // SAFETY: the caller's promise.
         let values = unsafe { Buffer::new(out, out_count, out_type)? };
         own = values.bytes.len();
-        (input, held) = (Area::Whole(values.bytes), values.held.or(held));
+        (input, held) = (Area::Whole(values.bytes), both(values.held, held));
     }
     let call = Call::gatherv(site.rank, site.size, root, own).with_in_place(in_place);
     Ok(Description::new(call, input, output, held))
@@ -141,7 +142,7 @@ pub(super) unsafe fn scatter<N: Counting>(
         // SAFETY: the caller's promise.
         let own = unsafe { Buffer::new(into, into_count, into_type)? };
         each = own.bytes.len();
-        (output, held) = (Area::Whole(own.bytes), own.held.or(held));
+        (output, held) = (Area::Whole(own.bytes), both(own.held, held));
     }
     let call = Call::scatter(site.rank, site.size, root, each).with_in_place(in_place);
     Ok(Description::new(call, input, output, held))
@@ -182,7 +183,7 @@ pub(super) unsafe fn scatterv<N: Counting, D: Counting>(
         // SAFETY: the caller's promise.
         let values = unsafe { Buffer::new(into, into_count, into_type)? };
         own = values.bytes.len();
-        (output, held) = (Area::Whole(values.bytes), values.held.or(held));
+        (output, held) = (Area::Whole(values.bytes), both(values.held, held));
     }
     let call = Call::scatterv(site.rank, site.size, root, own).with_in_place(in_place);
     Ok(Description::new(call, input, output, held))

@@ -69,7 +69,7 @@ pub(crate) unsafe fn free(datatype: *mut Datatype) -> c_int {
             ));
         }
         found.attributes.delete_all(handle.address())?;
-        drop(table::remove(handle));
+        table::free(handle);
         // SAFETY: as above.
         unsafe { datatype.write(Datatype::from_address(MPI_DATATYPE_NULL)) };
         Ok(())

@@ -12,7 +12,47 @@ use crate::shared::Shared;
 use crate::types::{Datatype, c_int};
 
 /// The datatypes that the program has made.
-static MADE: Table<Datatype, Arc<Type>> = Table::new();
+static MADE: Table<Datatype, Made> = Table::new();
+
+/// What a handle of a datatype names.
+struct Made {
+    datatype: Arc<Type>,
+    /// Operations in progress that give the handle to functions of the program.
+    holders: u32,
+    /// Whether the program has freed it, and it waits for these operations.
+    is_freed: bool,
+}
+
+/// Keeps the handle of a datatype valid (MPI 5.0, section 5.1.9: a datatype that is freed lives until its communication has
+/// completed).
+pub(crate) struct HeldHandle(usize);
+
+impl HeldHandle {
+    pub(crate) fn new(datatype: Datatype) -> Self {
+        MADE.with(|slab| {
+            if let Some(index) = slab.find(slab_handle(datatype)) {
+                slab[index].holders += 1;
+            }
+        });
+        Self(datatype.address())
+    }
+
+    pub(crate) fn get(&self) -> Datatype {
+        Datatype::from_address(self.0)
+    }
+}
+
+impl Drop for HeldHandle {
+    fn drop(&mut self) {
+        let gone = MADE.with(|slab| {
+            let index = slab.find(slab_handle(self.get()))?;
+            let made = &mut slab[index];
+            made.holders -= 1;
+            (made.holders == 0 && made.is_freed).then(|| slab.remove(index))
+        });
+        drop(gone);
+    }
+}
 
 /// The datatypes that were made by precision, by the arguments of their calls. They are never freed.
 static BY_PRECISION: Shared<Vec<(c_int, [c_int; 2], Datatype)>> = Shared::new(Vec::new());
@@ -44,7 +84,7 @@ pub(crate) fn find(datatype: Datatype) -> Result<Arc<Type>> {
         true => predefined::find(datatype.address()).cloned(),
         false => MADE.with(|slab| {
             let index = slab.find(slab_handle(datatype))?;
-            Some(Arc::clone(&slab[index]))
+            Some(Arc::clone(&slab[index].datatype))
         }),
     };
     found.ok_or_else(|| Error::handle(MPI_ERR_TYPE, "datatype", datatype))
@@ -64,12 +104,21 @@ pub(super) fn insert(description: Arc<Description>) -> Datatype {
 }
 
 pub(super) fn insert_type(made: Type) -> Datatype {
-    MADE.insert(Arc::new(made))
+    MADE.insert(Made {
+        datatype: Arc::new(made),
+        holders: 0,
+        is_freed: false,
+    })
 }
 
-/// Takes a datatype out; what it describes lives as long as it is used.
-pub(super) fn remove(datatype: Datatype) -> Option<Arc<Type>> {
-    MADE.remove(datatype)
+/// Frees a datatype; what it describes lives as long as it is used.
+pub(super) fn free(datatype: Datatype) {
+    let gone = MADE.with(|slab| {
+        let index = slab.find(slab_handle(datatype))?;
+        slab[index].is_freed = true;
+        (slab[index].holders == 0).then(|| slab.remove(index))
+    });
+    drop(gone);
 }
 
 /// The handle of an integer (`MPI_Type_fromint`).

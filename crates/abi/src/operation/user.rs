@@ -8,8 +8,7 @@ use oxmpi_wire::Bytes;
 use oxmpi_wire::layout;
 
 use super::object::UserFunction;
-use crate::datatype::Description;
-use crate::handles::Handle;
+use crate::datatype::{Description, HeldHandle};
 use crate::types::{Count, Datatype, c_int, c_void};
 
 /// `MPI_User_function`, and `MPI_User_function_c`.
@@ -22,7 +21,7 @@ const PIECE: u64 = 1 << 16;
 pub(crate) struct UserCall {
     function: Arc<UserFunction>,
     /// The handle that the program gave, which the function gets.
-    datatype: usize,
+    datatype: HeldHandle,
     description: Arc<Description>,
 }
 
@@ -69,7 +68,7 @@ impl UserCall {
     ) -> Self {
         Self {
             function,
-            datatype: datatype.address(),
+            datatype: HeldHandle::new(datatype),
             description,
         }
     }
@@ -141,7 +140,7 @@ impl UserCall {
         let address = std::ptr::with_exposed_provenance::<c_void>(self.function.address);
         // SAFETY: the program gave the address as that of such a function, which is not null.
         let function = unsafe { std::mem::transmute::<*const c_void, Function<N>>(address) };
-        let mut datatype = Datatype::from_address(self.datatype);
+        let mut datatype = self.datatype.get();
         // SAFETY: the caller's promise.
         unsafe { function(from.cast(), into.cast(), &raw mut count, &raw mut datatype) };
     }

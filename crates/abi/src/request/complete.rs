@@ -4,7 +4,7 @@ use std::slice;
 
 use oxmpi_core::RawRequest;
 
-use super::{Found, completed, generalized, look};
+use super::{Found, InUse, completed, generalized, look};
 use crate::comm;
 use crate::constants::{
     MPI_COMM_WORLD, MPI_ERR_IN_STATUS, MPI_ERR_OTHER, MPI_SUCCESS, MPI_UNDEFINED,
@@ -14,9 +14,19 @@ use crate::handles::Handle;
 use crate::types::{Comm, Request, Status, c_int};
 
 /// The end of an operation as a call reports it.
-struct Outcome {
-    result: Result<Status>,
-    comm: Option<&'static comm::Entry>,
+type Outcome = std::result::Result<Status, Failure>;
+
+/// An error, and the communicator that it is raised on, which the operation may have been the last to keep.
+struct Failure {
+    error: Error,
+    comm: Option<InUse>,
+}
+
+impl Failure {
+    #[cold]
+    fn raise(self, function: &'static str) -> c_int {
+        errors::raise(self.comm.as_deref(), function, self.error)
+    }
 }
 
 /// Waits for a request. `None`: there is nothing to wait for.
@@ -35,34 +45,32 @@ fn poll(request: &mut Request) -> Option<Option<Outcome>> {
 #[inline]
 fn end(
     request: &mut Request,
-    ended: impl FnOnce(
-        &'static comm::Entry,
-        RawRequest,
-    ) -> Option<oxmpi_core::Result<oxmpi_core::Status>>,
+    ended: impl FnOnce(&comm::Entry, RawRequest) -> Option<oxmpi_core::Result<oxmpi_core::Status>>,
 ) -> Option<Option<Outcome>> {
     let (result, comm) = match look(*request) {
         Ok((Found::Inactive, _)) => return Some(None),
-        Ok((Found::Ended(status), comm)) => (Ok(status), comm),
+        Ok((Found::Ended(result), comm)) => (result, comm),
         Ok((Found::Open(raw), Some(comm))) => {
             let result = ended(comm, raw)?;
             (result.map(Status::from).map_err(Error::from), Some(comm))
         }
         Ok((Found::Open(_), None)) => unreachable!("an operation in progress has a communicator"),
-        Err(error) => {
-            let (result, comm) = (Err(error), None);
-            return Some(Some(Outcome { result, comm }));
-        }
+        Err(error) => return Some(Some(Err(Failure { error, comm: None }))),
     };
     let result = match generalized::find(*request) {
-        Some(generalized) => generalized.query().and_then(|status| {
-            generalized.free()?;
-            Ok(status)
-        }),
+        Some(generalized) => {
+            let status = generalized.query();
+            let freed = generalized.free();
+            status.and_then(|status| freed.and(Ok(status)))
+        }
         None => result,
     };
-    let comm = comm.filter(|_| result.is_err());
-    *request = completed(*request);
-    Some(Some(Outcome { result, comm }))
+    let outcome = result.map_err(|error| Failure {
+        error,
+        comm: comm.map(InUse::new),
+    });
+    *request = completed(*request, outcome.as_ref().ok());
+    Some(Some(outcome))
 }
 
 /// Reports the end of one operation.
@@ -70,19 +78,18 @@ fn end(
 /// # Safety
 /// The status is ignored, or may be written to.
 unsafe fn report(function: &'static str, outcome: Option<Outcome>, status: *mut Status) -> c_int {
-    let (ended, failed) = match outcome {
-        None => (Status::EMPTY, None),
-        Some(Outcome { result, comm }) => match result {
-            Ok(status) => (status, None),
-            Err(error) => (Status::EMPTY, Some((comm, error))),
-        },
+    let (ended, failure) = match outcome {
+        None => {
+            // SAFETY: the caller's promise.
+            unsafe { Status::write_empty(status) };
+            return MPI_SUCCESS;
+        }
+        Some(Ok(ended)) => (ended, None),
+        Some(Err(failure)) => (Status::EMPTY, Some(failure)),
     };
     // SAFETY: the caller's promise.
     unsafe { ended.write(status) };
-    match failed {
-        None => MPI_SUCCESS,
-        Some((comm, error)) => errors::raise(comm, function, error),
-    }
+    failure.map_or(MPI_SUCCESS, |failure| failure.raise(function))
 }
 
 /// `MPI_Wait`.
@@ -158,27 +165,33 @@ unsafe fn report_all(
     outcomes: impl Iterator<Item = Option<Outcome>>,
     statuses: &Statuses,
 ) -> c_int {
-    let mut failed = None;
+    let mut failed: Option<Failure> = None;
     for (place, outcome) in outcomes.enumerate() {
-        let (ended, code) = match outcome {
-            None => (Status::EMPTY, MPI_SUCCESS),
-            Some(Outcome { result, comm }) => match result {
-                Ok(status) => (status, MPI_SUCCESS),
-                Err(error) => {
-                    let code = error.code;
-                    if failed.is_none() {
-                        // SAFETY: the caller's promise, for all statuses before this one.
-                        (0..place).for_each(|place| unsafe {
-                            statuses.set_error(place, MPI_SUCCESS);
-                        });
-                        failed = Some((comm, error));
-                    }
-                    (Status::EMPTY, code)
+        let code = match outcome {
+            None => {
+                // SAFETY: the caller's promise.
+                unsafe { Status::write_empty(statuses.at(place)) };
+                MPI_SUCCESS
+            }
+            Some(Ok(ended)) => {
+                // SAFETY: as above.
+                unsafe { ended.write(statuses.at(place)) };
+                MPI_SUCCESS
+            }
+            Some(Err(failure)) => {
+                let code = failure.error.code;
+                // SAFETY: as above.
+                unsafe { Status::EMPTY.write(statuses.at(place)) };
+                if failed.is_none() {
+                    // SAFETY: as above, for all statuses before this one.
+                    (0..place).for_each(|place| unsafe {
+                        statuses.set_error(place, MPI_SUCCESS);
+                    });
+                    failed = Some(failure);
                 }
-            },
+                code
+            }
         };
-        // SAFETY: the caller's promise.
-        unsafe { ended.write(statuses.at(place)) };
         if failed.is_some() {
             // SAFETY: as above.
             unsafe { statuses.set_error(place, code) };
@@ -186,9 +199,9 @@ unsafe fn report_all(
     }
     match failed {
         None => MPI_SUCCESS,
-        Some((comm, mut error)) => {
-            error.code = MPI_ERR_IN_STATUS;
-            errors::raise(comm, function, error)
+        Some(mut failure) => {
+            failure.error.code = MPI_ERR_IN_STATUS;
+            failure.raise(function)
         }
     }
 }
@@ -221,7 +234,7 @@ fn open(requests: &[Request]) -> Vec<(usize, RawRequest)> {
 }
 
 /// Any communicator: all are on one endpoint, which alone knows whether operations have ended.
-fn any_communicator() -> Result<&'static comm::Entry> {
+fn any_communicator<'a>() -> Result<&'a comm::Entry> {
     comm::find(Comm::from_address(MPI_COMM_WORLD)).ok_or_else(|| {
         Error::new(
             MPI_ERR_OTHER,

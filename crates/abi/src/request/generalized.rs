@@ -2,7 +2,7 @@
 
 use oxmpi_core::RawRequest;
 
-use super::{REQUESTS, State, insert_state, no_such};
+use super::{Entry, REQUESTS, State, insert_state, no_such};
 use crate::comm;
 use crate::constants::{MPI_COMM_SELF, MPI_SUCCESS};
 use crate::errors::{Error, Result, catch, on};
@@ -18,7 +18,9 @@ type CancelFunction = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
 pub(super) struct Generalized {
     pub(super) raw: RawRequest,
     /// Whether the program has said that it is complete.
-    complete: bool,
+    pub(super) complete: bool,
+    /// Whether the program has freed its request before.
+    freed: bool,
     query: Option<QueryFunction>,
     free: Option<FreeFunction>,
     cancel: Option<CancelFunction>,
@@ -67,15 +69,29 @@ impl Generalized {
     }
 }
 
-/// The generalized request of a handle.
-pub(super) fn find(request: Request) -> Option<Generalized> {
+/// The generalized request of a handle, after a change.
+fn change(request: Request, change: impl FnOnce(&mut Generalized)) -> Option<Generalized> {
     REQUESTS.with(|slab| {
         let index = slab.find(slab_handle(request))?;
-        match &slab[index].state {
-            State::Generalized(generalized) => Some(**generalized),
+        match &mut slab[index].state {
+            State::Generalized(generalized) => {
+                change(generalized);
+                Some(**generalized)
+            }
             _ => None,
         }
     })
+}
+
+/// The generalized request of a handle.
+pub(super) fn find(request: Request) -> Option<Generalized> {
+    change(request, |_| ())
+}
+
+/// The generalized request of a handle that the program frees. Its entry and the program's state stay until the program
+/// has completed the operation.
+pub(super) fn freed(request: Request) -> Option<Generalized> {
+    change(request, |generalized| generalized.freed = true)
 }
 
 /// `MPI_Grequest_start`.
@@ -96,6 +112,7 @@ pub(crate) unsafe fn grequest_start(
             let generalized = Generalized {
                 raw: entry.messages.start_generalized()?,
                 complete: false,
+                freed: false,
                 // SAFETY: the caller's promise; null gives `None`; here and below.
                 query: unsafe { std::mem::transmute::<Callback, Option<QueryFunction>>(query) },
                 // SAFETY: as above.
@@ -115,20 +132,18 @@ pub(crate) unsafe fn grequest_start(
 /// `MPI_Grequest_complete`.
 pub(crate) fn grequest_complete(request: Request) -> c_int {
     catch("MPI_Grequest_complete", || {
-        let raw = REQUESTS.with(|slab| {
-            let index = slab.find(slab_handle(request))?;
-            match &mut slab[index].state {
-                State::Generalized(generalized) => {
-                    generalized.complete = true;
-                    Some(generalized.raw)
-                }
-                _ => None,
-            }
-        });
-        let raw = raw.ok_or_else(|| no_such(request))?;
+        let completed = change(request, |generalized| generalized.complete = true);
+        let completed = completed.ok_or_else(|| no_such(request))?;
         if let Some(own) = comm::find(Comm::from_address(MPI_COMM_SELF)) {
-            own.messages.complete_generalized(raw);
+            own.messages.complete_generalized(completed.raw);
         }
-        Ok(())
+        if !completed.freed {
+            return Ok(());
+        }
+        // The program frees its state last, so the end of the operation is nobody's to see.
+        if let Some(Entry { comm, .. }) = REQUESTS.remove(request) {
+            comm.messages.detach(completed.raw, Box::new(()));
+        }
+        completed.free()
     })
 }

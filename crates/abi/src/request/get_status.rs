@@ -2,30 +2,53 @@
 
 use std::slice;
 
-use super::{Found, generalized, look, settle};
+use super::{Found, generalized, look, on, settle};
 use crate::constants::MPI_UNDEFINED;
-use crate::errors::{self, Error, Result, catch};
+use crate::errors::{Error, Result, catch};
 use crate::types::{Request, Status, c_int};
 
-/// The status of a request, if its operation has ended; the request stays. That of one that is not active is empty.
-fn peek(request: Request) -> Result<Option<Status>> {
+/// What a call tells about a request.
+enum Peeked {
+    Inactive,
+    Ended(Status),
+}
+
+impl Peeked {
+    fn of(ended: &Result<Status>) -> Self {
+        Self::Ended(*ended.as_ref().unwrap_or(&Status::EMPTY))
+    }
+
+    /// # Safety
+    /// As [`Status::write`].
+    unsafe fn write(self, to: *mut Status) {
+        match self {
+            // SAFETY: the caller's promise.
+            Self::Inactive => unsafe { Status::write_empty(to) },
+            // SAFETY: as above.
+            Self::Ended(status) => unsafe { status.write(to) },
+        }
+    }
+}
+
+/// The status of a request, if its operation has ended; the request stays, and its error is that of the call that completes
+/// it. The status of one that is not active is empty.
+fn peek(request: Request) -> Result<Option<Peeked>> {
     let (found, comm) = look(request)?;
     if let (Some(generalized), Some(comm)) = (generalized::find(request), comm) {
         // Its status is the program's to tell, and the request is freed later.
         let ended = (comm.messages).poll_for(|ended| ended(generalized.raw).then_some(()))?;
-        return ended.map(|()| generalized.query()).transpose();
+        let status = ended.map(|()| generalized.query()).transpose()?;
+        return Ok(status.map(Peeked::Ended));
     }
     match (found, comm) {
-        (Found::Inactive, _) => Ok(Some(Status::EMPTY)),
-        (Found::Ended(status), _) => Ok(Some(status)),
-        (Found::Open(raw), Some(comm)) => match comm.messages.test(raw) {
-            Some(ended) => {
-                let status = Status::from(ended?);
-                settle(request, status);
-                Ok(Some(status))
-            }
-            None => Ok(None),
-        },
+        (Found::Inactive, _) => Ok(Some(Peeked::Inactive)),
+        (Found::Ended(ended), _) => Ok(Some(Peeked::of(&ended))),
+        (Found::Open(raw), Some(comm)) => Ok(comm.messages.test(raw).map(|ended| {
+            let ended = ended.map(Status::from).map_err(Error::from);
+            let peeked = Peeked::of(&ended);
+            settle(request, ended);
+            peeked
+        })),
         (Found::Open(_), None) => Ok(None),
     }
 }
@@ -52,7 +75,7 @@ fn is_inactive(request: &Request) -> bool {
 /// # Safety
 /// The flag may be written to; the status too, unless it is `MPI_STATUS_IGNORE`.
 pub(crate) unsafe fn get_status(request: Request, flag: *mut c_int, status: *mut Status) -> c_int {
-    errors::catch("MPI_Request_get_status", || {
+    on(request, "MPI_Request_get_status", || {
         let ended = peek(request)?;
         // SAFETY: the caller's promise.
         unsafe { flag.write(c_int::from(ended.is_some())) };
@@ -108,18 +131,17 @@ pub(crate) unsafe fn get_status_any(
         let mut found = requests
             .iter()
             .all(is_inactive)
-            .then_some((MPI_UNDEFINED, Status::EMPTY));
+            .then_some((MPI_UNDEFINED, Peeked::Inactive));
         for (place, request) in requests.iter().enumerate() {
             if found.is_none() && !is_inactive(request) {
                 found = peek(*request)?.map(|status| (place as c_int, status));
             }
         }
-        let (place, ended) = found.unwrap_or((MPI_UNDEFINED, Status::EMPTY));
         // SAFETY: the caller's promise.
         unsafe { flag.write(c_int::from(found.is_some())) };
         // SAFETY: as above.
-        unsafe { index.write(place) };
-        if found.is_some() {
+        unsafe { index.write(found.as_ref().map_or(MPI_UNDEFINED, |found| found.0)) };
+        if let Some((_, ended)) = found {
             // SAFETY: as above.
             unsafe { ended.write(status) };
         }

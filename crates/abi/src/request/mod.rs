@@ -3,10 +3,9 @@
 mod complete;
 mod generalized;
 mod get_status;
+mod in_use;
 mod partitioned;
 mod persistent;
-
-use std::ptr::NonNull;
 
 use oxmpi_core::{
     Communicator, PreparedCollective, PreparedMessage, ProcessEndpoint, RawRequest,
@@ -16,6 +15,7 @@ use oxmpi_core::{
 pub(crate) use complete::{test, testall, testany, testsome, wait, waitall, waitany, waitsome};
 pub(crate) use generalized::{grequest_complete, grequest_start};
 pub(crate) use get_status::{get_status, get_status_all, get_status_any, get_status_some};
+pub(crate) use in_use::{InUse, free_communicator};
 pub(crate) use partitioned::{parrived, pready, pready_list, pready_range, precv_init, psend_init};
 pub(crate) use persistent::{
     bsend_init, prepare_collective, recv_init, rsend_init, send_init, ssend_init, start, startall,
@@ -24,11 +24,11 @@ pub(crate) use persistent::{
 use self::generalized::Generalized;
 use self::partitioned::Partitioned;
 use crate::comm;
-use crate::constants::{MPI_COMM_SELF, MPI_ERR_REQUEST, MPI_REQUEST_NULL};
+use crate::constants::{MPI_ERR_REQUEST, MPI_REQUEST_NULL, MPI_SUCCESS};
 use crate::errors::{self, Error, Result};
 use crate::handles::{Handle, Table, slab_handle};
 use crate::shared::Held;
-use crate::types::{Comm, Request, Status, c_int};
+use crate::types::{Request, Status, c_int};
 
 /// `MPI_REQUEST_NULL`.
 pub(crate) const NULL: Request = Request(std::ptr::without_provenance_mut(MPI_REQUEST_NULL));
@@ -42,16 +42,16 @@ static REQUESTS: Table<Request, Entry> = Table::new();
 
 /// What a handle of a request names.
 struct Entry {
-    /// The communicator of the operation, which outlives it.
-    comm: NonNull<comm::Entry>,
+    /// The communicator of the operation.
+    comm: InUse,
+    /// How it has ended, where another call than the one that completes it has learnt that first. Few do.
+    ended: Option<Box<Result<Status>>>,
     state: State,
 }
 
 enum State {
     /// In progress, or complete without the program knowing yet.
     Running { raw: RawRequest, _held: Held },
-    /// Complete, as the program has cancelled it.
-    Ended(Status),
     /// Prepared, to be started repeatedly.
     Persistent(Box<Persistent>),
     /// A communicator that is being duplicated.
@@ -71,7 +71,8 @@ struct Duplicating {
 /// An operation that can be started repeatedly.
 struct Persistent {
     prepared: Prepared,
-    run: Run,
+    /// The operation that was started last, until the program has completed it.
+    active: Option<RawRequest>,
     _held: Held,
 }
 
@@ -81,21 +82,12 @@ enum Prepared {
     Partitioned(Box<Partitioned>),
 }
 
-/// Where a persistent operation stands.
-#[derive(Clone, Copy)]
-enum Run {
-    Inactive,
-    Active(RawRequest),
-    Ended(Status),
-}
-
 /// What a call learns about a request before it waits or tests.
-#[derive(Clone, Copy)]
 enum Found {
     /// Null, or not active.
     Inactive,
-    /// Complete, with this status.
-    Ended(Status),
+    /// Complete, with this result.
+    Ended(Result<Status>),
     /// To be waited for.
     Open(RawRequest),
 }
@@ -103,13 +95,6 @@ enum Found {
 /// A handle of an operation that has been started on a communicator.
 pub(crate) fn insert(comm: &comm::Entry, raw: RawRequest, held: Held) -> Request {
     insert_state(comm, State::Running { raw, _held: held })
-}
-
-/// A handle of an operation that ended when it was started.
-pub(crate) fn ended(status: Status) -> Result<Request> {
-    let own = comm::find(Comm::from_address(MPI_COMM_SELF));
-    let own = own.ok_or_else(|| comm::no_such(Comm::from_address(MPI_COMM_SELF)))?;
-    Ok(insert_state(own, State::Ended(status)))
 }
 
 /// A handle of a duplicate that has been started on a communicator; `finish` gets it when the program sees it complete.
@@ -128,39 +113,40 @@ pub(crate) fn insert_duplicate(
 
 fn insert_state(comm: &comm::Entry, state: State) -> Request {
     REQUESTS.with(|slab| {
-        comm.operations.set(comm.operations.get() + 1);
         crate::handles::made(slab.insert(Entry {
-            comm: NonNull::from(comm),
+            comm: InUse::counted(comm),
+            ended: None,
             state,
         }))
     })
 }
 
-/// The request of a handle, and its communicator; none where the handle has no entry.
-fn look(request: Request) -> Result<(Found, Option<&'static comm::Entry>)> {
+/// The request of a handle, and its communicator; none where the handle has no entry. The communicator lives as long as
+/// the entry, which only the program's call that completes or frees the request takes out.
+fn look<'a>(request: Request) -> Result<(Found, Option<&'a comm::Entry>)> {
     if request == SENT {
-        return Ok((Found::Ended(Status::EMPTY), None));
+        return Ok((Found::Ended(Ok(Status::EMPTY)), None));
     }
     if request == NULL {
         return Ok((Found::Inactive, None));
     }
     let found = REQUESTS.with(|slab| {
         let entry = &slab[slab.find(slab_handle(request))?];
-        let found = match &entry.state {
-            State::Running { raw, .. } => Found::Open(*raw),
-            State::Ended(status) => Found::Ended(*status),
-            State::Persistent(persistent) => match persistent.run {
-                Run::Inactive => Found::Inactive,
-                Run::Active(raw) => Found::Open(raw),
-                Run::Ended(status) => Found::Ended(status),
-            },
-            State::Duplicating(duplicating) => Found::Open(duplicating.raw),
-            State::Generalized(generalized) => Found::Open(generalized.raw),
+        let active = match &entry.state {
+            State::Running { raw, .. } => Some(*raw),
+            State::Persistent(persistent) => persistent.active,
+            State::Duplicating(duplicating) => Some(duplicating.raw),
+            State::Generalized(generalized) => Some(generalized.raw),
         };
-        Some((found, entry.comm))
+        let found = match (&entry.ended, active) {
+            (Some(ended), _) => Found::Ended((**ended).clone()),
+            (None, Some(raw)) => Found::Open(raw),
+            (None, None) => Found::Inactive,
+        };
+        Some((found, entry.comm.address()))
     });
     let (found, comm) = found.ok_or_else(|| no_such(request))?;
-    // SAFETY: a communicator outlives its operations: see `release`.
+    // SAFETY: the entry keeps the communicator, as long as the documentation says.
     Ok((found, Some(unsafe { comm.as_ref() })))
 }
 
@@ -169,85 +155,55 @@ fn no_such(request: Request) -> Error {
     Error::handle(MPI_ERR_REQUEST, "request", request)
 }
 
+/// Runs the work of a call on a request, and raises its error on the communicator of the request.
+fn on(request: Request, function: &'static str, work: impl FnOnce() -> Result<()>) -> c_int {
+    match work() {
+        Ok(()) => MPI_SUCCESS,
+        Err(error) => raise(request, function, error),
+    }
+}
+
+/// Raises the error of a call on the communicator of a request.
+#[cold]
+fn raise(request: Request, function: &'static str, error: Error) -> c_int {
+    let comm = look(request).ok().and_then(|(_, comm)| comm);
+    errors::raise(comm, function, error)
+}
+
 /// Notes how an operation has ended, of which the program keeps the request.
-fn settle(request: Request, ended: Status) {
+fn settle(request: Request, ended: Result<Status>) {
     REQUESTS.with(|slab| {
         if let Some(index) = slab.find(slab_handle(request)) {
-            match &mut slab[index].state {
-                State::Persistent(persistent) => persistent.run = Run::Ended(ended),
-                state => *state = State::Ended(ended),
-            }
+            slab[index].ended = Some(Box::new(ended));
         }
     });
 }
 
-/// The handle of a request that the program has seen complete: null, but of a persistent one the same.
-fn completed(request: Request) -> Request {
+/// The handle of a request that the program has seen complete, with this status or an error: null, but of a persistent one
+/// the same.
+fn completed(request: Request, status: Option<&Status>) -> Request {
     if request == SENT || request == NULL {
         return NULL;
     }
     let removed = REQUESTS.with(|slab| {
         let index = slab.find(slab_handle(request))?;
-        if let State::Persistent(persistent) = &mut slab[index].state {
-            persistent.run = Run::Inactive;
+        let entry = &mut slab[index];
+        if let State::Persistent(persistent) = &mut entry.state {
+            (persistent.active, entry.ended) = (None, None);
             return None;
         }
         Some(slab.remove(index))
     });
     match removed {
-        Some(entry) => {
-            release(finished(entry));
+        Some(Entry { comm, state, .. }) => {
+            if let State::Duplicating(duplicating) = state
+                && status.is_some_and(|status| !status.is_cancelled())
+            {
+                (duplicating.finish)(duplicating.started.finish(&comm.messages));
+            }
             NULL
         }
         None => request,
-    }
-}
-
-/// The entry of an operation that has completed, after what is to be done then.
-fn finished(entry: Entry) -> Entry {
-    let Entry { comm, state } = entry;
-    let state = match state {
-        State::Duplicating(duplicating) => {
-            let Duplicating {
-                started, finish, ..
-            } = *duplicating;
-            // SAFETY: a communicator outlives its operations: see `release`.
-            finish(started.finish(&unsafe { comm.as_ref() }.messages));
-            State::Ended(Status::EMPTY)
-        }
-        state => state,
-    };
-    Entry { comm, state }
-}
-
-/// Drops an entry, and its communicator where the program has freed that before.
-fn release(entry: Entry) {
-    let Entry { comm, state } = entry;
-    drop(state);
-    let is_last = REQUESTS.with(|_| {
-        // SAFETY: the communicator lives until its last operation is released, here.
-        let comm = unsafe { comm.as_ref() };
-        comm.operations.set(comm.operations.get() - 1);
-        comm.operations.get() == 0 && comm.is_freed.get()
-    });
-    if is_last {
-        // SAFETY: `free_communicator` left it to the last operation, and no handle names it any more.
-        drop(unsafe { Box::from_raw(comm.as_ptr()) });
-    }
-}
-
-/// Drops a communicator of which no handle is left; after its last operation where there are some.
-pub(crate) fn free_communicator(comm: Box<comm::Entry>) {
-    let comm = Box::into_raw(comm);
-    let is_last = REQUESTS.with(|_| {
-        // SAFETY: made of a box above.
-        let comm = unsafe { &*comm };
-        comm.is_freed.set(true);
-        comm.operations.get() == 0
-    });
-    if is_last {
-        // SAFETY: as above; no operation uses it.
-        drop(unsafe { Box::from_raw(comm) });
     }
 }
 
@@ -265,52 +221,50 @@ unsafe impl Send for Owner {}
 pub(crate) unsafe fn free(request: *mut Request) -> c_int {
     // SAFETY: the caller's promise.
     let handle = unsafe { *request };
-    errors::catch("MPI_Request_free", || {
-        let (found, comm) = look(handle)?;
+    on(handle, "MPI_Request_free", || {
+        let (found, _) = look(handle)?;
         if handle == NULL {
             return Err(no_such(handle));
         }
-        if let Some(generalized) = generalized::find(handle) {
-            generalized.free()?;
-        }
-        let entry = REQUESTS.remove(handle);
-        if let (Some(Entry { comm: place, state }), Some(comm)) = (entry, comm) {
-            let state = match found {
-                Found::Open(raw) => {
-                    comm.messages.detach(raw, Box::new(Owner(state)));
-                    State::Ended(Status::EMPTY)
-                }
-                _ => state,
-            };
-            release(Entry { comm: place, state });
-        }
         // SAFETY: the caller's promise.
         unsafe { request.write(NULL) };
-        Ok(())
+        let generalized = generalized::freed(handle);
+        if generalized.is_some_and(|generalized| !generalized.complete) {
+            return Ok(());
+        }
+        if let Some(Entry { comm, state, .. }) = REQUESTS.remove(handle)
+            && let Found::Open(raw) = found
+        {
+            comm.messages.detach(raw, Box::new(Owner(state)));
+        }
+        generalized.map_or(Ok(()), |generalized| generalized.free())
     })
 }
 
-/// `MPI_Cancel`.
+/// `MPI_Cancel`. How the operation has ended, also by an error, is the wait's to tell.
 ///
 /// # Safety
 /// The request may be read.
 pub(crate) unsafe fn cancel(request: *const Request) -> c_int {
     // SAFETY: the caller's promise.
     let handle = unsafe { *request };
-    errors::catch("MPI_Cancel", || {
+    on(handle, "MPI_Cancel", || {
         if let Some(generalized) = generalized::find(handle) {
             return generalized.cancel();
         }
-        let (found, comm) = look(handle)?;
-        let (Found::Open(raw), Some(comm)) = (found, comm) else {
-            return match found {
-                Found::Inactive => Err(no_such(handle)),
-                _ => Ok(()),
-            };
+        let (raw, comm) = match look(handle)? {
+            (Found::Open(raw), Some(comm)) => (raw, comm),
+            (Found::Inactive, _) => return Err(no_such(handle)),
+            _ => return Ok(()),
         };
-        let ended = match comm.messages.cancel(raw)? {
-            Some(status) => Status::from(status),
-            None => Status::cancelled(),
+        let ended = match comm.messages.cancel(raw) {
+            Ok(Some(status)) => Ok(Status::from(status)),
+            Ok(None) => Ok(Status::cancelled()),
+            // Nobody waits for the peer, whose leaving has ended the operation just before.
+            Err(oxmpi_core::Error::Peer { fault, .. }) if fault.has_left() => {
+                Ok(Status::cancelled())
+            }
+            Err(error) => Err(error.into()),
         };
         settle(handle, ended);
         Ok(())

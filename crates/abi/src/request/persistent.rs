@@ -2,13 +2,13 @@
 
 use oxmpi_core::{Mode, PreparedCollective, PreparedMessage, ProcessEndpoint};
 
-use super::{Persistent, Prepared, REQUESTS, Run, State, insert_state, look, no_such};
+use super::{Persistent, Prepared, REQUESTS, State, insert_state, look, no_such, raise};
 use crate::comm;
-use crate::constants::MPI_ERR_REQUEST;
+use crate::constants::{MPI_ERR_REQUEST, MPI_SUCCESS};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
 use crate::envelope::{destination, source, tag_of};
-use crate::errors::{Error, Result, catch, on};
+use crate::errors::{self, Error, Result, on};
 use crate::handles::slab_handle;
 use crate::shared::Held;
 use crate::types::{Comm, Datatype, Request, c_int, c_void};
@@ -19,7 +19,7 @@ pub(super) fn insert(comm: &comm::Entry, prepared: Prepared, held: Held) -> Requ
         comm,
         State::Persistent(Box::new(Persistent {
             prepared,
-            run: Run::Inactive,
+            active: None,
             _held: held,
         })),
     )
@@ -101,7 +101,7 @@ fn start_one(request: Request) -> Result<()> {
     let prepared = REQUESTS.with(|slab| {
         let index = slab.find(slab_handle(request))?;
         match &slab[index].state {
-            State::Persistent(persistent) if matches!(persistent.run, Run::Inactive) => {
+            State::Persistent(persistent) if persistent.active.is_none() => {
                 Some(std::ptr::from_ref(&persistent.prepared))
             }
             _ => None,
@@ -123,7 +123,7 @@ fn start_one(request: Request) -> Result<()> {
         if let Some(index) = slab.find(slab_handle(request))
             && let State::Persistent(persistent) = &mut slab[index].state
         {
-            persistent.run = Run::Active(raw);
+            persistent.active = Some(raw);
         }
     });
     Ok(())
@@ -135,7 +135,8 @@ fn start_one(request: Request) -> Result<()> {
 /// The request may be read.
 pub(crate) unsafe fn start(request: *mut Request) -> c_int {
     // SAFETY: the caller's promise.
-    catch("MPI_Start", || start_one(unsafe { *request }))
+    let request = unsafe { *request };
+    super::on(request, "MPI_Start", || start_one(request))
 }
 
 /// `MPI_Startall`.
@@ -143,11 +144,16 @@ pub(crate) unsafe fn start(request: *mut Request) -> c_int {
 /// # Safety
 /// The requests may be read.
 pub(crate) unsafe fn startall(count: c_int, requests: *mut Request) -> c_int {
-    catch("MPI_Startall", || {
-        for place in 0..usize::try_from(count).map_err(|_| Error::count(count))? {
-            // SAFETY: the caller's promise.
-            start_one(unsafe { *requests.wrapping_add(place) })?;
+    const FUNCTION: &str = "MPI_Startall";
+    let Ok(count) = usize::try_from(count) else {
+        return errors::raise(None, FUNCTION, Error::count(count));
+    };
+    for place in 0..count {
+        // SAFETY: the caller's promise.
+        let request = unsafe { *requests.wrapping_add(place) };
+        if let Err(error) = start_one(request) {
+            return raise(request, FUNCTION, error);
         }
-        Ok(())
-    })
+    }
+    MPI_SUCCESS
 }

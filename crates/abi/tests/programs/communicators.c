@@ -121,6 +121,16 @@ static void duplicates(void)
     CHECK(value == size * (size - 1) / 2);
     OK(MPI_Barrier(one));
     OK(MPI_Comm_free(&one));
+    /* Also where another call has seen before that it is complete. */
+    OK(MPI_Comm_idup(MPI_COMM_WORLD, &one, &requests[0]));
+    do
+        OK(MPI_Request_get_status(requests[0], &value, MPI_STATUS_IGNORE));
+    while (!value);
+    one = MPI_COMM_NULL;
+    OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    OK(MPI_Comm_size(one, &value));
+    CHECK(value == size);
+    OK(MPI_Comm_free(&one));
     OK(MPI_Comm_free(&other));
 }
 

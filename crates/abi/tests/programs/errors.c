@@ -113,6 +113,28 @@ int main(int argc, char **argv)
     CHECK(calls == 1 && handled == comm && handled_code == MPI_ERR_RANK);
     OK(MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER));
     CHECK(calls == 2 && handled_code == MPI_ERR_OTHER);
+    /* So do calls on a request. */
+    OK(MPI_Recv_init(&value, 1, MPI_INT, 0, 0, comm, &request));
+    CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
+    CHECK(calls == 3 && handled == comm);
+    OK(MPI_Start(&request));
+    CLASS(MPI_Start(&request), MPI_ERR_REQUEST);
+    CLASS(MPI_Startall(1, &request), MPI_ERR_REQUEST);
+    CHECK(calls == 5 && handled == comm);
+    OK(MPI_Cancel(&request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Request_free(&request));
+    /* An error is the wait's to raise, whoever has seen before that the operation has ended. */
+    OK(MPI_Irecv(&value, 1, MPI_INT, 0, 1, comm, &request));
+    OK(MPI_Isend(counts, 2, MPI_INT, 0, 1, comm, &gone));
+    OK(MPI_Wait(&gone, MPI_STATUS_IGNORE));
+    do
+        OK(MPI_Request_get_status(request, &code, MPI_STATUS_IGNORE));
+    while (!code);
+    OK(MPI_Request_get_status_some(1, &request, &code, &class_, MPI_STATUSES_IGNORE));
+    CHECK(code == 1 && class_ == 0 && calls == 5);
+    CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+    CHECK(calls == 6 && handled == comm);
     OK(MPI_Comm_free(&comm));
 
     /* The handler of a communicator to be made gets the errors of making it. */

@@ -50,6 +50,32 @@ static void modes(void)
     CHECK(back == attached && bytes == (int)sizeof attached);
 }
 
+/* An empty status has no error. */
+static void empty(void)
+{
+    int value, flag, index, i;
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status statuses[2];
+    for (i = 0; i < 8; i++) {
+        statuses[0].MPI_ERROR = statuses[1].MPI_ERROR = 77;
+        if (i == 4)
+            OK(MPI_Recv_init(&value, 1, MPI_INT, left, 0, MPI_COMM_WORLD, &requests[0]));
+        switch (i % 4) {
+        case 0: OK(MPI_Wait(&requests[0], &statuses[0])); break;
+        case 1: OK(MPI_Testany(2, requests, &index, &flag, &statuses[0])); break;
+        case 2: OK(MPI_Request_get_status(requests[0], &flag, &statuses[0])); break;
+        default: OK(MPI_Request_get_status_any(2, requests, &index, &flag, &statuses[0]));
+        }
+        CHECK(statuses[0].MPI_ERROR == MPI_SUCCESS && statuses[0].MPI_SOURCE == MPI_ANY_SOURCE);
+        OK(MPI_Waitall(2, requests, statuses));
+        CHECK(statuses[0].MPI_ERROR == MPI_SUCCESS && statuses[1].MPI_ERROR == MPI_SUCCESS);
+        statuses[1].MPI_ERROR = 77;
+        OK(MPI_Request_get_status_all(2, requests, &flag, statuses));
+        CHECK(flag && statuses[1].MPI_ERROR == MPI_SUCCESS);
+    }
+    OK(MPI_Request_free(&requests[0]));
+}
+
 static void completion(void)
 {
     /* The left rank sends after the barrier. */
@@ -79,6 +105,7 @@ static void completion(void)
     CHECK(flag && index == MPI_UNDEFINED && status.MPI_SOURCE == MPI_ANY_SOURCE);
     OK(MPI_Wait(&requests[0], &status));
     CHECK(status.MPI_TAG == MPI_ANY_TAG);
+    empty();
 
     OK(MPI_Irecv(&values[0], 1, MPI_INT, left, 30, MPI_COMM_WORLD, &requests[0]));
     OK(MPI_Request_get_status(requests[0], &flag, &status));
@@ -146,13 +173,41 @@ static void both_ways(void)
     CHECK(in == left && status.MPI_SOURCE == MPI_PROC_NULL);
 }
 
-static int freed, cancelled;
+/* The end of buffering waits for buffered messages alone. */
+static void buffering(void)
+{
+    enum { BYTES = 4 << 20 };
+    static char memory[1000], large[2 * BYTES];
+    int bytes, value, other = rank ^ 1;
+    void *got;
+    MPI_Request request, both;
+    if (other >= size)
+        return;
+    if (rank > other) {
+        OK(MPI_Recv(&value, 1, MPI_INT, other, 60, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        OK(MPI_Recv(large, BYTES, MPI_CHAR, other, 61, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        OK(MPI_Recv(large, BYTES, MPI_CHAR, other, 62, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        OK(MPI_Send(&value, 1, MPI_INT, other, 63, MPI_COMM_WORLD));
+        return;
+    }
+    OK(MPI_Buffer_attach(memory, sizeof memory));
+    OK(MPI_Isend(large, BYTES, MPI_CHAR, other, 61, MPI_COMM_WORLD, &request));
+    OK(MPI_Request_free(&request));
+    OK(MPI_Isendrecv(large, BYTES, MPI_CHAR, other, 62, &value, 1, MPI_INT, other, 63, MPI_COMM_WORLD, &both));
+    OK(MPI_Buffer_flush());
+    OK(MPI_Buffer_detach(&got, &bytes));
+    CHECK(got == memory && bytes == sizeof memory);
+    OK(MPI_Send(&rank, 1, MPI_INT, other, 60, MPI_COMM_WORLD));
+    OK(MPI_Wait(&both, MPI_STATUS_IGNORE));
+}
+
+static int freed, cancelled, query_result;
 
 static int query(void *state, MPI_Status *status)
 {
     status->MPI_TAG = *(int *)state;
     MPI_Status_set_cancelled(status, cancelled);
-    return MPI_SUCCESS;
+    return query_result;
 }
 
 static int free_state(void *state)
@@ -172,7 +227,7 @@ static int cancel(void *state, int complete)
 static void generalized(void)
 {
     int state = 5, flag;
-    MPI_Request request;
+    MPI_Request request, kept;
     MPI_Status status;
     OK(MPI_Grequest_start(query, free_state, cancel, &state, &request));
     OK(MPI_Test(&request, &flag, &status));
@@ -183,6 +238,25 @@ static void generalized(void)
     OK(MPI_Wait(&request, &status));
     OK(MPI_Test_cancelled(&status, &flag));
     CHECK(status.MPI_TAG == 5 && flag && freed == 1 && request == MPI_REQUEST_NULL);
+    /* The state is freed once the request has been, and the operation is complete. */
+    OK(MPI_Grequest_start(query, free_state, cancel, &state, &request));
+    kept = request;
+    OK(MPI_Request_free(&request));
+    CHECK(request == MPI_REQUEST_NULL && freed == 1);
+    OK(MPI_Grequest_complete(kept));
+    CHECK(freed == 2);
+    OK(MPI_Grequest_start(query, free_state, cancel, &state, &request));
+    OK(MPI_Grequest_complete(request));
+    CHECK(freed == 2);
+    OK(MPI_Request_free(&request));
+    CHECK(freed == 3);
+    /* Also where the program cannot tell the status. */
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    OK(MPI_Grequest_start(query, free_state, cancel, &state, &request));
+    OK(MPI_Grequest_complete(request));
+    query_result = MPI_ERR_OTHER;
+    CHECK(MPI_Wait(&request, &status) == MPI_ERR_OTHER && request == MPI_REQUEST_NULL && freed == 4);
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
 }
 
 int main(void)
@@ -194,6 +268,7 @@ int main(void)
     completion();
     probes();
     both_ways();
+    buffering();
     generalized();
     return finish();
 }

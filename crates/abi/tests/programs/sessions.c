@@ -1,5 +1,6 @@
 /* Sessions one after another and at the same time, without MPI_Init. */
 #include "check.h"
+#include <pthread.h>
 
 static void once(void)
 {
@@ -35,9 +36,38 @@ static void once(void)
     CHECK(session == MPI_SESSION_NULL);
 }
 
+static void *begin(void *session)
+{
+    OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, session));
+    return NULL;
+}
+
+static void *end(void *session)
+{
+    OK(MPI_Session_finalize(session));
+    return NULL;
+}
+
+/* Any thread begins and ends sessions at any time. */
+static void at_once(void)
+{
+    enum { THREADS = 8 };
+    pthread_t threads[THREADS];
+    MPI_Session sessions[THREADS];
+    void *(*both[])(void *) = {begin, end};
+    int i, which;
+    for (which = 0; which < 2; which++) {
+        for (i = 0; i < THREADS; i++)
+            pthread_create(&threads[i], NULL, both[which], &sessions[i]);
+        for (i = 0; i < THREADS; i++)
+            pthread_join(threads[i], NULL);
+    }
+}
+
 int main(void)
 {
     int flag;
+    at_once();
     once();
     once();
     OK(MPI_Initialized(&flag));

@@ -1,5 +1,7 @@
 //! Sends and receives, blocking and nonblocking.
 
+use std::any::Any;
+
 use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{self, Mode};
 use oxmpi_wire::{Bytes, EnvelopeFilter};
@@ -52,6 +54,24 @@ impl<A: Threading> Communicator<A> {
     /// # Errors
     /// A wrong rank or tag; a lost peer, where the call sees it.
     pub fn bsend(&self, bytes: RawBytes, to: usize, tag: u32) -> Result<()> {
+        self.send_copied(bytes, to, tag, Endpoint::detach_buffered)
+    }
+
+    /// As [`bsend`](Self::bsend), for a message that [`wait_for_buffered`](Self::wait_for_buffered) does not wait for.
+    ///
+    /// # Errors
+    /// As [`bsend`](Self::bsend).
+    pub fn send_copy(&self, bytes: RawBytes, to: usize, tag: u32) -> Result<()> {
+        self.send_copied(bytes, to, tag, Endpoint::detach)
+    }
+
+    fn send_copied(
+        &self,
+        bytes: RawBytes,
+        to: usize,
+        tag: u32,
+        detach: fn(&mut Endpoint, OpenRequest, Box<dyn Any + Send>),
+    ) -> Result<()> {
         if self.send_short(&bytes, to, tag) {
             return Ok(());
         }
@@ -65,8 +85,10 @@ impl<A: Threading> Communicator<A> {
         match self.access.with(|endpoint| endpoint.test(open)) {
             Some(outcome) => self.status(outcome).map(drop),
             None => {
-                self.detach(request, Box::new(copy));
-                self.access.with(Endpoint::progress);
+                self.access.with(|endpoint| {
+                    detach(endpoint, open, Box::new(copy));
+                    endpoint.progress();
+                });
                 Ok(())
             }
         }

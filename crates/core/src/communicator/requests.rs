@@ -140,13 +140,12 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    /// Waits until all operations that were left to the endpoint have completed, buffered sends among them
-    /// (`MPI_Buffer_flush`).
+    /// Waits until all buffered messages have been sent (`MPI_Buffer_flush`).
     ///
     /// # Errors
     /// When another thread leaves the endpoint meanwhile.
-    pub fn wait_for_detached(&self) -> Result<()> {
-        (self.access).until(|endpoint| endpoint.has_no_detached().then_some(()))
+    pub fn wait_for_buffered(&self) -> Result<()> {
+        (self.access).until(|endpoint| endpoint.has_no_buffered().then_some(()))
     }
 
     /// A request that completes when [`complete_generalized`](Self::complete_generalized) says so (`MPI_Grequest_start`).

@@ -89,6 +89,7 @@ pub struct Endpoint {
 /// An operation that no handle waits for, and the owner of its buffer.
 struct DetachedRequest {
     request: engine::Request,
+    is_buffered: bool,
     _owner: Box<dyn Any + Send>,
 }
 

@@ -93,6 +93,15 @@ impl Endpoint {
     /// # Cost
     /// Constant on average: completed operations are looked for when the list has doubled.
     pub(crate) fn detach(&mut self, request: OpenRequest, owner: Box<dyn Any + Send>) {
+        self.keep(request, owner, false);
+    }
+
+    /// As [`detach`](Self::detach), of a buffered message.
+    pub(crate) fn detach_buffered(&mut self, request: OpenRequest, owner: Box<dyn Any + Send>) {
+        self.keep(request, owner, true);
+    }
+
+    fn keep(&mut self, request: OpenRequest, owner: Box<dyn Any + Send>, is_buffered: bool) {
         if self.test(request).is_some() {
             return;
         }
@@ -102,6 +111,7 @@ impl Endpoint {
         }
         self.detached.push(DetachedRequest {
             request,
+            is_buffered,
             _owner: owner,
         });
     }
@@ -113,10 +123,10 @@ impl Endpoint {
             .retain(|detached| engine.test(detached.request).is_none());
     }
 
-    /// Whether every detached operation has completed.
-    pub(crate) fn has_no_detached(&mut self) -> bool {
+    /// Whether every buffered message has been sent.
+    pub(crate) fn has_no_buffered(&mut self) -> bool {
         self.drop_ended_detached();
-        self.detached.is_empty()
+        !self.detached.iter().any(|detached| detached.is_buffered)
     }
 
     /// The source that the operation waits for, if it is a receive without a match yet.
