@@ -150,8 +150,14 @@ pub(crate) fn find<'a>(comm: Comm) -> Option<&'a Entry> {
             // SAFETY: null, or an entry that lives until the process ends.
             unsafe { place.load(Ordering::Acquire).as_ref() }
         }
-        false => MADE.find(comm),
+        false => find_made(comm),
     }
+}
+
+/// Apart, so that calls on a predefined communicator need no registers for it.
+#[inline(never)]
+fn find_made<'a>(comm: Comm) -> Option<&'a Entry> {
+    MADE.find(comm)
 }
 
 /// The error of a handle that names no communicator.

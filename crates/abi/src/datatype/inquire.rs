@@ -17,6 +17,16 @@ pub(crate) unsafe fn size<N: Counting>(datatype: Datatype, size: *mut N) -> c_in
         unsafe { size.write(N::of(bytes).unwrap_or(N::UNDEFINED)) };
         return MPI_SUCCESS;
     }
+    // SAFETY: as above.
+    unsafe { size_of_made(datatype, size) }
+}
+
+/// The size of a datatype that is not one basic datatype.
+///
+/// # Safety
+/// As [`size`].
+#[inline(never)]
+unsafe fn size_of_made<N: Counting>(datatype: Datatype, size: *mut N) -> c_int {
     catch("MPI_Type_size", || {
         let bytes = size_of(datatype)?;
         // SAFETY: the caller's promise.

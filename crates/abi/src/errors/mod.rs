@@ -27,8 +27,14 @@ pub(crate) fn on(
             Ok(()) => MPI_SUCCESS,
             Err(error) => raise(Some(entry), function, error),
         },
-        None => raise(None, function, comm::no_such(comm)),
+        None => no_communicator(comm, function),
     }
+}
+
+#[cold]
+#[inline(never)]
+fn no_communicator(comm: Comm, function: &'static str) -> c_int {
+    raise(None, function, comm::no_such(comm))
 }
 
 /// Runs the work of a call that concerns no communicator.

@@ -140,7 +140,7 @@ int main(int argc, char **argv)
     /* The handler of a communicator to be made gets the errors of making it. */
     OK(MPI_Comm_create_errhandler(handler, &made));
     CLASS(MPI_Comm_create_from_group(MPI_GROUP_NULL, "tag", MPI_INFO_NULL, made, &comm), MPI_ERR_GROUP);
-    CHECK(calls == 3 && handled_code == MPI_ERR_GROUP);
+    CHECK(calls == 7 && handled_code == MPI_ERR_GROUP);
     OK(MPI_Errhandler_free(&made));
 
     /* Truncation is an error of the wait, of which MPI_Waitall says which. */
