@@ -6,7 +6,7 @@ use crate::ci::{self, alone, hosts, ranks};
 use crate::commands::run_tests;
 use crate::steps::{Step, StepOutcome, chosen, run_each, step_name};
 use crate::tally::Tally;
-use crate::{Repo, Result, fuzz, loom, mutants, semver};
+use crate::{Repo, Result, foreign, fuzz, loom, mutants, semver};
 use std::fmt::Write;
 use std::time::Duration;
 use xshell::cmd;
@@ -34,6 +34,7 @@ use xshell::cmd;
 ///     nodes       jobs over three emulated machines on a network that loses packets and delays them:
 ///                 an hour
 ///     rdma        as in `ci`, with all tests of real ranks that can run in guests: an hour
+///     abi         all foreign programs on the C ABI, and on MPICH and Intel MPI beside it: an hour
 ///
 /// The steps, the machine, the commit and the times are written to `runs/DATE-long.txt`: commit that file.
 #[derive(clap::Args)]
@@ -51,6 +52,7 @@ pub(crate) struct LongOptions {
 enum LongCheck {
     Mutants(mutants::MutantsOptions),
     Semver(semver::SemverOptions),
+    Abi(foreign::AbiOptions),
 }
 
 /// Seconds for one fuzz target.
@@ -114,6 +116,7 @@ const STEPS: &[Step] = &[
     ("large", large),
     ("nodes", |repo| THREE_NODES.check(repo)),
     ("rdma", |repo| RDMA.check(repo)),
+    ("abi", foreign::long),
 ];
 
 /// Them on two guests with soft-RoCE devices.
@@ -130,6 +133,7 @@ pub(crate) fn run(repo: &Repo, options: &LongOptions) -> Result {
     match &options.other {
         Some(LongCheck::Mutants(options)) => return mutants::run(repo, options),
         Some(LongCheck::Semver(options)) => return semver::run(repo, options),
+        Some(LongCheck::Abi(options)) => return foreign::run(repo, options),
         None => {}
     }
     let mut log = header(repo)?;

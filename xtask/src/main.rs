@@ -12,9 +12,11 @@ mod build;
 mod ci;
 mod commands;
 mod compare;
+mod foreign;
 mod fuzz;
 mod generate;
 mod guest;
+mod install;
 mod long;
 mod loom;
 mod mpi1;
@@ -83,6 +85,7 @@ enum Verb {
     Mpi1(mpi1::Mpi1Options),
     Guest(guest::GuestOptions),
     Long(long::LongOptions),
+    Install(install::InstallOptions),
 }
 
 fn main() -> ExitCode {
@@ -114,6 +117,7 @@ fn run(CommandLine { verb }: CommandLine) -> Result {
         Verb::Mpi1(options) => mpi1::run(&repo, &options),
         Verb::Guest(options) => guest::run(&repo, options),
         Verb::Long(options) => long::run(&repo, &options),
+        Verb::Install(options) => install::run(&repo, &options),
     }
 }
 

@@ -6,12 +6,40 @@
 //! function is implemented. One that is not returns `MPI_ERR_UNSUPPORTED_OPERATION` and [names itself](missing).
 
 mod addresses;
+mod attached;
+mod attribute;
+mod buffered;
 mod clock;
+mod collective;
+mod comm;
+mod communicator;
 #[rustfmt::skip]
 pub mod constants;
+mod counts;
+mod datatype;
+mod envelope;
 mod environment;
+mod error;
+mod errors;
+mod group;
+mod handler;
 mod handles;
+mod info;
+mod job;
+mod memory;
+mod message;
 mod missing;
+mod operation;
+mod pairs;
+mod point_to_point;
+mod process;
+mod request;
+mod session;
+mod shape;
+mod shared;
+mod status;
+mod strings;
+mod topology;
 mod types;
 
 /// Exports functions under both of their names. A function without a path is missing.

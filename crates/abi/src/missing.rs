@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::constants::MPI_ERR_UNSUPPORTED_OPERATION;
+use crate::errors::{self, Error};
+use crate::job;
 use crate::types::c_int;
 
 /// The name of a missing function, which it says once.
@@ -27,6 +29,10 @@ impl Named {
                 self.name
             );
         }
-        MPI_ERR_UNSUPPORTED_OPERATION
+        let code = MPI_ERR_UNSUPPORTED_OPERATION;
+        match job::is_running() {
+            true => errors::raise(None, self.name, Error::new(code, "it is not implemented")),
+            false => code,
+        }
     }
 }

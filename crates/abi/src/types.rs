@@ -19,9 +19,9 @@ pub(crate) struct Status {
     pub(crate) internal: [c_int; 5],
 }
 
-/// Defines types of handles: pointers to types that nobody defines.
+/// Defines types of handles: pointers to types that nobody defines. The number tells the kinds of handles apart.
 macro_rules! handles {
-    ($($name:ident)*) => {
+    ($($name:ident = $kind:literal)*) => {
         $(
             #[allow(non_camel_case_types, reason = "the names of the standard")]
             #[repr(transparent)]
@@ -29,10 +29,14 @@ macro_rules! handles {
             pub(crate) struct $name(pub(crate) *mut c_void);
 
             impl $crate::handles::Handle for $name {
+                const KIND: u32 = $kind;
+
+                #[inline(always)]
                 fn from_address(address: usize) -> Self {
                     Self(std::ptr::without_provenance_mut(address))
                 }
 
+                #[inline(always)]
                 fn address(self) -> usize {
                     self.0.addr()
                 }
@@ -41,5 +45,5 @@ macro_rules! handles {
     };
 }
 
-handles! { Comm Datatype Errhandler File Group Info Message Op Request Session Win }
-handles! { T_cvar_handle T_enum T_event_instance T_event_registration T_pvar_handle T_pvar_session }
+handles! { Comm = 0 Datatype = 1 Errhandler = 2 File = 3 Group = 4 Info = 5 Message = 6 Op = 7 Request = 8 Session = 9 Win = 10 }
+handles! { T_cvar_handle = 11 T_enum = 11 T_event_instance = 11 T_event_registration = 11 T_pvar_handle = 11 T_pvar_session = 11 }

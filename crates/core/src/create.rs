@@ -1,11 +1,32 @@
 //! Communicators and their groups: the group of one, one of a group, and how two compare (MPI 5.0, sections 7.3
 //! and 7.4).
 
+use oxmpi_coll::catalog::Call;
+use oxmpi_wire::Bytes;
+
+use super::collective_state::{Area, Buffers};
 use super::communicator::Communicator;
 use super::group::Group;
 use super::process_group::{Comparison, ProcessGroup};
+use super::request::RawRequest;
 use super::threading::Threading;
+use crate::bytes::target;
 use crate::error::{Error, Result};
+
+/// A duplicate of a communicator whose contexts are on their way. It lives until its request has completed.
+pub struct StartedDuplicate {
+    context: Box<[u32; 1]>,
+}
+
+impl StartedDuplicate {
+    /// The duplicate of `original`, which started this, once the request has completed.
+    #[must_use]
+    pub fn finish<A: Threading>(&self, original: &Communicator<A>) -> Communicator<A> {
+        let [context] = *self.context;
+        let access = original.access().clone();
+        Communicator::new(access, context, original.group().clone())
+    }
+}
 
 impl<A: Threading> Communicator<A> {
     /// The processes of the communicator, in the order of its ranks (`MPI_Comm_group`). No call on the group
@@ -17,6 +38,35 @@ impl<A: Threading> Communicator<A> {
             .with(|endpoint| endpoint.processes(self.group()));
         let own = processes[self.group().rank() as usize];
         ProcessGroup::new(processes, own)
+    }
+
+    /// A communicator of this process alone (`MPI_COMM_SELF`). No rank communicates.
+    ///
+    /// # Errors
+    /// When the contexts of the endpoint are used up.
+    pub fn alone(&self) -> Result<Self> {
+        let context = self.agree_on_context_by(|_, _| Ok(()))?;
+        let rank = self.group().rank();
+        let group = self.group().section(None, rank..rank + 1, 0);
+        Ok(Self::new(self.access().clone(), context, group))
+    }
+
+    /// Starts to duplicate the communicator: rank 0 gives out the contexts, so that nothing is to be agreed on. The request
+    /// completes as that of a collective does; [`StartedDuplicate::finish`] makes the communicator then (`MPI_Comm_idup`).
+    ///
+    /// # Errors
+    /// As [`Communicator::start`]; when rank 0 has no contexts left.
+    pub fn start_duplicate(&self) -> Result<(StartedDuplicate, RawRequest)> {
+        let mut context = Box::new([0]);
+        let (rank, size) = (self.group().rank(), self.group().size());
+        if rank == 0 {
+            *context = [self.access().with(|endpoint| endpoint.own_context())?];
+        }
+        let bytes = target(&mut *context);
+        let call = Call::bcast(rank, size, 0, bytes.len());
+        let buffers = Buffers::new(Area::Whole(bytes), Area::Whole(bytes));
+        let request = self.start(call, buffers, None)?;
+        Ok((StartedDuplicate { context }, request))
     }
 
     /// How the communicators compare (`MPI_Comm_compare`). No rank communicates.

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use super::collective::InterGroups;
 use super::communicator::Communicator;
+use super::process_group::ProcessGroup;
 use super::threading::Threading;
 use crate::bytes::{source, target};
 use crate::envelope::{Source, Tag};
@@ -18,12 +20,133 @@ pub struct GroupLeaders<'a, A: Threading> {
     pub tag: u32,
 }
 
+/// Two groups of ranks that communicate, beside the communicator of this rank's own group.
+pub struct InterCommunicator<A: Threading> {
+    /// Both groups in one.
+    both: Communicator<A>,
+    /// As `both`, with a context of its own for collectives between the groups.
+    internal: Communicator<A>,
+    /// The ranks of the remote group in both.
+    remote: Range<usize>,
+}
+
+impl<A: Threading> InterCommunicator<A> {
+    fn new(both: Communicator<A>, remote: Range<usize>) -> Result<Self> {
+        Ok(Self {
+            internal: both.duplicate()?,
+            both,
+            remote,
+        })
+    }
+
+    /// The messages with the remote group; this process has `rank` in errors.
+    #[must_use]
+    pub fn messages(&self, rank: usize) -> Communicator<A> {
+        self.both.messages_with(self.remote.clone(), rank)
+    }
+
+    /// Number of ranks of the remote group (`MPI_Comm_remote_size`).
+    #[must_use]
+    pub fn remote_size(&self) -> usize {
+        self.remote.len()
+    }
+
+    /// The processes of the remote group (`MPI_Comm_remote_group`).
+    #[must_use]
+    pub fn remote_group(&self) -> ProcessGroup {
+        let remote = self.both.process_group().incl(self.remote.clone());
+        remote.unwrap_or_else(|_| unreachable!("the remote group's ranks are among those of both"))
+    }
+
+    /// The ranks of this rank's own group in both.
+    fn own(&self) -> Range<usize> {
+        match self.remote.start {
+            0 => self.remote.end..self.both.group().size() as usize,
+            start => 0..start,
+        }
+    }
+
+    /// Both groups, for collectives between them.
+    #[must_use]
+    pub fn groups(&self) -> InterGroups {
+        let ranks = |range: Range<usize>| range.start as u32..range.end as u32;
+        InterGroups {
+            both: self.internal.group().clone(),
+            own: ranks(self.own()),
+            remote: ranks(self.remote.clone()),
+        }
+    }
+
+    /// The communicator on which collectives between the groups run.
+    #[must_use]
+    pub const fn internal(&self) -> &Communicator<A> {
+        &self.internal
+    }
+
+    /// The same groups with contexts of their own. Collective over both.
+    ///
+    /// # Errors
+    /// When a rank is lost meanwhile.
+    pub fn duplicate(&self) -> Result<Self> {
+        Self::new(self.both.duplicate()?, self.remote.clone())
+    }
+
+    /// The intercommunicator of a part of each group (`MPI_Comm_split`, `MPI_Comm_create`). `local` is this rank's part of
+    /// its group, `None` if it is in none, and parts of both groups with the same colour belong together. `None` too where the
+    /// other group has no such part. Collective over both groups.
+    ///
+    /// # Errors
+    /// When a rank is lost meanwhile.
+    pub fn part(&self, local: Option<&Communicator<A>>, colour: u32) -> Result<Option<Self>> {
+        // The ranks of the first group stay before those of the second one, each in the order of its part.
+        let before = match self.remote.start {
+            0 => self.both.group().size() as i32,
+            _ => 0,
+        };
+        let key = local.map_or(0, |local| before + local.group().rank() as i32);
+        let part = self.both.split(local.map(|_| colour), key)?;
+        let (Some(local), Some(part)) = (local, part) else {
+            return Ok(None);
+        };
+        let (own, all) = (local.group().size() as usize, part.group().size() as usize);
+        let remote = if before == 0 { own..all } else { 0..all - own };
+        match remote.is_empty() {
+            true => Ok(None),
+            false => Self::new(part, remote).map(Some),
+        }
+    }
+
+    /// One communicator of both groups, the one that gives `high` after the other (`MPI_Intercomm_merge`).
+    ///
+    /// # Errors
+    /// When a rank is lost meanwhile.
+    pub fn merge(&self, high: bool) -> Result<Communicator<A>> {
+        let merged = self.both.split(Some(0), high.into())?;
+        Ok(merged.unwrap_or_else(|| unreachable!("every rank has a colour")))
+    }
+}
+
 impl<A: Threading> Communicator<A> {
+    /// An intercommunicator of this group and another one, (`MPI_Intercomm_create`). Collective over
+    /// both groups; only rank `leader` gives `leaders`.
+    ///
+    /// # Errors
+    /// When a rank is in both groups, a leader's two communicators are on different endpoints, or a rank is lost
+    /// meanwhile.
+    pub fn intercommunicator(
+        &self,
+        leader: usize,
+        leaders: Option<&GroupLeaders<'_, A>>,
+    ) -> Result<InterCommunicator<A>> {
+        let (both, remote) = self.join_groups(leader, leaders)?;
+        InterCommunicator::new(both, remote)
+    }
+
     /// The messages of this communicator with its ranks `others`, which are numbered from 0: those of the other
     /// group, where this communicator has both groups. This process, which is none of `others`, has `rank` in
     /// errors. The result sends and receives messages only, and shares the context of this communicator.
     #[must_use]
-    pub fn messages_with(&self, others: Range<usize>, rank: usize) -> Self {
+    fn messages_with(&self, others: Range<usize>, rank: usize) -> Self {
         let others = others.start as u32..others.end as u32;
         let ranks = self.group().section(None, others, rank as u32);
         Self::new(self.access().clone(), self.context(), ranks)
@@ -36,7 +159,7 @@ impl<A: Threading> Communicator<A> {
     /// # Errors
     /// When a rank is in both groups, a leader's two communicators are on different endpoints, or a rank
     /// is lost meanwhile.
-    pub fn join_groups(
+    fn join_groups(
         &self,
         leader: usize,
         leaders: Option<&GroupLeaders<'_, A>>,

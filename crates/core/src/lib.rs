@@ -1,7 +1,7 @@
 //! The core of a message-passing library: messages and collectives on ranges of bytes, below any typed interface.
 //!
 //! It works on byte ranges with layouts, 64-bit counts, operations as functions, and requests as handles. It
-//! knows ranks, [communicators](Communicator) and [endpoints](Endpoint), but no element types, and it borrows no
+//! knows ranks, [communicators](Communicator) and [endpoints](Endpoint), [elements](Element) for operations only, and it borrows no
 //! buffers: its caller makes a range ([`oxmpi_os::RawBytes`]) and promises that the memory outlives the request.
 //! It reads no settings and prints nothing: a [`JobPolicy`] and a function that takes warnings are handed in.
 //!
@@ -20,7 +20,8 @@
 //! - the job: `job`, `boot`, `policy`, `settings`;
 //! - endpoints: `endpoint`, `thread_endpoints`, `links`, `ownership`, `threading`;
 //! - communicators: `communicator`, `create`, `intercomm`, `group`, `process_group`, `placement`, `split`;
-//! - messages: `envelope`, `request`, `bytes`, `error`, `failure`;
+//! - topologies: `topology`;
+//! - messages: `envelope`, `request`, `bytes`, `data`, `error`, `failure`;
 //! - collectives: `collective`, with `algorithm_choices`, `collective_members`, `collective_state`,
 //!   `collective_scratch`, `operation` and `barrier`.
 
@@ -34,6 +35,7 @@ mod collective_scratch;
 mod collective_state;
 mod communicator;
 mod create;
+mod data;
 mod endpoint;
 mod envelope;
 mod error;
@@ -52,25 +54,33 @@ pub mod settings;
 mod split;
 mod thread_endpoints;
 mod threading;
+mod topology;
 
 pub use boot::{AgreedSettings, NetworkPreference, StartOptions, open_transports, probe_verbs};
 pub use collective::{InterGroups, PreparedCollective, serves_in_node, serves_on_nodes};
 pub use collective_state::{Area, BlockRanges, Buffers, Neighbors, Stages, WidenedBuffers};
 pub use communicator::{Communicator, PreparedMessage};
+pub use create::StartedDuplicate;
+pub use data::Data;
 pub use endpoint::Endpoint;
 pub use envelope::{Destination, PROC_NULL, Source, Status, Tag};
 pub use error::{Error, ErrorClass, FaultReason, MAX_TAG, Result};
 pub use group::Group;
-pub use intercomm::GroupLeaders;
+pub use intercomm::{GroupLeaders, InterCommunicator};
 pub use job::Job;
 pub use links::OtherNetwork;
-pub use operation::{Operation, OwnedOperation, Widening, elements, elementwise};
-pub use ownership::{EndpointCell, Multi, Serialized, Single};
+pub use operation::{
+    Byte, Complex, Custom, Element, ElementKind, ExactSum, Fold, Half, KindReduction, Logical, Op,
+    OperandOrder, Operation, OwnedOperation, Predefined, Quad, ResolvedReduction, ValueLoc,
+    Widening, X87, elements, elementwise,
+};
+pub use ownership::{EndpointCell, Multi, ProcessEndpoint, Serialized, Single};
 pub use oxmpi_wire::engine::Mode;
 pub use policy::{EndpointPolicy, JobPolicy, WaitMode};
 pub use process_group::{Comparison, ProcessGroup};
 pub use request::{Claimed, OpenRequest, RawRequest};
 pub use threading::Threading;
+pub use topology::{Grid, Topology};
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

@@ -154,7 +154,7 @@ impl<A: Threading> Communicator<A> {
             reduce(&mut next, Ord::max)?;
             let taken = (self.access()).with(|endpoint| endpoint.take_context(next[0]))?;
             let mut all_took = [u32::from(taken)];
-            if !A::SINGLE {
+            if !self.access().is_single() {
                 reduce(&mut all_took, Ord::min)?;
             }
             if all_took == [1] {

@@ -6,8 +6,9 @@ use super::endpoint::Endpoint;
 use super::request::OpenRequest;
 use crate::error::Result;
 
-/// Which threads may use an endpoint: one ([`Single`](crate::Single)), several ([`Multi`](crate::Multi)), or one after
-/// another ([`Serialized`](crate::Serialized)). Sealed.
+/// Which threads may use an endpoint: one ([`Single`](crate::Single)), several ([`Multi`](crate::Multi)), one after
+/// another ([`Serialized`](crate::Serialized)), or as the process has chosen
+/// ([`ProcessEndpoint`](crate::ProcessEndpoint)). Sealed.
 pub trait Threading: sealed::EndpointAccess {}
 
 pub(crate) mod sealed {
@@ -22,8 +23,8 @@ pub(crate) mod sealed {
         reason = "the trait is sealed: callers name `Threading`, never this"
     )]
     pub trait EndpointAccess: Clone {
-        /// Whether only one thread can use the endpoint.
-        const SINGLE: bool;
+        /// Whether calls to the endpoint come one after another, so that nobody else uses it while a call waits.
+        fn is_single(&self) -> bool;
 
         /// The owner of a new endpoint.
         ///

@@ -4,7 +4,6 @@ mod cart;
 pub mod collective;
 mod endpoint;
 mod graph;
-mod grid;
 mod group;
 pub mod intercomm;
 mod message;
@@ -14,7 +13,6 @@ mod persistent;
 mod point_to_point;
 mod request;
 mod scope;
-mod topology;
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,17 +20,15 @@ use std::sync::Arc;
 pub use cart::Cart;
 pub use endpoint::Endpoint;
 pub use graph::Graph;
-pub use grid::Grid;
 pub use intercomm::InterComm;
 pub use message::Message;
 pub use owned_request::OwnedRequest;
+pub use oxmpi_core::Grid;
 pub use persistent::Persistent;
 pub use request::{AllCompleted, AnyRequest, Completed, EachCompleted, Request, Test};
 pub use scope::Scope;
 
-use oxmpi_core::{Communicator, Multi, Result, Single, Threading};
-
-use topology::Topology;
+use oxmpi_core::{Communicator, Multi, Result, Single, Threading, Topology};
 
 /// A communicator: an ordered group of ranks with a context of its own, so that its messages never match
 /// receives of another communicator (MPI 5.0, chapter 7).

@@ -14,7 +14,7 @@ pub(crate) mod rdma;
 use crate::commands::run_check;
 use crate::steps::{Step, chosen, run_all, step_name};
 use crate::tally::Tally;
-use crate::{Repo, Result, asm, bench, build, fuzz, loom, tidy};
+use crate::{Repo, Result, asm, bench, build, foreign, fuzz, loom, tidy};
 use nodes::Nodes;
 use rdma::RdmaJobs;
 use std::time::Duration;
@@ -42,6 +42,8 @@ use xshell::cmd;
 ///     main job  cargo xtask build, then cargo xtask bench
 ///     ranks     every example as a job of 1, 2, 3, 4, 8, 16 and 64 ranks
 ///     kills     kill -9 of a rank 50 times and of the launcher 10 times, with the time to the job's end
+///     abi       foreign programs on the C ABI: NetPIPE, FFTW, part of MPICH's tests; the library's names, mpi.h,
+///               its wrappers under CMake and meson, a program that swaps libraries, a PMPI tool
 ///     hosts     the tests of real ranks once more, each job over four hosts: network namespaces that are
 ///               joined by a bridge; some through proxies that delay, split and stall the data (`long` runs
 ///               all); and the cost of starting 8 to 64 ranks over them, messages and time
@@ -97,6 +99,7 @@ const STEPS: &[Step] = &[
     ("main job", |repo| main_job(repo).map(Into::into)),
     ("ranks", |repo| ranks::ours(repo).map(Into::into)),
     ("kills", |repo| ranks::killed(repo, 50).map(Into::into)),
+    ("abi", foreign::ci),
     ("hosts", hosts::check),
     ("managers", managers::check),
     ("guests", guests::check),

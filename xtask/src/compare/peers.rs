@@ -51,11 +51,17 @@ pub(crate) fn prepare(repo: &Repo, programs: &BTreeSet<&str>) -> Vec<Implementat
     .collect()
 }
 
-fn mpich(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> {
+/// MPICH, with the compiled `programs`.
+///
+/// # Errors
+/// When pip or its compiler fails.
+pub(crate) fn mpich(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> {
     let folder = install(repo, &MPICH)?;
     Ok(vec![Implementation {
         name: "mpich",
         launcher: Some(folder.join("bin/mpiexec")),
+        // For programs that were linked with another library of the ABI.
+        environment: vec![("LD_LIBRARY_PATH", folder.join("lib").into())],
         bound: &["-bind-to", "core"],
         // Its intra-node collectives spin: with more ranks than cores a barrier of four takes milliseconds,
         // and one of eight may never end. Without them it sends messages.
@@ -115,7 +121,10 @@ fn open_mpi(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation
 
 /// Intel MPI has no compiler on PyPI: the programs are linked with MPICH's library of the standard ABI, and
 /// run with Intel's.
-fn intel(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> {
+///
+/// # Errors
+/// When pip or MPICH's compiler fails.
+pub(crate) fn intel(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> {
     let mpich = install(repo, &MPICH)?;
     let compiler = mpich.join("bin/mpicc_abi");
     let folder = install(repo, &INTEL)?;

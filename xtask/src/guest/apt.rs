@@ -1,5 +1,5 @@
-//! Debian packages through apt, with package lists and a cache of its own; only [`Apt::install`] changes
-//! anything outside the repository.
+//! Debian packages and their sources through apt, with package lists and a cache of its own; only
+//! [`Apt::install`] changes anything outside the repository.
 
 use crate::{Repo, Result};
 use std::fs::File;
@@ -11,11 +11,14 @@ use xshell::{Cmd, cmd};
 const SOURCES: &str = "/etc/apt/sources.list.d/debian.sources";
 
 /// Fresh package lists: of the machine's suite, and of its backports where they exist.
-pub(super) struct Apt {
+pub(crate) struct Apt {
     folder: PathBuf,
     /// The backports suite, which has newer versions than the release.
     backports: Option<String>,
 }
+
+/// The release whose sources the foreign programs come from, whatever release this machine has.
+const SOURCE_SUITE: &str = "bookworm";
 
 impl Apt {
     /// Downloads the lists to `folder`.
@@ -23,19 +26,15 @@ impl Apt {
     /// # Errors
     /// When there is no apt, or it cannot reach its servers.
     pub(super) fn open(repo: &Repo, folder: PathBuf) -> Result<Apt> {
-        let sh = &repo.shell;
-        for part in ["lists/partial", "cache/archives/partial"] {
-            sh.create_dir(folder.join(part))?;
-        }
-        let stanzas = sh.read_file(SOURCES).unwrap_or_default();
-        if let Some((suite, stanza)) = backports(&stanzas) {
-            sh.write_file(folder.join("backports.sources"), stanza)?;
-            let backports = Some(suite);
+        let stanzas = repo.shell.read_file(SOURCES).unwrap_or_default();
+        if let Some(release) = release(&stanzas) {
+            let suite = format!("{release}-backports");
+            let list = stanza(&stanzas, "deb", &suite);
             let apt = Apt {
                 folder: folder.clone(),
-                backports,
+                backports: Some(suite),
             };
-            if apt.update(repo).is_ok() {
+            if apt.update(repo, Some(&list)).is_ok() {
                 return Ok(apt);
             }
         }
@@ -43,23 +42,62 @@ impl Apt {
             folder,
             backports: None,
         };
-        apt.update(repo)?;
+        apt.update(repo, None)?;
         Ok(apt)
     }
 
-    fn update(&self, repo: &Repo) -> Result {
+    /// Downloads the lists of source packages to `folder`.
+    ///
+    /// # Errors
+    /// As [`Apt::open`].
+    pub(crate) fn sources(repo: &Repo, folder: PathBuf) -> Result<Apt> {
+        let stanzas = repo.shell.read_file(SOURCES)?;
+        let apt = Apt {
+            folder,
+            backports: None,
+        };
+        apt.update(repo, Some(&stanza(&stanzas, "deb-src", SOURCE_SUITE)))?;
+        Ok(apt)
+    }
+
+    /// Downloads the lists of the machine's sources and of those that `list` names.
+    fn update(&self, repo: &Repo, list: Option<&str>) -> Result {
+        let sh = &repo.shell;
+        for part in ["lists/partial", "cache/archives/partial"] {
+            sh.create_dir(self.folder.join(part))?;
+        }
         let folder = self.folder.display();
         let mut settings = format!(
             "Dir::State::Lists \"{folder}/lists\";\nDir::Cache \"{folder}/cache\";\n\
              APT::Sandbox::User \"\";\n"
         );
-        if self.backports.is_some() {
-            settings += &format!("Dir::Etc::SourceList \"{folder}/backports.sources\";\n");
+        if let Some(list) = list {
+            sh.write_file(self.folder.join("own.sources"), list)?;
+            settings += &format!("Dir::Etc::SourceList \"{folder}/own.sources\";\n");
         }
-        repo.shell
-            .write_file(self.folder.join("apt.conf"), settings)?;
-        let sh = &repo.shell;
+        sh.write_file(self.folder.join("apt.conf"), settings)?;
         Ok(self.own(cmd!(sh, "apt-get --quiet --quiet update")).run()?)
+    }
+
+    /// The archive of the original source of `package`, in this folder.
+    ///
+    /// # Errors
+    /// When apt refuses, or has another version than `version`.
+    pub(crate) fn source(&self, repo: &Repo, package: &str, version: &str) -> Result<PathBuf> {
+        let sh = &repo.shell;
+        let _there = sh.push_dir(&self.folder);
+        self.own(cmd!(
+            sh,
+            "apt-get --quiet --quiet --tar-only source {package}"
+        ))
+        .run()?;
+        let beginning = format!("{package}_{version}");
+        let files = sh.read_dir(&self.folder)?;
+        let found = files.into_iter().find(|file| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(&beginning) && name.contains(".orig.tar.")
+        });
+        Ok(found.ok_or_else(|| format!("apt has no {package} {version}"))?)
     }
 
     /// A command that uses this folder's lists and cache.
@@ -197,51 +235,48 @@ fn extract(files: &Path, pattern: &str) -> Result<Vec<u8>> {
     }
 }
 
-/// The name of the release's backports, and their source stanza: a copy of the machine's first stanza with
-/// another suite.
-fn backports(stanzas: &str) -> Option<(String, String)> {
-    let first: Vec<_> = stanzas
-        .lines()
-        .take_while(|line| !line.trim().is_empty())
-        .collect();
-    let release = first
-        .iter()
-        .find_map(|line| line.strip_prefix("Suites:")?.split_whitespace().next())?;
-    let suite = format!("{release}-backports");
-    let stanza: String = first
-        .iter()
-        .map(|line| {
-            if line.starts_with("Suites:") {
-                format!("Suites: {suite}\n")
-            } else {
-                format!("{line}\n")
-            }
+/// The first stanza of package sources.
+fn first(stanzas: &str) -> impl Iterator<Item = &str> {
+    stanzas.lines().take_while(|line| !line.trim().is_empty())
+}
+
+/// The release that the first stanza names.
+fn release(stanzas: &str) -> Option<&str> {
+    first(stanzas).find_map(|line| line.strip_prefix("Suites:")?.split_whitespace().next())
+}
+
+/// A copy of the first stanza with other types and another suite.
+fn stanza(stanzas: &str, types: &str, suite: &str) -> String {
+    first(stanzas)
+        .map(|line| match line.split_once(':') {
+            Some(("Types", _)) => format!("Types: {types}\n"),
+            Some(("Suites", _)) => format!("Suites: {suite}\n"),
+            _ => format!("{line}\n"),
         })
-        .collect();
-    Some((suite, stanza))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     //! Tests of the stanza for the backports.
 
-    use super::backports;
+    use super::{release, stanza};
+
+    const OWN: &str = "Types: deb\nURIs: http://mirror/debian\nSuites: stable stable-updates\n\
+                       Components: main\n\nTypes: deb\nSuites: stable-security\n";
 
     #[test]
-    fn backports_come_from_where_the_release_comes_from() {
-        let own = "Types: deb\nURIs: http://mirror/debian\nSuites: stable stable-updates\n\
-                   Components: main\n\nTypes: deb\nSuites: stable-security\n";
-        let (suite, stanza) = backports(own).unwrap();
-        assert_eq!(suite, "stable-backports");
+    fn other_suites_come_from_where_the_release_comes_from() {
+        assert_eq!(release(OWN), Some("stable"));
         assert_eq!(
-            stanza,
-            "Types: deb\nURIs: http://mirror/debian\nSuites: stable-backports\nComponents: main\n"
+            stanza(OWN, "deb-src", "late"),
+            "Types: deb-src\nURIs: http://mirror/debian\nSuites: late\nComponents: main\n"
         );
     }
 
     #[test]
-    fn without_a_release_there_are_none() {
-        assert_eq!(backports(""), None);
-        assert_eq!(backports("Types: deb\n\nSuites: late\n"), None);
+    fn without_a_release_there_is_none() {
+        assert_eq!(release(""), None);
+        assert_eq!(release("Types: deb\n\nSuites: late\n"), None);
     }
 }

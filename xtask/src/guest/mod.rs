@@ -5,7 +5,7 @@
 //! what it runs, packed by `job` and `cpio`, with [`BuiltPrograms`]; [`Host::boot`] makes a [`GuestRun`] of the
 //! three, [`Host::boot_joined`] several on one `network`.
 
-mod apt;
+pub(crate) mod apt;
 mod cpio;
 mod host;
 mod job;

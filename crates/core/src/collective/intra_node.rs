@@ -365,7 +365,7 @@ impl<A: Threading> CollectiveDriver for IntraNodeCaller<'_, A> {
 
     fn yield_to_co_located(&mut self) {
         // A yield that holds the endpoint's lock would keep other threads from it.
-        if A::SINGLE {
+        if self.members.access.is_single() {
             self.members.access.with(Endpoint::yield_processor);
         }
     }

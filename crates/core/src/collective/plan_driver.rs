@@ -105,6 +105,35 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
         done
     }
 
+    /// Takes the packed memory of two operands back, and unpacks the second one, which is the result.
+    #[inline]
+    fn unpack_operands(
+        &mut self,
+        from: Option<Box<PackedMessage>>,
+        into: Option<Box<PackedMessage>>,
+    ) -> Result<()> {
+        for (packed, is_result) in [(from, false), (into, true)] {
+            if let Some(packed) = packed {
+                self.unpack(packed, is_result)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Combines elements that have gaps, in packed memory.
+    #[cold]
+    fn reduce_packed(
+        &mut self,
+        from: Part,
+        into: Part,
+        operation: impl FnOnce(RawBytes, RawBytes),
+    ) -> Result<()> {
+        let (from, packed_from) = self.in_one_range(from, true)?;
+        let (into, packed_into) = self.in_one_range(into, true)?;
+        operation(from, into);
+        self.unpack_operands(packed_from, packed_into)
+    }
+
     /// Visits corresponding pieces of a range without gaps and of a part.
     fn transfer(
         &mut self,
@@ -234,13 +263,20 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
             return Err((self.members).refused(&"its plan reduces without an operation"));
         };
         let (members, element) = (self.members, self.state.element.max(1));
-        self.both(from, into, |from, into| {
-            if !from.len().is_multiple_of(element) {
+        let mut is_split = false;
+        let done = self.both(from, into, |from, into| {
+            is_split = !from.len().is_multiple_of(element);
+            if is_split {
                 return Err(members.refused(&"an element of a reduction has gaps"));
             }
             operation(from, into, side);
             Ok(())
-        })
+        });
+        match is_split {
+            // The first piece begins with an element, so nothing is combined yet.
+            true => self.reduce_packed(from, into, |from, into| operation(from, into, side)),
+            false => done,
+        }
     }
 
     fn size(&mut self, from: u32, tag: u32) -> Result<MessageSize> {
@@ -292,11 +328,7 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
         let given = (self.state.element, [from, into]);
         let (members, operation) = (self.members, self.operation);
         members.run_intra_node(act, given, operation)?;
-        for (packed, written) in [(packed_from, false), (packed_into, true)] {
-            if let Some(packed) = packed {
-                self.unpack(packed, written)?;
-            }
-        }
+        self.unpack_operands(packed_from, packed_into)?;
         Ok(IntraNodeStart::Done)
     }
 

@@ -120,7 +120,7 @@ impl<A: Threading> Communicator<A> {
         &self,
         stages: Stages,
         operation: Option<OwnedOperation>,
-    ) -> Result<PreparedCollective<'_, A>> {
+    ) -> Result<PreparedCollective<A>> {
         let number = self.persistent_number()?;
         let sequence = self.sequence(stages, number)?;
         self.keep(sequence, number, operation)

@@ -2,12 +2,14 @@
 
 use oxmpi_coll::catalog::{AnyPlan, Call, SharedMemory};
 
+use super::super::collective_members::Members;
 use super::super::collective_scratch::RunMemory;
 use super::super::collective_state::{
     Buffers, PlanRun, PreparedStage, StageSequence, StartedCollective,
 };
 use super::super::communicator::Communicator;
 use super::super::endpoint::Endpoint;
+use super::super::group::Group;
 use super::super::operation::OwnedOperation;
 use super::super::request::RawRequest;
 use super::super::threading::Threading;
@@ -58,7 +60,7 @@ impl<A: Threading> Communicator<A> {
         call: Call,
         buffers: Buffers,
         operation: Option<OwnedOperation>,
-    ) -> Result<PreparedCollective<'_, A>> {
+    ) -> Result<PreparedCollective<A>> {
         let call = alone(call);
         let plan = self.plan(&call, self.group())?;
         let number = self.persistent_number()?;
@@ -95,12 +97,14 @@ impl<A: Threading> Communicator<A> {
         sequence: StageSequence,
         number: u32,
         operation: Option<OwnedOperation>,
-    ) -> Result<PreparedCollective<'_, A>> {
+    ) -> Result<PreparedCollective<A>> {
         let mut open = self.open(sequence, RunMemory::default(), operation)?;
         open.kept = Some(number);
         (self.access()).with(|endpoint| endpoint.collectives.keep(open));
         Ok(PreparedCollective {
-            communicator: self,
+            access: self.access().clone(),
+            group: self.group().clone(),
+            context: self.collective_context(),
             number,
         })
     }
@@ -135,12 +139,15 @@ const fn alone(call: Call) -> Call {
 /// A collective that can be started repeatedly: its plan and its memory are made once.
 ///
 /// Dropping it frees both; a run under way is cancelled first.
-pub struct PreparedCollective<'a, A: Threading> {
-    communicator: &'a Communicator<A>,
+pub struct PreparedCollective<A: Threading> {
+    access: A,
+    group: Group,
+    /// The context of the communicator's collectives.
+    context: u32,
     number: u32,
 }
 
-impl<A: Threading> PreparedCollective<'_, A> {
+impl<A: Threading> PreparedCollective<A> {
     /// Starts it once more (`MPI_Start`).
     ///
     /// # Errors
@@ -149,36 +156,37 @@ impl<A: Threading> PreparedCollective<'_, A> {
     /// # Cost
     /// Allocates nothing.
     pub fn start(&self) -> Result<RawRequest> {
-        let communicator = self.communicator;
-        communicator.members().while_collectives_work(|_| ())?;
+        let members = Members {
+            access: &self.access,
+            group: &self.group,
+            context: self.context,
+        };
+        members.while_collectives_work(|_| ())?;
         match self.take() {
             Some(mut open) => {
                 open.sequence.restart();
-                Ok(RawRequest::of(started::begin(communicator.access(), open)))
+                Ok(RawRequest::of(started::begin(&self.access, open)))
             }
-            None => Err(communicator.refused(&"it was started before and has not ended")),
+            None => Err(members.refused(&"it was started before and has not ended")),
         }
     }
 
     fn take(&self) -> Option<Box<StartedCollective>> {
-        let context = self.communicator.collective_context();
-        let access = self.communicator.access();
-        access.with(|endpoint| endpoint.collectives.take_kept(context, self.number))
+        (self.access).with(|endpoint| endpoint.collectives.take_kept(self.context, self.number))
     }
 }
 
-impl<A: Threading> Drop for PreparedCollective<'_, A> {
+impl<A: Threading> Drop for PreparedCollective<A> {
     fn drop(&mut self) {
-        let access = self.communicator.access();
-        let context = self.communicator.collective_context();
+        let access = &self.access;
         if let Some(request) =
-            access.with(|endpoint| endpoint.collectives.request(context, self.number))
+            access.with(|endpoint| endpoint.collectives.request(self.context, self.number))
         {
             started::cancel_request(access, request);
             // A collective that another thread advances is cancelled when that thread puts it back.
             let over = |endpoint: &mut Endpoint| {
-                let over = endpoint.collectives.request(context, self.number).is_none();
-                over.then_some(())
+                let over = (endpoint.collectives).request(self.context, self.number);
+                over.is_none().then_some(())
             };
             if access.until(over).is_err() {
                 return;

@@ -10,7 +10,7 @@ use super::super::threading::Threading;
 use super::Communicator;
 use crate::bytes;
 use crate::envelope::{Source, Status, Tag};
-use crate::error::{MAX_TAG, Result};
+use crate::error::{Error, MAX_TAG, Result};
 
 /// How many times the endpoint's polls a receive waits on the fast path before the endpoint makes progress otherwise:
 /// about as long as an answer from another core takes.
@@ -39,7 +39,7 @@ impl<A: Threading> Communicator<A> {
         })?;
         match sent {
             None => Ok(()),
-            Some(request) if A::SINGLE && self.is_own(peer) => {
+            Some(request) if self.access.is_single() && self.is_own(peer) => {
                 self.wait_for_self(request, peer, envelope)
             }
             Some(request) => self.wait_open(request).map(drop),
@@ -162,6 +162,30 @@ impl<A: Threading> Communicator<A> {
         self.wait_open(come)
     }
 
+    /// As [`Communicator::sendrecv`], with the message that comes in place of the one that goes
+    /// (`MPI_Sendrecv_replace`).
+    ///
+    /// # Errors
+    /// As there; no memory for a copy of the bytes.
+    pub fn sendrecv_replace(
+        &self,
+        bytes: RawBytes,
+        to: usize,
+        send_tag: u32,
+        source: Source,
+        recv_tag: Tag,
+    ) -> Result<Status> {
+        let len = bytes.len() as usize;
+        let mut copy = Vec::new();
+        (copy.try_reserve_exact(len)).map_err(|_| Error::Memory {
+            rank: self.group.rank() as usize,
+            bytes: len,
+        })?;
+        copy.resize(len, 0u8);
+        bytes::target(&mut copy).copy_from(&bytes);
+        self.sendrecv(bytes::source(&copy), to, send_tag, bytes, source, recv_tag)
+    }
+
     /// Starts a send to rank `to` (`MPI_Isend` and its modes).
     ///
     /// # Errors
@@ -221,10 +245,18 @@ impl<A: Threading> Communicator<A> {
     /// # Errors
     /// A message longer than `bytes`, or a lost peer.
     pub fn recv_claimed(&self, claimed: Claimed, bytes: RawBytes) -> Result<Status> {
+        self.wait(self.irecv_claimed(claimed, bytes)?)
+    }
+
+    /// As [`Communicator::recv_claimed`], without waiting (`MPI_Imrecv`).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn irecv_claimed(&self, claimed: Claimed, bytes: RawBytes) -> Result<RawRequest> {
         let request = self.access.with(|endpoint| {
             endpoint.check()?;
             Ok(endpoint.recv_claimed(claimed, bytes))
         })?;
-        self.wait_open(request.map_err(|failure| self.failed(failure))?)
+        (request.map(RawRequest::of)).map_err(|failure| self.failed(failure))
     }
 }

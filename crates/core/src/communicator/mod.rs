@@ -64,6 +64,19 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
+    /// The same communicator with another owner of its endpoint, made of the one it has.
+    #[must_use]
+    pub fn with_access<B: Threading>(self, access: impl FnOnce(A) -> B) -> Communicator<B> {
+        Communicator {
+            access: access(self.access),
+            context: self.context,
+            group: self.group,
+            numbers: self.numbers,
+            reproducible: self.reproducible,
+            checks: self.checks,
+        }
+    }
+
     /// Its ranks.
     #[inline]
     #[must_use]

@@ -59,7 +59,7 @@ impl<A: Threading> Communicator<A> {
                 None
             }
             // Messages that this rank has sent to itself come first.
-            None if A::SINGLE
+            None if self.access.is_single()
                 && hopeless(endpoint)
                 && endpoint.progress() == 0
                 && !endpoint.has_waiting() =>

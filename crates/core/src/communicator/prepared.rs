@@ -10,9 +10,10 @@ use super::Communicator;
 use crate::envelope::{Source, Status, Tag};
 use crate::error::Result;
 
-/// A send or a receive that can be started repeatedly. It holds nothing of the endpoint between two runs.
-pub struct PreparedMessage<'a, A: Threading> {
-    communicator: &'a Communicator<A>,
+/// A send or a receive that can be started repeatedly, on the communicator that prepared it. It holds nothing of the
+/// endpoint between two runs.
+#[derive(Clone, Copy)]
+pub struct PreparedMessage {
     bytes: RawBytes,
     call: MessageCall,
 }
@@ -36,23 +37,20 @@ impl<A: Threading> Communicator<A> {
         to: usize,
         tag: u32,
         mode: Mode,
-    ) -> Result<PreparedMessage<'_, A>> {
+    ) -> Result<PreparedMessage> {
         self.address(to, tag)?;
-        Ok(self.prepared(bytes, MessageCall::Send { to, tag, mode }))
+        let call = MessageCall::Send { to, tag, mode };
+        Ok(PreparedMessage { bytes, call })
     }
 
     /// Prepares a buffered send (`MPI_Bsend_init`).
     ///
     /// # Errors
     /// A wrong rank or tag.
-    pub fn prepare_bsend(
-        &self,
-        bytes: RawBytes,
-        to: usize,
-        tag: u32,
-    ) -> Result<PreparedMessage<'_, A>> {
+    pub fn prepare_bsend(&self, bytes: RawBytes, to: usize, tag: u32) -> Result<PreparedMessage> {
         self.address(to, tag)?;
-        Ok(self.prepared(bytes, MessageCall::BufferedSend { to, tag }))
+        let call = MessageCall::BufferedSend { to, tag };
+        Ok(PreparedMessage { bytes, call })
     }
 
     /// Prepares a receive (`MPI_Recv_init`).
@@ -64,29 +62,22 @@ impl<A: Threading> Communicator<A> {
         bytes: RawBytes,
         source: Source,
         tag: Tag,
-    ) -> Result<PreparedMessage<'_, A>> {
+    ) -> Result<PreparedMessage> {
         if self.pattern(source, tag).is_none() {
             self.without_pattern(source, tag)?;
         }
-        Ok(self.prepared(bytes, MessageCall::Receive { source, tag }))
-    }
-
-    const fn prepared(&self, bytes: RawBytes, call: MessageCall) -> PreparedMessage<'_, A> {
-        PreparedMessage {
-            communicator: self,
-            bytes,
-            call,
-        }
+        let call = MessageCall::Receive { source, tag };
+        Ok(PreparedMessage { bytes, call })
     }
 }
 
-impl<A: Threading> PreparedMessage<'_, A> {
+impl PreparedMessage {
     /// Starts it once more (`MPI_Start`).
     ///
     /// # Errors
     /// A lost peer, where the call sees it.
-    pub fn start(&self) -> Result<RawRequest> {
-        let (communicator, bytes) = (self.communicator, self.bytes);
+    pub fn start<A: Threading>(&self, communicator: &Communicator<A>) -> Result<RawRequest> {
+        let bytes = self.bytes;
         match self.call {
             MessageCall::Send { to, tag, mode } => communicator.isend(bytes, to, tag, mode),
             MessageCall::BufferedSend { to, tag } => {
@@ -101,11 +92,11 @@ impl<A: Threading> PreparedMessage<'_, A> {
     ///
     /// # Errors
     /// As [`Communicator::send`] or [`Communicator::recv`].
-    pub fn run(&self) -> Result<Status> {
-        let (communicator, bytes) = (self.communicator, self.bytes);
+    pub fn run<A: Threading>(&self, communicator: &Communicator<A>) -> Result<Status> {
+        let bytes = self.bytes;
         match self.call {
             MessageCall::Receive { source, tag } => communicator.recv(bytes, source, tag),
-            MessageCall::BufferedSend { .. } => communicator.wait(self.start()?),
+            MessageCall::BufferedSend { .. } => communicator.wait(self.start(communicator)?),
             MessageCall::Send { to, tag, mode } => {
                 communicator.send(bytes, to, tag, mode)?;
                 communicator.wait(RawRequest::sent(bytes.len(), to, tag))

@@ -2,6 +2,8 @@
 
 use std::any::Any;
 
+use oxmpi_wire::engine;
+
 use super::super::endpoint::Endpoint;
 use super::super::request::{OpenRequest, RawRequest};
 use super::super::threading::Threading;
@@ -135,6 +137,35 @@ impl<A: Threading> Communicator<A> {
     pub fn detach(&self, request: RawRequest, owner: Box<dyn Any + Send>) {
         if let Some(open) = request.open {
             self.access.with(|endpoint| endpoint.detach(open, owner));
+        }
+    }
+
+    /// Waits until all operations that were left to the endpoint have completed, buffered sends among them
+    /// (`MPI_Buffer_flush`).
+    ///
+    /// # Errors
+    /// When another thread leaves the endpoint meanwhile.
+    pub fn wait_for_detached(&self) -> Result<()> {
+        (self.access).until(|endpoint| endpoint.has_no_detached().then_some(()))
+    }
+
+    /// A request that completes when [`complete_generalized`](Self::complete_generalized) says so (`MPI_Grequest_start`).
+    ///
+    /// # Errors
+    /// When the endpoint has been left.
+    pub fn start_generalized(&self) -> Result<RawRequest> {
+        self.access.with(|endpoint| {
+            endpoint.check()?;
+            Ok(RawRequest::of(endpoint.start_generalized()))
+        })
+    }
+
+    /// Completes a generalized request (`MPI_Grequest_complete`).
+    pub fn complete_generalized(&self, request: RawRequest) {
+        if let Some(open) = request.open {
+            (self.access).with(|endpoint| {
+                endpoint.complete_generalized(open, Ok(engine::Status::generalized(false)));
+            });
         }
     }
 

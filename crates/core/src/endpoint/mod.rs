@@ -64,6 +64,8 @@ pub struct Endpoint {
     usable: ForkGuard,
     ended: bool,
     next_context: u32,
+    /// How many contexts this rank has given out alone.
+    own_contexts: u32,
     detached: Vec<DetachedRequest>,
     memory: RunMemory,
     /// Collectives under way, and persistent ones.
@@ -96,6 +98,9 @@ impl Endpoint {
 
     /// Contexts of one communicator: messages and collectives.
     const CONTEXTS: u32 = 2;
+
+    /// The first context that one rank gives out alone. Those below are for all to agree on.
+    const FIRST_OWN_CONTEXT: u32 = 1 << 31;
 
     /// An endpoint that joins these ranks.
     pub(crate) fn new(ranks: WiredRanks, policy: EndpointPolicy, fork: ForkGuard) -> Result<Self> {
@@ -146,6 +151,7 @@ impl Endpoint {
             usable: fork,
             ended: false,
             next_context: Self::FIRST_CONTEXT + Self::CONTEXTS,
+            own_contexts: 0,
             detached: Vec::new(),
             memory: RunMemory::default(),
             collectives: StartedCollectives::default(),
@@ -223,12 +229,26 @@ impl Endpoint {
     /// Takes the contexts `first` and `first + 1`, on which all members have agreed. False: this rank uses them
     /// already.
     pub(super) fn take_context(&mut self, first: u32) -> Result<bool> {
-        let next = first.checked_add(Self::CONTEXTS).ok_or(Error::Contexts)?;
+        let next = first
+            .checked_add(Self::CONTEXTS)
+            .filter(|&next| next <= Self::FIRST_OWN_CONTEXT);
+        let next = next.ok_or(Error::Contexts)?;
         let free = first >= self.next_context;
         if free {
             self.next_context = next;
         }
         Ok(free)
+    }
+
+    /// Contexts that no other rank gives out, nor ranks agree on: the rank's number in the endpoint, and how many it has
+    /// given out before, make a number of their own.
+    pub(super) fn own_context(&mut self) -> Result<u32> {
+        let (rank, size) = (self.endpoint_rank(self.own_link), self.size());
+        let number = u64::from(self.own_contexts) * u64::from(size) + u64::from(rank);
+        let context = u64::from(Self::FIRST_OWN_CONTEXT) + number * u64::from(Self::CONTEXTS);
+        let context = u32::try_from(context).map_err(|_| Error::Contexts)?;
+        self.own_contexts += 1;
+        Ok(context)
     }
 
     /// Lends the memory of a collective; another collective that runs meanwhile allocates its own.

@@ -113,6 +113,12 @@ impl Endpoint {
             .retain(|detached| engine.test(detached.request).is_none());
     }
 
+    /// Whether every detached operation has completed.
+    pub(crate) fn has_no_detached(&mut self) -> bool {
+        self.drop_ended_detached();
+        self.detached.is_empty()
+    }
+
     /// The source that the operation waits for, if it is a receive without a match yet.
     pub(crate) fn awaited_source(&self, request: OpenRequest) -> Option<Source> {
         self.engine.awaited(request)

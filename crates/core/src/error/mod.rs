@@ -167,7 +167,7 @@ pub enum Error {
         /// The reason.
         fault: FaultReason,
     },
-    /// The endpoint's 2^31 communicators are used up (`MPI_ERR_INTERN`).
+    /// The endpoint's 2^30 communicators are used up (`MPI_ERR_INTERN`).
     Contexts,
     /// The call came after this process had left its job (`MPI_ERR_OTHER`).
     Finalized,
@@ -286,7 +286,7 @@ impl fmt::Display for Error {
                  scope of the one that prepared it"
             ),
             Self::Contexts => f.write_str(
-                "2^31 communicators were made on this endpoint, and each needs a context of its own",
+                "2^30 communicators were made on this endpoint, and each needs a context of its own",
             ),
             Self::Finalized => f.write_str(
                 "this process has left its job (in Rust, the World has been dropped); communicators can be used only before",

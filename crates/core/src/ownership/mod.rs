@@ -1,11 +1,13 @@
-//! How a communicator owns its endpoint: for one thread ([`Single`]), for several behind a lock ([`Multi`]), or for a
-//! process whose calls come one after another ([`Serialized`]).
+//! How a communicator owns its endpoint: for one thread ([`Single`]), for several behind a lock ([`Multi`]), for a
+//! process whose calls come one after another ([`Serialized`]), or as a process chooses when it starts
+//! ([`ProcessEndpoint`]).
 //!
 //! The lists of all endpoints that a thread drives while it waits are here too. Each thread has a copy of the
 //! list of shared endpoints, which it renews when one is made: so driving them takes no lock but their own.
 
 mod endpoint_cell;
 mod multi;
+mod process;
 mod serialized;
 mod single;
 mod unlocked;
@@ -18,6 +20,7 @@ use std::sync::{self, Arc, Mutex, PoisonError};
 pub use self::endpoint_cell::EndpointCell;
 pub use self::multi::Multi;
 use self::multi::MultiEndpoint;
+pub use self::process::ProcessEndpoint;
 pub use self::serialized::Serialized;
 pub use self::single::Single;
 use self::single::SingleEndpoint;

@@ -39,7 +39,10 @@ impl Multi {
 impl Threading for Multi {}
 
 impl EndpointAccess for Multi {
-    const SINGLE: bool = false;
+    #[inline(always)]
+    fn is_single(&self) -> bool {
+        false
+    }
 
     fn of(endpoint: Endpoint) -> Result<Self> {
         Ok(Self::new(endpoint))

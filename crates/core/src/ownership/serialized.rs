@@ -25,16 +25,16 @@ use crate::error::{Error, Result};
 pub struct Serialized(PhantomData<*const ()>);
 
 /// The endpoint of the process, once [`PLACED`].
-static ENDPOINT: ProcessEndpoint = ProcessEndpoint(UnsafeCell::new(MaybeUninit::uninit()));
+static ENDPOINT: EndpointPlace = EndpointPlace(UnsafeCell::new(MaybeUninit::uninit()));
 
 /// Whether [`ENDPOINT`] is taken. Never reset: the endpoint stays until the process ends.
 static PLACED: AtomicBool = AtomicBool::new(false);
 
-struct ProcessEndpoint(UnsafeCell<MaybeUninit<EndpointCell>>);
+struct EndpointPlace(UnsafeCell<MaybeUninit<EndpointCell>>);
 
 // SAFETY: it is reached through a `Serialized` only. There is none before the endpoint was placed, and they stay on
 // the thread that placed it, unless unsafe code moves one and sees to it that calls come one after another.
-unsafe impl Sync for ProcessEndpoint {}
+unsafe impl Sync for EndpointPlace {}
 
 impl Serialized {
     /// Makes the endpoint that of the process.

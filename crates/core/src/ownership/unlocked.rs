@@ -35,7 +35,10 @@ fn progress(access: &impl Unlocked) {
 }
 
 impl<U: Unlocked> EndpointAccess for U {
-    const SINGLE: bool = true;
+    #[inline(always)]
+    fn is_single(&self) -> bool {
+        true
+    }
 
     fn of(endpoint: Endpoint) -> Result<Self> {
         Self::hold(EndpointCell::new(endpoint)?)

@@ -3,11 +3,9 @@
 use std::fmt;
 use std::ops::Deref;
 
-use oxmpi_core::{Error, Result, Single, Threading};
+use oxmpi_core::{Error, Grid, Result, Single, Threading, Topology};
 
 use super::Comm;
-use super::grid::Grid;
-use super::topology::Topology;
 
 /// A communicator whose ranks form a [`Grid`]; made by [`Comm::cart`]. It is a [`Comm`] too, whose
 /// neighbourhood collectives exchange with the rank below and the rank above in each dimension.
@@ -82,17 +80,10 @@ impl<A: Threading> Cart<A> {
     /// # Errors
     /// When a rank is lost meanwhile.
     pub fn slice(&self, keep: &[bool]) -> Result<Self> {
-        let number = |kept: bool| {
-            let grid = self.grid.part(keep, kept);
-            let own = self.coordinates();
-            let keep = keep.iter().copied().chain(std::iter::repeat(false));
-            let place = own.iter().zip(keep).filter(|&(_, keep)| keep == kept);
-            let place: Vec<isize> = place.map(|(&at, _)| at as isize).collect();
-            grid.rank(&place).unwrap_or_default()
-        };
-        let part = self.split(Some(number(false) as u32), number(true) as i32)?;
+        let (grid, part, place) = self.grid.slice(self.rank(), keep);
+        let part = self.split(Some(part), place)?;
         match part {
-            Some(comm) => Ok(Self::of(comm, self.grid.part(keep, true))),
+            Some(comm) => Ok(Self::of(comm, grid)),
             None => unreachable!("every rank has a colour"),
         }
     }

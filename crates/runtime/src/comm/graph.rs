@@ -3,10 +3,9 @@
 use std::fmt;
 use std::ops::Deref;
 
-use oxmpi_core::{Error, Result, Single, Threading};
+use oxmpi_core::{Error, Result, Single, Threading, Topology};
 
 use super::Comm;
-use super::topology::Topology;
 use crate::op::Op;
 
 /// A communicator in which each rank has a list of neighbours; made by [`Comm::graph`]. It is a [`Comm`] too,

@@ -5,7 +5,6 @@ mod point_to_point;
 mod scope;
 
 use std::fmt;
-use std::ops::Range;
 
 pub use super::collective::{
     Root, allgather, allgatherv, allreduce, alltoall, alltoallv, alltoallw, barrier, bcast, gather,
@@ -13,7 +12,7 @@ pub use super::collective::{
 };
 pub use scope::InterScope;
 
-use oxmpi_core::{GroupLeaders, ProcessGroup, Result, Single, Threading};
+use oxmpi_core::{GroupLeaders, InterCommunicator, ProcessGroup, Result, Single, Threading};
 
 use super::Comm;
 
@@ -25,16 +24,10 @@ use super::Comm;
 /// [`InterComm::scope`] and [`InterComm::persistent`]. Errors of messages inside a collective number the
 /// ranks of both groups. Made by [`Comm::intercomm`].
 pub struct InterComm<A: Threading = Single> {
-    /// This rank's group.
     local: Comm<A>,
-    /// The remote group, for the user's messages, in a context of `both`.
+    /// The messages with the remote group's ranks.
     remote: Comm<A>,
-    /// Both groups, for communicators made of them.
-    both: Comm<A>,
-    /// Both groups, for collectives.
-    internal: Comm<A>,
-    /// The remote group's ranks in `both`.
-    remote_ranks: Range<usize>,
+    groups: InterCommunicator<A>,
 }
 
 /// How the leader of a group reaches the leader of the other group.
@@ -74,21 +67,18 @@ impl<A: Threading> Comm<A> {
             leader: peer.rank,
             tag: peer.tag,
         });
-        let (both, remote) = self.raw.join_groups(leader, leaders.as_ref())?;
-        InterComm::new(self.dup()?, Self::new(both), remote)
+        let groups = self.raw.intercommunicator(leader, leaders.as_ref())?;
+        Ok(InterComm::new(self.dup()?, groups))
     }
 }
 
 impl<A: Threading> InterComm<A> {
-    fn new(local: Comm<A>, both: Comm<A>, remote_ranks: Range<usize>) -> Result<Self> {
-        let messages = (both.raw).messages_with(remote_ranks.clone(), local.rank());
-        Ok(Self {
+    fn new(local: Comm<A>, groups: InterCommunicator<A>) -> Self {
+        Self {
+            remote: Comm::new(groups.messages(local.rank())),
             local,
-            remote: Comm::new(messages),
-            internal: both.dup()?,
-            both,
-            remote_ranks,
-        })
+            groups,
+        }
     }
 
     /// This rank's group.
@@ -107,8 +97,7 @@ impl<A: Threading> InterComm<A> {
     /// group is `inter.local().group()`.
     #[must_use]
     pub fn remote_group(&self) -> ProcessGroup {
-        let remote = self.both.group().incl(self.remote_ranks.clone());
-        remote.unwrap_or_else(|_| unreachable!("the remote group's ranks are among those of both"))
+        self.groups.remote_group()
     }
 
     /// An intercommunicator of the same groups with contexts of its own (`MPI_Comm_dup`). Collective over
@@ -117,11 +106,7 @@ impl<A: Threading> InterComm<A> {
     /// # Errors
     /// When a rank is lost meanwhile.
     pub fn dup(&self) -> Result<Self> {
-        Self::new(
-            self.local.dup()?,
-            self.both.dup()?,
-            self.remote_ranks.clone(),
-        )
+        Ok(Self::new(self.local.dup()?, self.groups.duplicate()?))
     }
 
     /// A communicator of both groups (`MPI_Intercomm_merge`). Collective over both. The group whose ranks
@@ -131,8 +116,7 @@ impl<A: Threading> InterComm<A> {
     /// # Errors
     /// When a rank is lost meanwhile.
     pub fn merge(&self, high: bool) -> Result<Comm<A>> {
-        let merged = self.both.split(Some(0), high.into())?;
-        Ok(merged.unwrap_or_else(|| unreachable!("every rank has a colour")))
+        self.groups.merge(high).map(Comm::new)
     }
 }
 

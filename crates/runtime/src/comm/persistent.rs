@@ -22,14 +22,14 @@ use crate::values::{LentValues, ValuesMut, ValuesRef};
 /// beside other work.
 pub struct Persistent<'comm, B: Buffer, A: Threading> {
     comm: &'comm Comm<A>,
-    prepared: Prepared<'comm, A>,
+    prepared: Prepared<A>,
     held: B::Held,
 }
 
 /// What the core has prepared.
-pub(super) enum Prepared<'comm, A: Threading> {
-    Collective(PreparedCollective<'comm, A>),
-    Message(PreparedMessage<'comm, A>),
+pub(super) enum Prepared<A: Threading> {
+    Collective(PreparedCollective<A>),
+    Message(PreparedMessage),
 }
 
 impl<A: Threading> Comm<A> {
@@ -181,11 +181,7 @@ impl<A: Threading> Comm<A> {
 
 impl<'comm, B: Buffer, A: Threading> Persistent<'comm, B, A> {
     /// A prepared operation of `comm`, which uses the memory of `held`.
-    pub(super) const fn new(
-        comm: &'comm Comm<A>,
-        prepared: Prepared<'comm, A>,
-        held: B::Held,
-    ) -> Self {
+    pub(super) const fn new(comm: &'comm Comm<A>, prepared: Prepared<A>, held: B::Held) -> Self {
         Self {
             comm,
             prepared,
@@ -207,7 +203,7 @@ impl<B: Buffer, A: Threading> Persistent<'_, B, A> {
     pub fn run(&mut self) -> Result<Status> {
         match &self.prepared {
             Prepared::Collective(prepared) => self.comm.raw.wait(prepared.start()?),
-            Prepared::Message(prepared) => prepared.run(),
+            Prepared::Message(prepared) => prepared.run(&self.comm.raw),
         }
     }
 
@@ -225,7 +221,7 @@ impl<B: Buffer, A: Threading> Persistent<'_, B, A> {
         }
         match &self.prepared {
             Prepared::Collective(prepared) => prepared.start(),
-            Prepared::Message(prepared) => prepared.start(),
+            Prepared::Message(prepared) => prepared.start(&comm.raw),
         }
     }
 }

@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 use oxmpi_core::{Destination, Mode, Result, Source, Status, Tag, Threading};
 
 use super::{Comm, Message};
-use crate::data::{Data, target};
-use crate::values::{LentValues, Values, ValuesMut};
+use crate::data::Data;
+use crate::values::{Values, ValuesMut};
 
 impl<A: Threading> Comm<A> {
     /// Sends `values` to rank `to` (`MPI_Send`). When it returns, `values` may be changed; a short message
@@ -183,10 +183,8 @@ impl<A: Threading> Comm<A> {
         from: impl Into<Source>,
         recv_tag: impl Into<Tag>,
     ) -> Result<Status> {
-        let LentValues { bytes, count, .. } = values.lend();
-        let mut goes: Vec<T> = self.room(count)?;
-        target(&mut goes).copy_from(&bytes);
-        self.sendrecv(&goes, to, send_tag, values, from, recv_tag)
+        let (Destination(to), bytes) = (to.into(), values.lend_mut().bytes);
+        (self.raw).sendrecv_replace(bytes, to, send_tag, from.into(), recv_tag.into())
     }
 
     /// Waits for a message without receiving it (`MPI_Probe`).

@@ -2,56 +2,48 @@
 
 use std::marker::PhantomData;
 
-use oxmpi_coll::catalog::Call;
 use oxmpi_coll::choice::Reproducible;
 use oxmpi_coll::plan::Side;
-use oxmpi_core::{Error, OwnedOperation, Result, Widening, elements, elementwise};
+use oxmpi_core::{
+    Custom, Element, Error, Op, OperandOrder, OwnedOperation, Predefined, ResolvedReduction,
+    Result, elementwise,
+};
 use oxmpi_os::RawBytes;
 
-use super::{Element, ExactSum, Fold, Op};
 use crate::data::Data;
 
 /// Combines elements of type `T` in a reduction: an [`Op`], or a function by [`Op::commutative`] or
 /// [`Op::ordered`]. Sealed.
+///
+/// ```
+/// # use oxmpi::{ExactSum, Op, ValueLoc, World};
+/// # let world = World::init()?;
+/// # let (comm, residual) = (world.comm(), 0.5);
+/// let worst = comm.allreduce(&ValueLoc::new(residual, comm.rank() as u64), Op::MAXLOC)?;
+/// println!("rank {} has {}", worst.index(), worst.value());
+///
+/// // A million terms, spread over the ranks: the result does not depend on how many there are.
+/// let terms = (comm.rank()..1_000_000).step_by(comm.size());
+/// let mine: ExactSum = terms.map(|n| 1.0 / (1 + n * n) as f64).collect();
+/// let all = comm.allreduce(&mine, Op::SUM)?;
+/// assert_eq!(all.value().to_bits(), 2.076673047468081_f64.to_bits());
+///
+/// // The composition of x -> a x + b on all ranks, the last one's applied first.
+/// let compose = |[a, b]: [u64; 2], [c, d]: [u64; 2]| [a * c, a * d + b];
+/// let mut all = [[0; 2]];
+/// comm.allreduce_into(&[[2, 1]], &mut all, Op::ordered(compose))?;
+/// # Ok::<(), oxmpi::Error>(())
+/// ```
 pub trait Reduction<T: Data>: sealed::ResolveReduction<T> {}
 
 impl<T: Data, R: sealed::ResolveReduction<T>> Reduction<T> for R {}
-
-/// An operation by a function of the user, made by [`Op::commutative`] and [`Op::ordered`].
-#[derive(Clone, Copy, Debug)]
-pub struct Custom<F> {
-    combine: F,
-    commutative: bool,
-}
-
-impl<F> Custom<F> {
-    pub(super) const fn new(combine: F, commutative: bool) -> Self {
-        Self {
-            combine,
-            commutative,
-        }
-    }
-}
 
 #[allow(
     unnameable_types,
     reason = "the trait is sealed: callers name `Reduction`, never what is here"
 )]
 pub(crate) mod sealed {
-    use super::{
-        Data, ExactSum, Fold, PhantomData, RawBytes, Reproducible, Result, Side, Widening,
-    };
-
-    /// What the order of operands changes in the result.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum OperandOrder {
-        /// Nothing: the result has the same bits in any order and grouping.
-        Exact,
-        /// At most the rounding.
-        Commutative,
-        /// The result.
-        Ordered,
-    }
+    use super::{Data, PhantomData, RawBytes, Reproducible, ResolvedReduction, Result, Side};
 
     /// An operation on bytes.
     pub trait Combine {
@@ -71,49 +63,17 @@ pub(crate) mod sealed {
         fn resolve(self, preference: Reproducible) -> Result<ResolvedReduction<Self::Combine>>;
     }
 
-    /// An operation that is resolved for an element type.
-    #[derive(Debug)]
-    pub struct ResolvedReduction<C> {
-        /// What the order of operands changes.
-        pub kind: OperandOrder,
-        /// The operation on bytes.
-        pub combine: C,
-        /// How to convert to the elements on which it is done, if these are others.
-        pub widening: Option<Widening>,
-    }
-
     /// The operation of a collective that does not reduce.
     #[derive(Clone, Copy, Debug)]
     pub enum NoReduction {}
 
-    /// A predefined operation.
-    #[derive(Clone, Copy, Debug)]
-    pub enum Predefined<T> {
-        /// On the elements themselves.
-        Elementwise(Fold<T>),
-        /// On exact sums of floats.
-        Exact(Fold<ExactSum>),
-    }
-
-    /// An operation by a function of the user.
+    /// An operation by a function of the program.
     #[derive(Clone, Copy, Debug)]
     pub struct CustomCombine<T, F>(pub(in crate::op) F, pub(in crate::op) PhantomData<fn(T)>);
 }
 
-pub(crate) use sealed::{Combine, NoReduction, OperandOrder, ResolvedReduction};
-
-impl OperandOrder {
-    /// The call of a reduction by such an operation.
-    pub(crate) const fn of(self, call: Call) -> Call {
-        match self {
-            Self::Exact => call.exactly(),
-            Self::Commutative => call,
-            Self::Ordered => call.with_commutative(false),
-        }
-    }
-}
-
-use sealed::{CustomCombine, Predefined, ResolveReduction};
+pub(crate) use sealed::{Combine, NoReduction};
+use sealed::{CustomCombine, ResolveReduction};
 
 /// The operation as the core calls it.
 pub(crate) fn on_bytes<C: Combine>(own: C) -> impl Fn(RawBytes, RawBytes, Side) {
@@ -135,41 +95,14 @@ impl<T: Element> ResolveReduction<T> for Op {
     type Combine = Predefined<T>;
 
     fn resolve(self, preference: Reproducible) -> Result<ResolvedReduction<Predefined<T>>> {
-        let combine = Predefined::Elementwise(T::fold(self)?);
-        let kind = match T::is_exact(self) {
-            true => OperandOrder::Exact,
-            false => OperandOrder::Commutative,
-        };
-        let (combine, widening) = match preference {
-            Reproducible::Ranks if kind != OperandOrder::Exact => match T::widening(self) {
-                Some(widening) => (Predefined::Exact(ExactSum::fold(self)?), Some(widening)),
-                None => return Err(Error::Reproducible { op: self.name() }),
-            },
-            _ => (combine, None),
-        };
-        let kind = widening.map_or(kind, |_| OperandOrder::Exact);
-        Ok(ResolvedReduction {
-            kind,
-            combine,
-            widening,
-        })
+        Predefined::resolve(self, preference)
     }
 }
 
 impl<T: Data> Combine for Predefined<T> {
     fn combine(&self, from: RawBytes, into: RawBytes, _: Side) {
-        match self {
-            Self::Elementwise(fold) => {
-                // SAFETY: the core calls operations only with parts of the call's own buffers.
-                let (from, into) = unsafe { elements::<T, T>(from, into) };
-                fold(into, from);
-            }
-            Self::Exact(fold) => {
-                // SAFETY: as above; the buffers are those of wide elements.
-                let (from, into) = unsafe { elements::<ExactSum, ExactSum>(from, into) };
-                fold(into, from);
-            }
-        }
+        // SAFETY: the core calls operations only with parts of the call's own buffers.
+        unsafe { self.combine(from, into) };
     }
 }
 
@@ -182,11 +115,11 @@ impl<T: Data, F: Fn(T, T) -> T> ResolveReduction<T> for Custom<F> {
             return Err(Error::Reproducible { op });
         }
         Ok(ResolvedReduction {
-            kind: match self.commutative {
+            kind: match self.is_commutative() {
                 true => OperandOrder::Commutative,
                 false => OperandOrder::Ordered,
             },
-            combine: CustomCombine(self.combine, PhantomData),
+            combine: CustomCombine(self.into_combine(), PhantomData),
             widening: None,
         })
     }

@@ -83,6 +83,7 @@ fn compare_elements(datatype: &Datatype, typemap: &Typemap) {
                 Some(elements),
                 "{bytes} bytes"
             );
+            assert_eq!(signature.bytes_of(elements), Some(bytes));
             let within = u64::from(basic.size()) / 2;
             assert!(within == 0 || signature.elements_in(bytes + within).is_none());
             bytes += u64::from(basic.size());
@@ -90,6 +91,11 @@ fn compare_elements(datatype: &Datatype, typemap: &Typemap) {
         }
     }
     assert_eq!(signature.elements_in(bytes), Some(elements));
+    assert_eq!(signature.bytes_of(elements), Some(bytes));
+    let mut visited = Vec::new();
+    signature.visit(&mut |basic, times| visited.extend((0..times).map(|_| basic)));
+    let basics = typemap.basics().map(|(basic, _)| basic);
+    assert!(basics.eq(visited), "visit of a signature");
     assert_eq!(signature.elements() * 2, elements);
     assert_eq!(signature.bytes(), datatype.size());
 }

@@ -1,6 +1,9 @@
 //! [`Description`]: nested calls of datatype constructors.
 
-use oxmpi_wire::layout::{Basic, Block, Datatype, DatatypeError, Dimension, Member, Order};
+use oxmpi_wire::layout::{
+    Basic, Block, Datatype, DatatypeError, Dimension, DistributedDimension, Distribution, Member,
+    Order,
+};
 
 /// The basic datatypes of descriptions: different sizes, alignments that are and are not their sizes.
 const BASICS: [Basic; 5] = [
@@ -34,6 +37,8 @@ pub enum Description {
     Structure(Vec<(Block, Self)>),
     /// [`Datatype::subarray`].
     Subarray(Vec<Dimension>, Order, Box<Self>),
+    /// [`Datatype::darray`] of this rank.
+    Darray(Vec<DistributedDimension>, u64, Order, Box<Self>),
     /// [`Datatype::resized`] with these lower bound and extent.
     Resized(i64, i64, Box<Self>),
 }
@@ -52,8 +57,8 @@ impl Description {
     fn nested(source: &mut Source<'_, '_>, depth: u32) -> Self {
         let kind = match depth {
             0 => 0,
-            Self::DEPTH => 2 + source.below(12),
-            _ => source.below(14),
+            Self::DEPTH => 2 + source.below(13),
+            _ => source.below(15),
         };
         let inner = |source: &mut Source<'_, '_>| Box::new(Self::nested(source, depth - 1));
         match kind {
@@ -84,6 +89,14 @@ impl Description {
                 let order = [Order::C, Order::Fortran][source.below(2) as usize];
                 let dimensions = (0..source.below(4)).map(|_| source.dimension()).collect();
                 Self::Subarray(dimensions, order, inner(source))
+            }
+            13 => {
+                let order = [Order::C, Order::Fortran][source.below(2) as usize];
+                let len = 1 + source.below(3);
+                let dimensions: Vec<_> = (0..len).map(|_| source.distributed()).collect();
+                let ranks: u64 = dimensions.iter().map(|dimension| dimension.ranks).product();
+                let rank = u64::from(source.byte()) % ranks;
+                Self::Darray(dimensions, rank, order, inner(source))
             }
             _ => Self::Resized(source.small(), source.small(), inner(source)),
         }
@@ -123,6 +136,9 @@ impl Description {
             }
             Self::Subarray(dimensions, order, unit) => {
                 unit.datatype()?.subarray(dimensions, *order)
+            }
+            Self::Darray(dimensions, rank, order, unit) => {
+                unit.datatype()?.darray(dimensions, *rank, *order)
             }
             Self::Resized(low, extent, unit) => unit.datatype()?.resized(*low, *extent),
         }
@@ -172,6 +188,26 @@ impl Source<'_, '_> {
     fn displacements(&mut self, unit: i64) -> Vec<i64> {
         let blocks = self.blocks(unit);
         blocks.iter().map(|block| block.displacement).collect()
+    }
+
+    fn distributed(&mut self) -> DistributedDimension {
+        let whole = 1 + u64::from(self.below(7));
+        let block = 1 + u64::from(self.below(3));
+        let ranks = 1 + u64::from(self.below(3));
+        let (distribution, ranks) = match self.below(4) {
+            0 => (Distribution::None, 1),
+            1 => (Distribution::Block(None), ranks),
+            2 => (
+                Distribution::Block(Some(whole.div_ceil(ranks) + block - 1)),
+                ranks,
+            ),
+            _ => (Distribution::Cyclic(block), ranks),
+        };
+        DistributedDimension {
+            whole,
+            distribution,
+            ranks,
+        }
     }
 
     fn dimension(&mut self) -> Dimension {

@@ -1,6 +1,6 @@
 //! [`Typemap`]: the oracle, a list of basic datatypes with their displacements.
 
-use oxmpi_wire::layout::{Basic, Block, Dimension, Order};
+use oxmpi_wire::layout::{Basic, Block, Dimension, DistributedDimension, Distribution, Order};
 
 use super::Description;
 
@@ -77,6 +77,9 @@ impl Typemap {
             }
             Description::Subarray(dimensions, order, unit) => {
                 of(unit)?.subarray(dimensions, *order)
+            }
+            Description::Darray(dimensions, rank, order, unit) => {
+                of(unit)?.darray(dimensions, *rank, *order)
             }
             Description::Resized(low, extent, unit) => of(unit)?.map.with_bounds(*low, *extent),
         };
@@ -200,5 +203,44 @@ impl Unit {
         let whole: u64 = slow_first.iter().map(|dimension| dimension.whole).product();
         self.copies(elements.into_iter().map(|element| element * extent))
             .with_bounds(0, whole as i64 * extent)
+    }
+
+    /// The elements of the whole array that are the rank's, in the order in which they are in memory.
+    fn darray(&self, dimensions: &[DistributedDimension], rank: u64, order: Order) -> Typemap {
+        let whole: u64 = dimensions.iter().map(|dimension| dimension.whole).product();
+        let is_own = |element: &u64| {
+            // The last dimension of the grid varies fastest; of the array as the order says.
+            let (mut rank, mut element) = (rank, *element);
+            let mut places = vec![[0; 2]; dimensions.len()];
+            for i in (0..dimensions.len()).rev() {
+                places[i][0] = rank % dimensions[i].ranks;
+                rank /= dimensions[i].ranks;
+            }
+            for step in 0..dimensions.len() {
+                let i = match order {
+                    Order::C => dimensions.len() - 1 - step,
+                    Order::Fortran => step,
+                };
+                places[i][1] = element % dimensions[i].whole;
+                element /= dimensions[i].whole;
+            }
+            let mut places = dimensions.iter().zip(places);
+            places.all(|(dimension, [own, index])| owner(dimension, index) == own)
+        };
+        let extent = self.extent;
+        let own = (0..whole)
+            .filter(is_own)
+            .map(|element| element as i64 * extent);
+        self.copies(own).with_bounds(0, whole as i64 * extent)
+    }
+}
+
+/// The rank in a dimension of the grid that has the element.
+fn owner(dimension: &DistributedDimension, index: u64) -> u64 {
+    let equal = dimension.whole.div_ceil(dimension.ranks);
+    match dimension.distribution {
+        Distribution::None => 0,
+        Distribution::Block(block) => index / block.unwrap_or(equal),
+        Distribution::Cyclic(block) => index / block % dimension.ranks,
     }
 }

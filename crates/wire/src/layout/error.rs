@@ -22,6 +22,18 @@ pub enum DatatypeError {
         /// Its first element.
         start: u64,
     },
+    /// Blocks of a distribution that do not cover their dimension.
+    #[error(
+        "{ranks} blocks of {block} elements do not cover the {whole} elements of their dimension once"
+    )]
+    Distribution {
+        /// Elements of the array.
+        whole: u64,
+        /// Ranks that they are spread over.
+        ranks: u64,
+        /// Elements of a block.
+        block: u64,
+    },
 }
 
 /// `value` as a signed number of 64 bits.

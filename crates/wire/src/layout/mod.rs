@@ -13,6 +13,8 @@ mod bounds;
 #[cfg(feature = "alloc")]
 mod construct;
 #[cfg(feature = "alloc")]
+mod darray;
+#[cfg(feature = "alloc")]
 mod datatype;
 #[cfg(feature = "alloc")]
 mod error;
@@ -35,6 +37,8 @@ pub use runs::{Batches, ByteRun, ByteRuns, Locate, StridedRuns};
 
 #[cfg(feature = "alloc")]
 pub use construct::{Block, Member};
+#[cfg(feature = "alloc")]
+pub use darray::{DistributedDimension, Distribution};
 #[cfg(feature = "alloc")]
 pub use datatype::Datatype;
 #[cfg(feature = "alloc")]

@@ -160,6 +160,54 @@ impl Signature {
         }
     }
 
+    /// Number of bytes in the first `elements` elements of the signature over and over. `None` if it exceeds 63 bits,
+    /// or there are no elements.
+    ///
+    /// # Cost
+    /// That of [`Signature::elements_in`].
+    #[must_use]
+    pub fn bytes_of(&self, elements: u64) -> Option<u64> {
+        if self.elements == 0 {
+            return (elements == 0).then_some(0);
+        }
+        let mut whole = (elements / self.elements).checked_mul(self.bytes)?;
+        let (mut signature, mut rest) = (self, elements % self.elements);
+        loop {
+            (signature, rest) = match &signature.content {
+                Content::Empty => break,
+                Content::Uniform(basic) => {
+                    whole = whole.checked_add(rest * u64::from(basic.size))?;
+                    break;
+                }
+                Content::Repeated(unit) => {
+                    whole = whole.checked_add(rest / unit.elements * unit.bytes)?;
+                    (&**unit, rest % unit.elements)
+                }
+                Content::Sequence(parts) => {
+                    let after = parts.partition_point(|part| part.first_element <= rest);
+                    let part = &parts[after - 1];
+                    whole = whole.checked_add(part.first_byte)?;
+                    (&part.signature, rest - part.first_element)
+                }
+            };
+        }
+        i64::try_from(whole).is_ok().then_some(whole)
+    }
+
+    /// Calls `with` for the elements in order: for as many at a time as are of one kind and known to be.
+    pub fn visit(&self, with: &mut impl FnMut(Basic, u64)) {
+        match &self.content {
+            Content::Empty => {}
+            Content::Uniform(basic) => with(*basic, self.elements),
+            Content::Repeated(unit) => {
+                for _ in 0..self.elements / unit.elements {
+                    unit.visit(with);
+                }
+            }
+            Content::Sequence(parts) => parts.iter().for_each(|part| part.signature.visit(with)),
+        }
+    }
+
     /// This signature, `times` times. The elements and bytes fit 63 bits.
     pub(super) fn repeat(self, times: u64) -> Self {
         if times == 0 || self.elements == 0 {

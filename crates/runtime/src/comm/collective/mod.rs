@@ -34,7 +34,9 @@ use std::sync::Arc;
 
 use oxmpi_coll::catalog::{Call, PROC_NULL};
 use oxmpi_coll::choice::Reproducible;
-use oxmpi_core::{Area, Buffers, Error, Operation, Result, Threading, WidenedBuffers, Widening};
+use oxmpi_core::{
+    Area, Buffers, Error, Operation, Result, Threading, Topology, WidenedBuffers, Widening,
+};
 
 pub use allgather::{allgather, allgather_in_place, allgatherv, allgatherv_in_place};
 pub use alltoall::{
@@ -57,7 +59,6 @@ pub use scatter::{scatter, scatter_in_place, scatterv, scatterv_in_place};
 pub use slices::Slices;
 
 use super::Comm;
-use super::topology::Topology;
 use crate::buffer::Buffer;
 use crate::data::Data;
 use crate::op::{Combine, NoReduction, OperandOrder, Reduction, ResolvedReduction, on_bytes};

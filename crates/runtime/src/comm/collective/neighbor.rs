@@ -7,7 +7,7 @@
 use std::slice;
 
 use oxmpi_coll::catalog::Call;
-use oxmpi_core::{Area, Result, Threading};
+use oxmpi_core::{Area, Result, Threading, Topology};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
@@ -16,7 +16,6 @@ use super::slices::{Slices, sources, targets};
 use super::{CallSite, Collective, DescribedCall, NoReduction};
 use crate::buffer::Buffer;
 use crate::comm::Comm;
-use crate::comm::topology::Topology;
 use crate::data::Data;
 use crate::values::{LendFor, Values, ValuesMut, ValuesRef};
 

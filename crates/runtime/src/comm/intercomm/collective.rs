@@ -1,6 +1,6 @@
 //! Collectives between two groups (MPI 5.0, chapter 6): each group gets what the other one gives.
 
-use oxmpi_core::{InterGroups, Operation, Result, Stages, Threading};
+use oxmpi_core::{Operation, Result, Stages, Threading};
 
 use super::InterComm;
 use crate::buffer::Buffer;
@@ -25,13 +25,7 @@ impl<A: Threading> InterComm<A> {
         let mut site = self.local.call_site();
         site.remote = self.remote_size() as u32;
         let described = operation.describe(site)?;
-        let remote = self.remote_ranks.start as u32..self.remote_ranks.end as u32;
-        let both = self.internal.raw.group().clone();
-        let own = match remote.start {
-            0 => remote.end..both.size(),
-            start => 0..start,
-        };
-        let groups = InterGroups { both, own, remote };
+        let groups = self.groups.groups();
         Ok(DescribedStages {
             stages: groups.stages(&described.call, described.buffers)?,
             held: described.held,
@@ -44,7 +38,7 @@ impl<A: Threading> InterComm<A> {
         let described = self.describe(operation)?;
         let combine = described.combine.map(on_bytes);
         let combine = combine.as_ref().map(|combine| combine as Operation<'_>);
-        let raw = &self.internal.raw;
+        let raw = self.groups.internal();
         raw.collective_in_stages(&described.stages, combine)
     }
 
@@ -53,7 +47,7 @@ impl<A: Threading> InterComm<A> {
     /// # Errors
     /// When a rank is lost.
     pub fn barrier(&self) -> Result<()> {
-        self.internal.barrier()
+        self.groups.internal().barrier()
     }
 
     /// Gives every rank of the other group the root's `values` (`MPI_Bcast`). The other ranks of the

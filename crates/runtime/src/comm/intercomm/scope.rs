@@ -110,7 +110,7 @@ impl<'scope, 'env, A: Threading> InterScope<'scope, 'env, A> {
     {
         let described = self.inter.describe(operation)?;
         let combine = described.combine.map(owned_operation);
-        let raw = &self.inter.internal.raw;
+        let raw = self.inter.groups.internal();
         let request = raw.start_stages(described.stages, combine)?;
         Ok(self.scope.keep(request, described.held))
     }
@@ -170,7 +170,7 @@ impl<A: Threading> InterComm<A> {
     {
         let described = self.describe(operation)?;
         let combine = described.combine.map(owned_operation);
-        let raw = &self.internal.raw;
+        let raw = self.groups.internal();
         let prepared = Prepared::Collective(raw.prepare_stages(described.stages, combine)?);
         Ok(Persistent::new(&self.remote, prepared, described.held))
     }

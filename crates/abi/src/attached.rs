@@ -1,0 +1,59 @@
+//! [`Attached`]: the memory that a program attaches for buffered sends.
+
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
+
+use crate::constants::MPI_ERR_BUFFER;
+use crate::counts::Counting;
+use crate::error::{Error, Result};
+use crate::types::c_void;
+
+/// Attached memory: its address and its size.
+#[derive(Clone, Copy)]
+pub(crate) struct Attachment(pub(crate) *mut c_void, pub(crate) u64);
+
+/// The memory that is attached to a communicator or to the process.
+pub(crate) struct Attached(Mutex<Option<Attachment>>);
+
+// SAFETY: the address is only kept.
+unsafe impl Sync for Attached {}
+
+impl Attached {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut Option<Attachment>) -> R) -> R {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn attach(&self, memory: *mut c_void, size: impl Counting) -> Result<()> {
+        let size = size.checked()?;
+        self.with(|place| match place {
+            Some(_) => Err(Error::new(
+                MPI_ERR_BUFFER,
+                "a buffer is attached already; detach it first",
+            )),
+            None => {
+                *place = Some(Attachment(memory, size));
+                Ok(())
+            }
+        })
+    }
+
+    /// # Safety
+    /// The address, which is a pointer, and the size may be written to.
+    pub(crate) unsafe fn detach<N: Counting>(
+        &self,
+        address: *mut c_void,
+        size: *mut N,
+    ) -> Result<()> {
+        let attached = self.with(Option::take);
+        let (memory, bytes) = attached.map_or((ptr::null_mut(), 0), |one| (one.0, one.1));
+        // SAFETY: the caller's promise.
+        unsafe { address.cast::<*mut c_void>().write(memory) };
+        // SAFETY: as above.
+        unsafe { size.write(N::of(bytes).unwrap_or(N::UNDEFINED)) };
+        Ok(())
+    }
+}

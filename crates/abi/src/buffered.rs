@@ -1,0 +1,158 @@
+//! Buffered sends, and the buffers that programs attach for them (MPI 5.0, section 3.6).
+//!
+//! The endpoint copies a message that it cannot send at once to memory of its own, so the attached memory stays unused. It is
+//! remembered, as a program gets it back, and a send without any is an error.
+
+use crate::attached::{Attached, Attachment};
+use crate::comm::Entry;
+use crate::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_SELF, MPI_ERR_BUFFER};
+use crate::counts::Counting;
+use crate::datatype::Buffer;
+use crate::envelope::destination;
+use crate::errors::{Error, Result, on};
+use crate::handles::Handle;
+use crate::request::SENT;
+use crate::types::{Comm, Datatype, Request, c_int, c_void};
+
+/// The memory of all communicators that have none of their own.
+static PROCESS: Attached = Attached::new();
+
+/// Checks that there is memory for a message of this length.
+fn check(entry: &Entry, bytes: u64) -> Result<()> {
+    let attached = entry
+        .buffers
+        .with(|place| *place)
+        .or_else(|| PROCESS.with(|place| *place));
+    match attached {
+        Some(Attachment(memory, size))
+            if memory.addr() == MPI_BUFFER_AUTOMATIC || bytes <= size =>
+        {
+            Ok(())
+        }
+        Some(Attachment(_, size)) => Err(Error::new(
+            MPI_ERR_BUFFER,
+            format!("a message of {bytes} bytes does not fit the attached buffer of {size} bytes"),
+        )),
+        None => Err(Error::new(
+            MPI_ERR_BUFFER,
+            "no buffer is attached; attach one with MPI_Buffer_attach first",
+        )),
+    }
+}
+
+/// `MPI_Bsend`.
+///
+/// # Safety
+/// The elements may be read.
+pub(crate) unsafe fn bsend<N: Counting>(
+    buffer: *const c_void,
+    count: N,
+    datatype: Datatype,
+    to: c_int,
+    tag: c_int,
+    comm: Comm,
+) -> c_int {
+    on(comm, "MPI_Bsend", |entry| {
+        // SAFETY: the caller's promise.
+        let Buffer { bytes, .. } = unsafe { Buffer::new(buffer, count, datatype)? };
+        check(entry, oxmpi_wire::Bytes::len(&bytes))?;
+        Ok(entry.messages.bsend(bytes, destination(to), tag as u32)?)
+    })
+}
+
+/// `MPI_Ibsend`.
+///
+/// # Safety
+/// The elements may be read; the request may be written to.
+pub(crate) unsafe fn ibsend<N: Counting>(
+    buffer: *const c_void,
+    count: N,
+    datatype: Datatype,
+    to: c_int,
+    tag: c_int,
+    comm: Comm,
+    request: *mut Request,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { request.write(SENT) };
+    // SAFETY: as above.
+    unsafe { bsend(buffer, count, datatype, to, tag, comm) }
+}
+
+/// The communicator on which calls for the whole process report.
+fn own() -> Comm {
+    Comm::from_address(MPI_COMM_SELF)
+}
+
+/// `MPI_Buffer_attach`.
+pub(crate) fn attach<N: Counting>(memory: *mut c_void, size: N) -> c_int {
+    on(own(), "MPI_Buffer_attach", |_| PROCESS.attach(memory, size))
+}
+
+/// `MPI_Buffer_detach`. It waits until the messages have been sent.
+///
+/// # Safety
+/// The address, which is a pointer, and the size may be written to.
+pub(crate) unsafe fn detach<N: Counting>(address: *mut c_void, size: *mut N) -> c_int {
+    on(own(), "MPI_Buffer_detach", |entry| {
+        entry.messages.wait_for_detached()?;
+        // SAFETY: the caller's promise.
+        unsafe { PROCESS.detach(address, size) }
+    })
+}
+
+/// `MPI_Buffer_flush`.
+pub(crate) fn flush() -> c_int {
+    comm_flush(own())
+}
+
+/// `MPI_Buffer_iflush`. The messages keep copies of their own, so nothing is left to be waited for.
+///
+/// # Safety
+/// The request may be written to.
+pub(crate) unsafe fn iflush(request: *mut Request) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { comm_iflush(own(), request) }
+}
+
+/// `MPI_Comm_attach_buffer`.
+pub(crate) fn comm_attach<N: Counting>(comm: Comm, memory: *mut c_void, size: N) -> c_int {
+    on(comm, "MPI_Comm_attach_buffer", |entry| {
+        entry.buffers.attach(memory, size)
+    })
+}
+
+/// `MPI_Comm_detach_buffer`.
+///
+/// # Safety
+/// As [`detach`].
+pub(crate) unsafe fn comm_detach<N: Counting>(
+    comm: Comm,
+    address: *mut c_void,
+    size: *mut N,
+) -> c_int {
+    on(comm, "MPI_Comm_detach_buffer", |entry| {
+        entry.messages.wait_for_detached()?;
+        // SAFETY: the caller's promise.
+        unsafe { entry.buffers.detach(address, size) }
+    })
+}
+
+/// `MPI_Comm_flush_buffer`.
+pub(crate) fn comm_flush(comm: Comm) -> c_int {
+    on(comm, "MPI_Comm_flush_buffer", |entry| {
+        Ok(entry.messages.wait_for_detached()?)
+    })
+}
+
+/// `MPI_Comm_iflush_buffer`.
+///
+/// # Safety
+/// As [`iflush`].
+pub(crate) unsafe fn comm_iflush(comm: Comm, request: *mut Request) -> c_int {
+    on(comm, "MPI_Comm_iflush_buffer", |_| {
+        // SAFETY: the caller's promise.
+        unsafe { request.write(SENT) };
+        Ok(())
+    })
+}

@@ -1,0 +1,198 @@
+//! Communicators: what the ABI adds to those of the core, and the table of their handles.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use oxmpi_core::{Communicator, InterCommunicator, ProcessEndpoint};
+
+use crate::attached::Attached;
+use crate::attribute::Attributes;
+use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_COMM, MPI_ERRORS_ARE_FATAL};
+use crate::error::{Error, Result};
+use crate::handler::Handler;
+use crate::handles::{Handle, Table};
+use crate::pairs::Pairs;
+use crate::shape::Shape;
+use crate::types::{Comm, Errhandler, c_int};
+
+/// The communicators that the program has made.
+static MADE: Table<Comm, Box<Entry>> = Table::new();
+
+/// `MPI_COMM_WORLD` and `MPI_COMM_SELF`, from the start of the process until its end.
+static PREDEFINED: [AtomicPtr<Entry>; 2] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 2];
+
+/// What a handle of a communicator names.
+#[repr(C)]
+pub(crate) struct Entry {
+    /// The communicator of messages: of an intercommunicator with the ranks of the remote group.
+    pub(crate) messages: Communicator<ProcessEndpoint>,
+    /// Operations on it that have not completed. Changed while the table of requests is lent.
+    pub(crate) operations: Cell<u32>,
+    /// Whether the program has freed it, and it waits for its operations.
+    pub(crate) is_freed: Cell<bool>,
+    handle: AtomicUsize,
+    pub(crate) errors: Handler,
+    pub(crate) attributes: Attributes,
+    name: Mutex<String>,
+    info: Mutex<Pairs>,
+    /// The other group, of an intercommunicator.
+    pub(crate) inter: Option<Inter>,
+    pub(crate) topology: Option<Arc<Shape>>,
+    /// The memory for buffered sends.
+    pub(crate) buffers: Attached,
+}
+
+/// The groups of an intercommunicator.
+pub(crate) struct Inter {
+    /// This rank's group.
+    pub(crate) local: Communicator<ProcessEndpoint>,
+    pub(crate) groups: InterCommunicator<ProcessEndpoint>,
+}
+
+impl Entry {
+    /// A communicator that inherits the error handler of another.
+    pub(crate) fn new(messages: Communicator<ProcessEndpoint>, handler: Errhandler) -> Self {
+        Self {
+            messages,
+            operations: Cell::new(0),
+            is_freed: Cell::new(false),
+            handle: AtomicUsize::new(0),
+            errors: Handler::new(handler),
+            attributes: Attributes::new(),
+            name: Mutex::new(String::new()),
+            info: Mutex::new(Pairs::default()),
+            inter: None,
+            topology: None,
+            buffers: Attached::new(),
+        }
+    }
+
+    /// An intercommunicator.
+    pub(crate) fn between(
+        local: Communicator<ProcessEndpoint>,
+        groups: InterCommunicator<ProcessEndpoint>,
+        handler: Errhandler,
+    ) -> Self {
+        let messages = groups.messages(local.group().rank() as usize);
+        let mut entry = Self::new(messages, handler);
+        entry.inter = Some(Inter { local, groups });
+        entry
+    }
+
+    /// The communicator of this rank's group.
+    pub(crate) fn local(&self) -> &Communicator<ProcessEndpoint> {
+        self.inter
+            .as_ref()
+            .map_or(&self.messages, |inter| &inter.local)
+    }
+
+    /// Its handle, as a number.
+    pub(crate) fn handle(&self) -> usize {
+        self.handle.load(Ordering::Relaxed)
+    }
+
+    /// Its error handler.
+    pub(crate) fn handler(&self) -> Errhandler {
+        self.errors.get()
+    }
+
+    pub(crate) fn name(&self) -> String {
+        (self.name.lock().unwrap_or_else(PoisonError::into_inner)).clone()
+    }
+
+    pub(crate) fn info(&self) -> Pairs {
+        (self.info.lock().unwrap_or_else(PoisonError::into_inner)).clone()
+    }
+
+    pub(crate) fn set_info(&self, pairs: Pairs) {
+        *self.info.lock().unwrap_or_else(PoisonError::into_inner) = pairs;
+    }
+
+    pub(crate) fn set_name(&self, name: String) {
+        *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name;
+    }
+}
+
+/// The communicator of a handle, if there is one.
+#[inline(always)]
+pub(crate) fn find<'a>(comm: Comm) -> Option<&'a Entry> {
+    match comm.is_predefined() {
+        true => {
+            let place = PREDEFINED.get(comm.address().wrapping_sub(MPI_COMM_WORLD))?;
+            // SAFETY: null, or an entry that lives until the process ends.
+            unsafe { place.load(Ordering::Relaxed).as_ref() }
+        }
+        false => MADE.find(comm),
+    }
+}
+
+/// The error of a handle that names no communicator.
+#[cold]
+pub(crate) fn no_such(comm: Comm) -> Error {
+    match (comm.is_predefined(), crate::job::is_running()) {
+        (true, false) => Error::new(
+            MPI_ERR_COMM,
+            "the process is not initialised, or has called MPI_Finalize",
+        ),
+        _ => Error::handle(MPI_ERR_COMM, "communicator", comm),
+    }
+}
+
+/// The groups of an intercommunicator.
+pub(crate) fn between_groups(entry: &Entry) -> Result<&Inter> {
+    let why = "the communicator has one group, and an intercommunicator is expected";
+    (entry.inter.as_ref()).ok_or_else(|| Error::new(MPI_ERR_COMM, why))
+}
+
+/// The name of a communicator in messages to the user.
+pub(crate) fn name_of(comm: Comm) -> Option<String> {
+    let name = find(comm)?.name();
+    Some(match name.is_empty() {
+        true => format!("communicator {:#x}", comm.address()),
+        false => name,
+    })
+}
+
+/// Makes the predefined communicators.
+pub(crate) fn start(world: Communicator<ProcessEndpoint>) -> Result<()> {
+    let alone = world.alone()?;
+    let fatal = Errhandler::from_address(MPI_ERRORS_ARE_FATAL);
+    let both = [
+        (world, MPI_COMM_WORLD, "MPI_COMM_WORLD"),
+        (alone, MPI_COMM_SELF, "MPI_COMM_SELF"),
+    ];
+    for ((messages, address, name), place) in both.into_iter().zip(&PREDEFINED) {
+        let entry = Box::new(Entry::new(messages, fatal));
+        entry.handle.store(address, Ordering::Relaxed);
+        entry.set_name(name.to_owned());
+        place.store(Box::into_raw(entry), Ordering::Release);
+    }
+    Ok(())
+}
+
+/// Forgets the predefined communicators. They stay in memory, as another thread may be in a call.
+pub(crate) fn end() {
+    for place in &PREDEFINED {
+        place.store(std::ptr::null_mut(), Ordering::Relaxed);
+    }
+}
+
+/// A handle of a new communicator.
+pub(crate) fn insert(entry: Entry) -> Comm {
+    let comm = MADE.insert(Box::new(entry));
+    if let Some(entry) = find(comm) {
+        entry.handle.store(comm.address(), Ordering::Relaxed);
+    }
+    comm
+}
+
+/// Takes the entry out of the table.
+pub(crate) fn remove(comm: Comm) -> Option<Box<Entry>> {
+    MADE.remove(comm)
+}
+
+/// `MPI_Comm_fromint`.
+pub(crate) fn from_int(int: c_int) -> Comm {
+    MADE.handle_of(int)
+}

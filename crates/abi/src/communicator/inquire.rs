@@ -1,0 +1,251 @@
+//! What a program asks about a communicator: groups, names, hints, attributes (MPI 5.0, chapter 7).
+
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use oxmpi_core::Comparison;
+
+use crate::attribute::{self, Kind};
+use crate::comm::{Entry, Inter, between_groups, find, no_such};
+use crate::constants::{
+    MPI_ANY_SOURCE, MPI_APPNUM, MPI_HOST, MPI_IDENT, MPI_IO, MPI_LASTUSEDCODE, MPI_MAX_OBJECT_NAME,
+    MPI_PROC_NULL, MPI_TAG_UB, MPI_UNEQUAL, MPI_UNIVERSE_SIZE, MPI_WTIME_IS_GLOBAL,
+};
+use crate::errors::{self, catch, on};
+use crate::group;
+use crate::info;
+use crate::strings;
+use crate::types::{Callback, Comm, Group, Info, c_char, c_int, c_void};
+
+/// Defines the calls that write one number.
+macro_rules! numbers {
+    ($($name:ident $function:literal |$entry:ident| $number:expr;)*) => {
+        $(
+            /// # Safety
+            /// The number may be written to.
+            pub(crate) unsafe fn $name(comm: Comm, number: *mut c_int) -> c_int {
+                on(comm, $function, |$entry| {
+                    let found: c_int = $number;
+                    // SAFETY: the caller's promise.
+                    unsafe { number.write(found) };
+                    Ok(())
+                })
+            }
+        )*
+    };
+}
+
+numbers! {
+    rank "MPI_Comm_rank" |entry| entry.local().group().rank() as c_int;
+    size "MPI_Comm_size" |entry| entry.local().group().size() as c_int;
+    test_inter "MPI_Comm_test_inter" |entry| entry.inter.is_some().into();
+    remote_size "MPI_Comm_remote_size" |entry| between_groups(entry)?.groups.remote_size() as c_int;
+}
+
+/// `MPI_Comm_group`.
+///
+/// # Safety
+/// The group may be written to.
+pub(crate) unsafe fn comm_group(comm: Comm, of: *mut Group) -> c_int {
+    on(comm, "MPI_Comm_group", |entry| {
+        // SAFETY: the caller's promise.
+        unsafe { of.write(group::insert(entry.local().process_group())) };
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_remote_group`.
+///
+/// # Safety
+/// The group may be written to.
+pub(crate) unsafe fn remote_group(comm: Comm, of: *mut Group) -> c_int {
+    on(comm, "MPI_Comm_remote_group", |entry| {
+        let remote = between_groups(entry)?.groups.remote_group();
+        // SAFETY: the caller's promise.
+        unsafe { of.write(group::insert(remote)) };
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_compare`.
+///
+/// # Safety
+/// The result may be written to.
+pub(crate) unsafe fn compare(one: Comm, other: Comm, result: *mut c_int) -> c_int {
+    on(one, "MPI_Comm_compare", |entry| {
+        let second = find(other).ok_or_else(|| no_such(other))?;
+        let compared = match (&entry.inter, &second.inter) {
+            _ if one == other => MPI_IDENT,
+            (None, None) => group::comparison(entry.messages.compare(&second.messages)),
+            (Some(entry), Some(other)) => group::comparison(compare_groups(entry, other)),
+            _ => MPI_UNEQUAL,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { result.write(compared) };
+        Ok(())
+    })
+}
+
+/// How two intercommunicators compare: as the more different pair of their groups.
+fn compare_groups(one: &Inter, other: &Inter) -> Comparison {
+    let local = one
+        .local
+        .process_group()
+        .compare(&other.local.process_group());
+    let remote = one
+        .groups
+        .remote_group()
+        .compare(&other.groups.remote_group());
+    match (local, remote) {
+        (Comparison::Unequal, _) | (_, Comparison::Unequal) => Comparison::Unequal,
+        (Comparison::Similar, _) | (_, Comparison::Similar) => Comparison::Similar,
+        _ => Comparison::Congruent,
+    }
+}
+
+/// `MPI_Comm_set_name`.
+///
+/// # Safety
+/// The name ends with a null character.
+pub(crate) unsafe fn set_name(comm: Comm, name: *const c_char) -> c_int {
+    on(comm, "MPI_Comm_set_name", |entry| {
+        // SAFETY: the caller's promise.
+        entry.set_name(unsafe { strings::read(name) });
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_get_name`.
+///
+/// # Safety
+/// There is room for `MPI_MAX_OBJECT_NAME` characters; the length may be written to.
+pub(crate) unsafe fn get_name(comm: Comm, name: *mut c_char, length: *mut c_int) -> c_int {
+    on(comm, "MPI_Comm_get_name", |entry| {
+        // SAFETY: the caller's promise.
+        let written = unsafe { strings::write(&entry.name(), name, MPI_MAX_OBJECT_NAME as usize) };
+        // SAFETY: as above.
+        unsafe { length.write(written as c_int) };
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_set_info`.
+pub(crate) fn set_info(comm: Comm, hints: Info) -> c_int {
+    on(comm, "MPI_Comm_set_info", |entry| {
+        entry.set_info(info::pairs(hints)?);
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_get_info`.
+///
+/// # Safety
+/// The handle may be written to.
+pub(crate) unsafe fn get_info(comm: Comm, hints: *mut Info) -> c_int {
+    on(comm, "MPI_Comm_get_info", |entry| {
+        // SAFETY: the caller's promise.
+        unsafe { hints.write(info::insert(entry.info())) };
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_create_keyval`.
+///
+/// # Safety
+/// The functions have the types that the standard says; the key may be written to.
+pub(crate) unsafe fn create_keyval(
+    copy: Callback,
+    delete: Callback,
+    key: *mut c_int,
+    state: *mut c_void,
+) -> c_int {
+    catch("MPI_Comm_create_keyval", || {
+        // SAFETY: the caller's promise.
+        let made = unsafe { attribute::create_key(Kind::Comm, copy, delete, state) };
+        // SAFETY: as above.
+        unsafe { key.write(made) };
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_free_keyval`.
+///
+/// # Safety
+/// The key may be read and written to.
+pub(crate) unsafe fn free_keyval(key: *mut c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    catch("MPI_Comm_free_keyval", || unsafe {
+        attribute::free_key(Kind::Comm, key)
+    })
+}
+
+/// `MPI_Comm_set_attr`.
+pub(crate) fn set_attr(comm: Comm, key: c_int, value: *mut c_void) -> c_int {
+    on(comm, "MPI_Comm_set_attr", |entry| {
+        entry.attributes.set(Kind::Comm, comm.0.addr(), key, value)
+    })
+}
+
+/// `MPI_Comm_delete_attr`.
+pub(crate) fn delete_attr(comm: Comm, key: c_int) -> c_int {
+    on(comm, "MPI_Comm_delete_attr", |entry| {
+        entry.attributes.delete(Kind::Comm, comm.0.addr(), key)
+    })
+}
+
+/// `MPI_Comm_get_attr`.
+///
+/// # Safety
+/// The flag may be written to, and so may the value, which is a pointer.
+pub(crate) unsafe fn get_attr(
+    comm: Comm,
+    key: c_int,
+    value: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    on(comm, "MPI_Comm_get_attr", |entry| {
+        let found = match predefined(key) {
+            Some(place) => Some(std::ptr::from_ref(place).cast_mut().cast()),
+            None if key == MPI_APPNUM => None,
+            None => entry.attributes.get(Kind::Comm, key)?,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { flag.write(c_int::from(found.is_some())) };
+        if let Some(found) = found {
+            // SAFETY: as above.
+            unsafe { value.cast::<*mut c_void>().write(found) };
+        }
+        Ok(())
+    })
+}
+
+/// Where the value of a predefined attribute is, if there is such an attribute.
+fn predefined(key: c_int) -> Option<&'static AtomicI32> {
+    static TAG_UB: AtomicI32 = AtomicI32::new(oxmpi_core::MAX_TAG as c_int);
+    static HOST: AtomicI32 = AtomicI32::new(MPI_PROC_NULL);
+    static IO: AtomicI32 = AtomicI32::new(MPI_ANY_SOURCE);
+    static WTIME_IS_GLOBAL: AtomicI32 = AtomicI32::new(0);
+    static LAST_USED_CODE: AtomicI32 = AtomicI32::new(0);
+    static UNIVERSE_SIZE: AtomicI32 = AtomicI32::new(0);
+    Some(match key {
+        MPI_TAG_UB => &TAG_UB,
+        MPI_HOST => &HOST,
+        MPI_IO => &IO,
+        MPI_WTIME_IS_GLOBAL => &WTIME_IS_GLOBAL,
+        MPI_LASTUSEDCODE => {
+            LAST_USED_CODE.store(errors::last_used(), Ordering::Relaxed);
+            &LAST_USED_CODE
+        }
+        MPI_UNIVERSE_SIZE => {
+            UNIVERSE_SIZE.store(world_size()?, Ordering::Relaxed);
+            &UNIVERSE_SIZE
+        }
+        _ => return None,
+    })
+}
+
+fn world_size() -> Option<c_int> {
+    let world = find(crate::handles::Handle::from_address(
+        crate::constants::MPI_COMM_WORLD,
+    ));
+    world.map(|entry: &Entry| entry.messages.group().size() as c_int)
+}

@@ -1,0 +1,108 @@
+//! [`Buffer`]: the elements of a call.
+
+use oxmpi_os::RawBytes;
+
+use super::predefined;
+use super::table::{description, find};
+use crate::constants::{MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE};
+use crate::counts::Counting;
+use crate::errors::{Error, Result};
+use crate::handles::Handle;
+use crate::shared::Held;
+use crate::types::{Datatype, c_void};
+
+/// The elements of a call.
+pub(crate) struct Buffer {
+    pub(crate) bytes: RawBytes,
+    /// What has to live as long as the bytes are used.
+    pub(crate) held: Held,
+}
+
+impl Buffer {
+    /// `count` elements of `datatype` from `start` on. The start `MPI_BOTTOM` is null: displacements are addresses.
+    ///
+    /// # Errors
+    /// A negative count, no such datatype, one that is not committed, no memory.
+    ///
+    /// # Safety
+    /// The elements may be used as the call does, for as long as the result or a copy of its bytes lives.
+    ///
+    /// # Cost
+    /// A lookup, and for a datatype with gaps an addition to a counter. No allocation.
+    pub(crate) unsafe fn new<N: Counting>(
+        start: *const c_void,
+        count: N,
+        datatype: Datatype,
+    ) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { plain(start, count, datatype) };
+        if let Some(bytes) = bytes {
+            return Ok(Self { bytes, held: None });
+        }
+        let (found, number) = (find(datatype)?, count.checked()?);
+        if !found.is_committed() {
+            let why = "the datatype is not committed: MPI_Type_commit does so";
+            return Err(Error::new(MPI_ERR_TYPE, why));
+        }
+        let layout = &found.description.layout;
+        let Some(len) = layout.size_of(number) else {
+            let why = format!("{number} elements of the datatype exceed 63 bits");
+            return Err(Error::new(MPI_ERR_COUNT, why));
+        };
+        if start.is_null() && len > 0 && basic_size(datatype).is_some() {
+            let why = format!("the buffer is null, and {number} elements are expected");
+            return Err(Error::new(MPI_ERR_BUFFER, why));
+        }
+        // SAFETY: the caller's promise; the description is kept below.
+        let bytes = unsafe { RawBytes::with_datatype(start.cast_mut().cast(), layout, number) };
+        let held: Held = match bytes.has_gaps() {
+            true => Some(found.description.clone()),
+            false => None,
+        };
+        Ok(Self { bytes, held })
+    }
+}
+
+/// The elements of a call, if the datatype is one basic datatype, the count is not negative, and there is a buffer.
+///
+/// # Safety
+/// As [`Buffer::new`].
+///
+/// # Cost
+/// A load, three compares and a multiplication.
+#[inline(always)]
+pub(crate) unsafe fn plain<N: Counting>(
+    start: *const c_void,
+    count: N,
+    datatype: Datatype,
+) -> Option<RawBytes> {
+    let size = basic_size(datatype).filter(|_| !start.is_null())?;
+    let len = count.number()?.wrapping_mul(size) as usize;
+    // SAFETY: the caller's promise.
+    Some(unsafe { RawBytes::new(start.cast_mut().cast(), len) })
+}
+
+/// Bytes of an element, if the datatype is predefined and one basic datatype.
+#[inline(always)]
+pub(crate) fn basic_size(datatype: Datatype) -> Option<u64> {
+    match predefined::basic_size(datatype.address()) {
+        0 => None,
+        size => Some(size),
+    }
+}
+
+/// Bytes of an element.
+pub(crate) fn size_of(datatype: Datatype) -> Result<u64> {
+    match basic_size(datatype) {
+        Some(size) => Ok(size),
+        None => Ok(description(datatype)?.layout.size()),
+    }
+}
+
+/// Bytes from an element to the next.
+pub(crate) fn extent_of(datatype: Datatype) -> Result<i64> {
+    match basic_size(datatype) {
+        Some(size) => Ok(size as i64),
+        None => Ok(description(datatype)?.layout.extent()),
+    }
+}

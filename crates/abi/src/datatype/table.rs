@@ -1,0 +1,88 @@
+//! The datatypes of handles.
+
+use std::sync::Arc;
+
+use super::description::{Contents, Description, Origin, is_by_precision};
+use super::object::Type;
+use super::predefined;
+use crate::constants::MPI_ERR_TYPE;
+use crate::errors::{Error, Result};
+use crate::handles::{Handle, Table, slab_handle};
+use crate::shared::Shared;
+use crate::types::{Datatype, c_int};
+
+/// The datatypes that the program has made.
+static MADE: Table<Datatype, Arc<Type>> = Table::new();
+
+/// The datatypes that were made by precision, by the arguments of their calls. They are never freed.
+static BY_PRECISION: Shared<Vec<(c_int, [c_int; 2], Datatype)>> = Shared::new(Vec::new());
+
+/// The datatype that such a call has made.
+pub(super) fn made_by(contents: &Contents) -> Option<Datatype> {
+    let arguments = match contents.integers[..] {
+        [precision, range] => [precision, range],
+        [range] => [range; 2],
+        _ => return None,
+    };
+    BY_PRECISION.with(|made| {
+        let same = |row: &&(c_int, [c_int; 2], _)| (row.0, row.1) == (contents.combiner, arguments);
+        made.iter().find(same).map(|row| row.2)
+    })
+}
+
+/// Keeps a datatype that was made by precision.
+pub(super) fn keep_made_by(combiner: c_int, arguments: [c_int; 2], datatype: Datatype) {
+    BY_PRECISION.with(|made| made.push((combiner, arguments, datatype)));
+}
+
+/// The datatype of a handle.
+///
+/// # Errors
+/// `MPI_ERR_TYPE` if there is none.
+pub(crate) fn find(datatype: Datatype) -> Result<Arc<Type>> {
+    let found = match datatype.is_predefined() {
+        true => predefined::find(datatype.address()).cloned(),
+        false => MADE.with(|slab| {
+            let index = slab.find(slab_handle(datatype))?;
+            Some(Arc::clone(&slab[index]))
+        }),
+    };
+    found.ok_or_else(|| Error::handle(MPI_ERR_TYPE, "datatype", datatype))
+}
+
+/// What the datatype of a handle describes.
+///
+/// # Errors
+/// As [`find`].
+pub(crate) fn description(datatype: Datatype) -> Result<Arc<Description>> {
+    Ok(Arc::clone(&find(datatype)?.description))
+}
+
+/// A handle of a new datatype.
+pub(super) fn insert(description: Arc<Description>) -> Datatype {
+    insert_type(Type::new(description))
+}
+
+pub(super) fn insert_type(made: Type) -> Datatype {
+    MADE.insert(Arc::new(made))
+}
+
+/// Takes a datatype out; what it describes lives as long as it is used.
+pub(super) fn remove(datatype: Datatype) -> Option<Arc<Type>> {
+    MADE.remove(datatype)
+}
+
+/// The handle of an integer (`MPI_Type_fromint`).
+pub(crate) fn from_int(int: c_int) -> Datatype {
+    MADE.handle_of(int)
+}
+
+/// The handle of a permanent datatype, or that of a new one.
+pub(super) fn handle_of(description: Arc<Description>) -> Datatype {
+    let standing = match &description.origin {
+        Origin::Named(handle, _) => Some(Datatype::from_address(*handle)),
+        Origin::Made(contents) if is_by_precision(contents.combiner) => made_by(contents),
+        Origin::Made(_) => None,
+    };
+    standing.unwrap_or_else(|| insert(description))
+}

@@ -1,0 +1,106 @@
+//! Error handlers (MPI 5.0, section 9.3).
+
+use std::sync::atomic::AtomicUsize;
+
+use super::{Error, catch, codes, on};
+use crate::comm;
+use crate::constants::{
+    MPI_ERRHANDLER_NULL, MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN,
+};
+use crate::error::class_name;
+use crate::handler::{HANDLERS, HandlerFunction, UserHandler, check, give, release};
+use crate::handles::Handle;
+use crate::job;
+use crate::types::{Callback, Comm, Errhandler, c_int};
+
+/// Handles an error of an object with this handle and handler; without one the process has not started, or has ended.
+pub(super) fn handle(object: Option<(usize, Errhandler)>, function: &'static str, error: &Error) {
+    let Some((mut object, handler)) = object else {
+        return job::abort_for(error.code, &describe(None, function, error));
+    };
+    match handler.address() {
+        MPI_ERRORS_RETURN => {}
+        MPI_ERRORS_ARE_FATAL | MPI_ERRORS_ABORT => {
+            job::abort_for(error.code, &describe(Some(object), function, error));
+        }
+        _ => {
+            if let Some(user) = HANDLERS.find(handler) {
+                let (call, mut code) = (user.function, error.code);
+                // SAFETY: the program gave a function of this type. Nothing of the library is borrowed meanwhile.
+                unsafe { call(&raw mut object, &raw mut code) };
+            }
+        }
+    }
+}
+
+fn describe(object: Option<usize>, function: &str, error: &Error) -> String {
+    let class = class_name(codes::class(error.code)).unwrap_or("an error class of the program");
+    let rank = job::world_rank().map_or(String::new(), |rank| format!("rank {rank}: "));
+    let name = object.and_then(|address| comm::name_of(Comm::from_address(address)));
+    let name = name.map_or(String::new(), |name| format!(" on {name}"));
+    format!("{rank}{function}{name}: {} ({class})", error.why)
+}
+
+/// `MPI_Comm_create_errhandler`, and those of sessions, windows and files.
+///
+/// # Safety
+/// The function has the type that the standard says; the handle may be written to.
+pub(crate) unsafe fn create(function: Callback, handler: *mut Errhandler) -> c_int {
+    // SAFETY: the caller's promise. A null pointer gives `None`.
+    let function: Option<HandlerFunction> = unsafe { std::mem::transmute(function) };
+    catch("MPI_Comm_create_errhandler", || {
+        let function = function.ok_or_else(|| Error::argument("the function is null"))?;
+        let made = HANDLERS.insert(Box::new(UserHandler {
+            function,
+            holders: AtomicUsize::new(1),
+        }));
+        // SAFETY: the caller's promise.
+        unsafe { handler.write(made) };
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_set_errhandler`.
+pub(crate) fn comm_set(comm: Comm, handler: Errhandler) -> c_int {
+    on(comm, "MPI_Comm_set_errhandler", |entry| {
+        entry.errors.set(handler)
+    })
+}
+
+/// `MPI_Comm_get_errhandler`.
+///
+/// # Safety
+/// The handle may be written to.
+pub(crate) unsafe fn comm_get(comm: Comm, handler: *mut Errhandler) -> c_int {
+    on(comm, "MPI_Comm_get_errhandler", |entry| {
+        // SAFETY: the caller's promise.
+        unsafe { give(entry.errors.get(), handler) };
+        Ok(())
+    })
+}
+
+/// `MPI_Comm_call_errhandler`.
+pub(crate) fn call(comm: Comm, code: c_int) -> c_int {
+    const FUNCTION: &str = "MPI_Comm_call_errhandler";
+    on(comm, FUNCTION, |entry| {
+        let error = Error::new(code, "the program calls the error handler itself");
+        handle(Some((entry.handle(), entry.errors.get())), FUNCTION, &error);
+        Ok(())
+    })
+}
+
+/// `MPI_Errhandler_free`.
+///
+/// # Safety
+/// The handle may be read and written to.
+pub(crate) unsafe fn free(handler: *mut Errhandler) -> c_int {
+    // SAFETY: the caller's promise.
+    let held = unsafe { *handler };
+    catch("MPI_Errhandler_free", || {
+        check(held)?;
+        release(held);
+        // SAFETY: the caller's promise.
+        unsafe { handler.write(Errhandler::from_address(MPI_ERRHANDLER_NULL)) };
+        Ok(())
+    })
+}

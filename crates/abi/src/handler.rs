@@ -1,0 +1,89 @@
+//! Error handlers as objects: which one an object holds, and those of the program.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::constants::{
+    MPI_ERR_ERRHANDLER, MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN,
+};
+use crate::error::{Error, Result};
+use crate::handles::{Handle, Table};
+use crate::types::{Errhandler, c_int};
+
+/// Error handlers that the program has made. They count the places that hold them: handles and communicators.
+pub(crate) static HANDLERS: Table<Errhandler, Box<UserHandler>> = Table::always_locked();
+
+pub(crate) struct UserHandler {
+    pub(crate) function: HandlerFunction,
+    pub(crate) holders: AtomicUsize,
+}
+
+/// A function that handles errors. The first argument points to the handle of the object with the error.
+pub(crate) type HandlerFunction = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
+
+/// The error handler that an object holds.
+pub(crate) struct Handler(AtomicUsize);
+
+impl Handler {
+    /// A predefined handler, or one that is held once more.
+    pub(crate) fn new(handler: Errhandler) -> Self {
+        hold(handler);
+        Self(AtomicUsize::new(handler.address()))
+    }
+
+    pub(crate) fn get(&self) -> Errhandler {
+        Errhandler::from_address(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Replaces the handler.
+    pub(crate) fn set(&self, handler: Errhandler) -> Result<()> {
+        check(handler)?;
+        hold(handler);
+        release(Errhandler::from_address(
+            self.0.swap(handler.address(), Ordering::Relaxed),
+        ));
+        Ok(())
+    }
+}
+
+impl Drop for Handler {
+    fn drop(&mut self) {
+        release(self.get());
+    }
+}
+
+pub(crate) fn check(handler: Errhandler) -> Result<()> {
+    match handler.address() {
+        MPI_ERRORS_ARE_FATAL | MPI_ERRORS_ABORT | MPI_ERRORS_RETURN => Ok(()),
+        _ if HANDLERS.find(handler).is_some() => Ok(()),
+        _ => Err(Error::handle(MPI_ERR_ERRHANDLER, "error handler", handler)),
+    }
+}
+
+fn hold(handler: Errhandler) {
+    if let Some(user) = HANDLERS.find(handler) {
+        user.holders.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+pub(crate) fn release(handler: Errhandler) {
+    if let Some(user) = HANDLERS.find(handler)
+        && user.holders.fetch_sub(1, Ordering::Relaxed) == 1
+    {
+        HANDLERS.remove(handler);
+    }
+}
+
+/// Gives a handler to the program, which holds it once more.
+///
+/// # Safety
+/// The handle may be written to.
+pub(crate) unsafe fn give(held: Errhandler, handler: *mut Errhandler) {
+    hold(held);
+    // SAFETY: the caller's promise.
+    unsafe { handler.write(held) };
+}
+
+/// `MPI_Errhandler_fromint`.
+pub(crate) fn from_int(int: c_int) -> Errhandler {
+    HANDLERS.handle_of(int)
+}

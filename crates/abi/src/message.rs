@@ -1,0 +1,214 @@
+//! Probes, matched probes, and the receives of their messages (MPI 5.0, section 3.8).
+
+use std::cell::Cell;
+
+use oxmpi_core::Claimed;
+
+use crate::comm::Entry;
+use crate::constants::{MPI_ERR_REQUEST, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL};
+use crate::counts::Counting;
+use crate::datatype::Buffer;
+use crate::envelope::{source, tag_of};
+use crate::errors::{self, Error, Result, on};
+use crate::handles::{Handle, Table};
+use crate::request;
+use crate::types::{Comm, Datatype, Message, Request, Status, c_int, c_void};
+
+/// Messages that a matched probe has taken out of the queue.
+static MESSAGES: Table<Message, Box<Matched>> = Table::new();
+
+/// A message that only its handle can receive.
+struct Matched {
+    comm: *const Entry,
+    claimed: Cell<Option<Claimed>>,
+}
+
+/// A handle of a message; of none, where the source is `MPI_PROC_NULL`.
+fn insert(comm: &Entry, claimed: Option<Claimed>) -> Message {
+    match claimed {
+        None => Message::from_address(MPI_MESSAGE_NO_PROC),
+        Some(claimed) => MESSAGES.insert(Box::new(Matched {
+            comm,
+            claimed: Cell::new(Some(claimed)),
+        })),
+    }
+}
+
+/// `MPI_Probe`.
+///
+/// # Safety
+/// The status may be written to, unless it is `MPI_STATUS_IGNORE`; here and below.
+pub(crate) unsafe fn probe(from: c_int, tag: c_int, comm: Comm, status: *mut Status) -> c_int {
+    on(comm, "MPI_Probe", |entry| {
+        let found = entry.messages.probe(source(from), tag_of(tag))?;
+        // SAFETY: the caller's promise.
+        unsafe { Status::from(found).write(status) };
+        Ok(())
+    })
+}
+
+/// `MPI_Iprobe`.
+///
+/// # Safety
+/// As [`probe`]; the flag may be written to.
+pub(crate) unsafe fn iprobe(
+    from: c_int,
+    tag: c_int,
+    comm: Comm,
+    flag: *mut c_int,
+    status: *mut Status,
+) -> c_int {
+    on(comm, "MPI_Iprobe", |entry| {
+        let found = entry.messages.iprobe(source(from), tag_of(tag))?;
+        // SAFETY: the caller's promise.
+        unsafe { flag.write(c_int::from(found.is_some())) };
+        if let Some(found) = found {
+            // SAFETY: as above.
+            unsafe { Status::from(found).write(status) };
+        }
+        Ok(())
+    })
+}
+
+/// `MPI_Mprobe`.
+///
+/// # Safety
+/// As [`probe`]; the message may be written to.
+pub(crate) unsafe fn mprobe(
+    from: c_int,
+    tag: c_int,
+    comm: Comm,
+    message: *mut Message,
+    status: *mut Status,
+) -> c_int {
+    on(comm, "MPI_Mprobe", |entry| {
+        let (claimed, found) = entry.messages.mprobe(source(from), tag_of(tag))?;
+        // SAFETY: the caller's promise.
+        unsafe { message.write(insert(entry, claimed)) };
+        // SAFETY: as above.
+        unsafe { Status::from(found).write(status) };
+        Ok(())
+    })
+}
+
+/// `MPI_Improbe`.
+///
+/// # Safety
+/// As [`mprobe`]; the flag may be written to.
+pub(crate) unsafe fn improbe(
+    from: c_int,
+    tag: c_int,
+    comm: Comm,
+    flag: *mut c_int,
+    message: *mut Message,
+    status: *mut Status,
+) -> c_int {
+    on(comm, "MPI_Improbe", |entry| {
+        let found = entry.messages.improbe(source(from), tag_of(tag))?;
+        // SAFETY: the caller's promise.
+        unsafe { flag.write(c_int::from(found.is_some())) };
+        if let Some((claimed, found)) = found {
+            // SAFETY: as above.
+            unsafe { message.write(insert(entry, claimed)) };
+            // SAFETY: as above.
+            unsafe { Status::from(found).write(status) };
+        }
+        Ok(())
+    })
+}
+
+/// Receives a message by `receive`, which gets none where the source is `MPI_PROC_NULL`; its handle is null from now on.
+///
+/// # Safety
+/// The message may be read and written to.
+unsafe fn receive(
+    function: &'static str,
+    message: *mut Message,
+    receive: impl FnOnce(Option<(&Entry, Claimed)>) -> Result<()>,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let handle = unsafe { *message };
+    let taken = match handle.address() {
+        MPI_MESSAGE_NO_PROC => None,
+        _ => {
+            let matched = MESSAGES.remove(handle);
+            match matched.and_then(|matched| Some((matched.comm, matched.claimed.take()?))) {
+                None => {
+                    let error = Error::handle(MPI_ERR_REQUEST, "message", handle);
+                    return errors::raise(None, function, error);
+                }
+                // SAFETY: a program frees a communicator after its messages have been received.
+                Some((comm, claimed)) => Some((unsafe { &*comm }, claimed)),
+            }
+        }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { message.write(Message::from_address(MPI_MESSAGE_NULL)) };
+    let comm = taken.map(|(comm, _)| comm);
+    match receive(taken) {
+        Ok(()) => crate::constants::MPI_SUCCESS,
+        Err(error) => errors::raise(comm, function, error),
+    }
+}
+
+/// `MPI_Mrecv`.
+///
+/// # Safety
+/// The elements may be written to, the message too, and the status, unless it is `MPI_STATUS_IGNORE`.
+pub(crate) unsafe fn mrecv<N: Counting>(
+    buffer: *mut c_void,
+    count: N,
+    datatype: Datatype,
+    message: *mut Message,
+    status: *mut Status,
+) -> c_int {
+    let work = |taken: Option<(&Entry, Claimed)>| {
+        let received = match taken {
+            None => oxmpi_core::Status::PROC_NULL,
+            Some((comm, claimed)) => {
+                // SAFETY: the caller's promise.
+                let buffer = unsafe { Buffer::new(buffer, count, datatype)? };
+                comm.messages.recv_claimed(claimed, buffer.bytes)?
+            }
+        };
+        // SAFETY: the caller's promise.
+        unsafe { Status::from(received).write(status) };
+        Ok(())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { receive("MPI_Mrecv", message, work) }
+}
+
+/// `MPI_Imrecv`.
+///
+/// # Safety
+/// The elements may be written to until the request has completed; message and request may be written to.
+pub(crate) unsafe fn imrecv<N: Counting>(
+    buffer: *mut c_void,
+    count: N,
+    datatype: Datatype,
+    message: *mut Message,
+    request: *mut Request,
+) -> c_int {
+    let work = |taken: Option<(&Entry, Claimed)>| {
+        let started = match taken {
+            None => request::ended(oxmpi_core::Status::PROC_NULL.into())?,
+            Some((comm, claimed)) => {
+                // SAFETY: the caller's promise.
+                let Buffer { bytes, held } = unsafe { Buffer::new(buffer, count, datatype)? };
+                let raw = comm.messages.irecv_claimed(claimed, bytes)?;
+                request::insert(comm, raw, held)
+            }
+        };
+        // SAFETY: the caller's promise.
+        unsafe { request.write(started) };
+        Ok(())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { receive("MPI_Imrecv", message, work) }
+}
+
+/// `MPI_Message_fromint`.
+pub(crate) fn from_int(int: c_int) -> Message {
+    MESSAGES.handle_of(int)
+}

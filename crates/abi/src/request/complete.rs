@@ -1,0 +1,453 @@
+//! Waiting for requests and testing them (MPI 5.0, section 3.7).
+
+use std::slice;
+
+use oxmpi_core::RawRequest;
+
+use super::{Found, completed, generalized, look};
+use crate::comm;
+use crate::constants::{
+    MPI_COMM_WORLD, MPI_ERR_IN_STATUS, MPI_ERR_OTHER, MPI_SUCCESS, MPI_UNDEFINED,
+};
+use crate::errors::{self, Error, Result};
+use crate::handles::Handle;
+use crate::types::{Comm, Request, Status, c_int};
+
+/// The end of an operation as a call reports it.
+struct Outcome {
+    result: Result<Status>,
+    comm: Option<&'static comm::Entry>,
+}
+
+/// Waits for a request. `None`: there is nothing to wait for.
+#[inline]
+fn wait_for(request: &mut Request) -> Option<Outcome> {
+    end(request, |comm, raw| Some(comm.messages.wait(raw))).unwrap_or(None)
+}
+
+/// Tests a request. `Some(None)`: there is nothing to wait for.
+fn poll(request: &mut Request) -> Option<Option<Outcome>> {
+    end(request, |comm, raw| comm.messages.test(raw))
+}
+
+/// Ends a request if `ended` gives its outcome; the handle is then what the program keeps. `Some(None)`: there is
+/// nothing to wait for.
+#[inline]
+fn end(
+    request: &mut Request,
+    ended: impl FnOnce(
+        &'static comm::Entry,
+        RawRequest,
+    ) -> Option<oxmpi_core::Result<oxmpi_core::Status>>,
+) -> Option<Option<Outcome>> {
+    let (result, comm) = match look(*request) {
+        Ok((Found::Inactive, _)) => return Some(None),
+        Ok((Found::Ended(status), comm)) => (Ok(status), comm),
+        Ok((Found::Open(raw), Some(comm))) => {
+            let result = ended(comm, raw)?;
+            (result.map(Status::from).map_err(Error::from), Some(comm))
+        }
+        Ok((Found::Open(_), None)) => unreachable!("an operation in progress has a communicator"),
+        Err(error) => {
+            let (result, comm) = (Err(error), None);
+            return Some(Some(Outcome { result, comm }));
+        }
+    };
+    let result = match generalized::find(*request) {
+        Some(generalized) => generalized.query().and_then(|status| {
+            generalized.free()?;
+            Ok(status)
+        }),
+        None => result,
+    };
+    let comm = comm.filter(|_| result.is_err());
+    *request = completed(*request);
+    Some(Some(Outcome { result, comm }))
+}
+
+/// Reports the end of one operation.
+///
+/// # Safety
+/// The status is ignored, or may be written to.
+unsafe fn report(function: &'static str, outcome: Option<Outcome>, status: *mut Status) -> c_int {
+    let (ended, failed) = match outcome {
+        None => (Status::EMPTY, None),
+        Some(Outcome { result, comm }) => match result {
+            Ok(status) => (status, None),
+            Err(error) => (Status::EMPTY, Some((comm, error))),
+        },
+    };
+    // SAFETY: the caller's promise.
+    unsafe { ended.write(status) };
+    match failed {
+        None => MPI_SUCCESS,
+        Some((comm, error)) => errors::raise(comm, function, error),
+    }
+}
+
+/// `MPI_Wait`.
+///
+/// # Safety
+/// The request may be read and written to; the status too, unless it is `MPI_STATUS_IGNORE`.
+pub(crate) unsafe fn wait(request: *mut Request, status: *mut Status) -> c_int {
+    // SAFETY: the caller's promise.
+    let outcome = wait_for(unsafe { &mut *request });
+    // SAFETY: as above.
+    unsafe { report("MPI_Wait", outcome, status) }
+}
+
+/// `MPI_Test`.
+///
+/// # Safety
+/// As [`wait`]; the flag may be written to.
+pub(crate) unsafe fn test(request: *mut Request, flag: *mut c_int, status: *mut Status) -> c_int {
+    // SAFETY: the caller's promise.
+    let outcome = poll(unsafe { &mut *request });
+    // SAFETY: as above.
+    unsafe { flag.write(c_int::from(outcome.is_some())) };
+    match outcome {
+        // SAFETY: as above.
+        Some(outcome) => unsafe { report("MPI_Test", outcome, status) },
+        None => MPI_SUCCESS,
+    }
+}
+
+/// The requests of an array.
+///
+/// # Safety
+/// They may be read and written to.
+unsafe fn array<'a>(count: c_int, requests: *mut Request) -> Result<&'a mut [Request]> {
+    match usize::try_from(count) {
+        Ok(0) => Ok(&mut []),
+        // SAFETY: the caller's promise.
+        Ok(count) => Ok(unsafe { slice::from_raw_parts_mut(requests, count) }),
+        Err(_) => Err(Error::count(count)),
+    }
+}
+
+/// The statuses of an array, from which calls leave out those to be ignored.
+struct Statuses(*mut Status);
+
+impl Statuses {
+    fn at(&self, index: usize) -> *mut Status {
+        match self.0.is_null() {
+            true => self.0,
+            false => self.0.wrapping_add(index),
+        }
+    }
+
+    /// Writes the error of a status, where some operation of the call has failed.
+    ///
+    /// # Safety
+    /// The status is ignored, or may be written to.
+    unsafe fn set_error(&self, index: usize, error: c_int) {
+        if !self.0.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { (*self.at(index)).error = error };
+        }
+    }
+}
+
+/// Reports the end of several operations. `outcomes` has the place of each status, and the outcome; `None`: there was
+/// nothing to wait for.
+///
+/// # Safety
+/// The statuses at these places are ignored, or may be written to.
+unsafe fn report_all(
+    function: &'static str,
+    outcomes: impl Iterator<Item = Option<Outcome>>,
+    statuses: &Statuses,
+) -> c_int {
+    let mut failed = None;
+    for (place, outcome) in outcomes.enumerate() {
+        let (ended, code) = match outcome {
+            None => (Status::EMPTY, MPI_SUCCESS),
+            Some(Outcome { result, comm }) => match result {
+                Ok(status) => (status, MPI_SUCCESS),
+                Err(error) => {
+                    let code = error.code;
+                    if failed.is_none() {
+                        // SAFETY: the caller's promise, for all statuses before this one.
+                        (0..place).for_each(|place| unsafe {
+                            statuses.set_error(place, MPI_SUCCESS);
+                        });
+                        failed = Some((comm, error));
+                    }
+                    (Status::EMPTY, code)
+                }
+            },
+        };
+        // SAFETY: the caller's promise.
+        unsafe { ended.write(statuses.at(place)) };
+        if failed.is_some() {
+            // SAFETY: as above.
+            unsafe { statuses.set_error(place, code) };
+        }
+    }
+    match failed {
+        None => MPI_SUCCESS,
+        Some((comm, mut error)) => {
+            error.code = MPI_ERR_IN_STATUS;
+            errors::raise(comm, function, error)
+        }
+    }
+}
+
+/// `MPI_Waitall`.
+///
+/// # Safety
+/// The requests may be read and written to, and the statuses written to, unless they are `MPI_STATUSES_IGNORE`.
+pub(crate) unsafe fn waitall(count: c_int, requests: *mut Request, statuses: *mut Status) -> c_int {
+    const FUNCTION: &str = "MPI_Waitall";
+    // SAFETY: the caller's promise.
+    match unsafe { array(count, requests) } {
+        Ok(requests) => {
+            let outcomes = requests.iter_mut().map(wait_for);
+            // SAFETY: the caller's promise.
+            unsafe { report_all(FUNCTION, outcomes, &Statuses(statuses)) }
+        }
+        Err(error) => errors::raise(None, FUNCTION, error),
+    }
+}
+
+/// The operations of these requests that are in progress, with their places.
+fn open(requests: &[Request]) -> Vec<(usize, RawRequest)> {
+    let requests = requests.iter().enumerate();
+    let open = requests.filter_map(|(place, &request)| match look(request) {
+        Ok((Found::Open(raw), _)) => Some((place, raw)),
+        _ => None,
+    });
+    open.collect()
+}
+
+/// Any communicator: all are on one endpoint, which alone knows whether operations have ended.
+fn any_communicator() -> Result<&'static comm::Entry> {
+    comm::find(Comm::from_address(MPI_COMM_WORLD)).ok_or_else(|| {
+        Error::new(
+            MPI_ERR_OTHER,
+            "the process is not initialised, or has ended",
+        )
+    })
+}
+
+/// Whether all have ended.
+fn all_ended(open: &[(usize, RawRequest)]) -> Result<bool> {
+    if open.is_empty() {
+        return Ok(true);
+    }
+    let all = any_communicator()?
+        .messages
+        .poll_for(|ended| (open.iter().all(|&(_, raw)| ended(raw))).then_some(()))?;
+    Ok(all.is_some())
+}
+
+/// `MPI_Testall`.
+///
+/// # Safety
+/// As [`waitall`]; the flag may be written to.
+pub(crate) unsafe fn testall(
+    count: c_int,
+    requests: *mut Request,
+    flag: *mut c_int,
+    statuses: *mut Status,
+) -> c_int {
+    const FUNCTION: &str = "MPI_Testall";
+    // SAFETY: the caller's promise.
+    let tested = unsafe { array(count, requests) }
+        .and_then(|requests| Ok((all_ended(&open(requests))?, requests)));
+    match tested {
+        Ok((ended, requests)) => {
+            // SAFETY: the caller's promise.
+            unsafe { flag.write(c_int::from(ended)) };
+            let outcomes = requests.iter_mut().filter(|_| ended).map(wait_for);
+            // SAFETY: the caller's promise.
+            unsafe { report_all(FUNCTION, outcomes, &Statuses(statuses)) }
+        }
+        Err(error) => errors::raise(None, FUNCTION, error),
+    }
+}
+
+/// Whether a request is null or not active.
+fn is_inactive(request: &Request) -> bool {
+    matches!(look(*request), Ok((Found::Inactive, _)))
+}
+
+/// The place of a request that has ended, and its outcome; `Some(None)`: all are inactive. `None`: none has ended.
+fn poll_any(requests: &mut [Request]) -> Option<Option<(usize, Outcome)>> {
+    let mut inactive = true;
+    for (place, request) in requests.iter_mut().enumerate() {
+        match poll(request) {
+            Some(Some(outcome)) => return Some(Some((place, outcome))),
+            Some(None) => {}
+            None => inactive = false,
+        }
+    }
+    inactive.then_some(None)
+}
+
+/// Waits until one of the requests has ended.
+fn wait_any(requests: &mut [Request]) -> Result<Option<(usize, Outcome)>> {
+    loop {
+        if let Some(ended) = poll_any(requests) {
+            return Ok(ended);
+        }
+        let open = open(requests);
+        any_communicator()?
+            .messages
+            .wait_first(open.iter().map(|&(_, raw)| raw))?;
+    }
+}
+
+/// Reports which request of an array has ended.
+///
+/// # Safety
+/// The index may be written to, and the status, unless it is ignored.
+unsafe fn report_any(
+    function: &'static str,
+    ended: Option<(usize, Outcome)>,
+    index: *mut c_int,
+    status: *mut Status,
+) -> c_int {
+    let (place, outcome) = match ended {
+        Some((place, outcome)) => (place as c_int, Some(outcome)),
+        None => (MPI_UNDEFINED, None),
+    };
+    // SAFETY: the caller's promise.
+    unsafe { index.write(place) };
+    // SAFETY: as above.
+    unsafe { report(function, outcome, status) }
+}
+
+/// `MPI_Waitany`.
+///
+/// # Safety
+/// As [`waitall`]; the index may be written to.
+pub(crate) unsafe fn waitany(
+    count: c_int,
+    requests: *mut Request,
+    index: *mut c_int,
+    status: *mut Status,
+) -> c_int {
+    const FUNCTION: &str = "MPI_Waitany";
+    // SAFETY: the caller's promise.
+    match unsafe { array(count, requests) }.and_then(wait_any) {
+        // SAFETY: the caller's promise.
+        Ok(ended) => unsafe { report_any(FUNCTION, ended, index, status) },
+        Err(error) => errors::raise(None, FUNCTION, error),
+    }
+}
+
+/// `MPI_Testany`.
+///
+/// # Safety
+/// As [`waitany`]; the flag may be written to.
+pub(crate) unsafe fn testany(
+    count: c_int,
+    requests: *mut Request,
+    index: *mut c_int,
+    flag: *mut c_int,
+    status: *mut Status,
+) -> c_int {
+    const FUNCTION: &str = "MPI_Testany";
+    // SAFETY: the caller's promise.
+    match unsafe { array(count, requests) }.map(poll_any) {
+        Ok(ended) => {
+            // SAFETY: the caller's promise.
+            unsafe { flag.write(c_int::from(ended.is_some())) };
+            match ended {
+                // SAFETY: the caller's promise.
+                Some(ended) => unsafe { report_any(FUNCTION, ended, index, status) },
+                None => {
+                    // SAFETY: the caller's promise.
+                    unsafe { index.write(MPI_UNDEFINED) };
+                    MPI_SUCCESS
+                }
+            }
+        }
+        Err(error) => errors::raise(None, FUNCTION, error),
+    }
+}
+
+/// Ends those of the requests that are ready, and reports them in order.
+///
+/// # Safety
+/// As [`waitsome`].
+unsafe fn report_some(
+    function: &'static str,
+    requests: &mut [Request],
+    first: Option<(usize, Outcome)>,
+    count: *mut c_int,
+    indices: *mut c_int,
+    statuses: *mut Status,
+) -> c_int {
+    let mut ended: Vec<(usize, Outcome)> = first.into_iter().collect();
+    for (place, request) in requests.iter_mut().enumerate() {
+        if ended.first().is_none_or(|(first, _)| *first != place)
+            && let Some(Some(outcome)) = poll(request)
+        {
+            ended.push((place, outcome));
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { count.write(ended.len() as c_int) };
+    for (at, (place, _)) in ended.iter().enumerate() {
+        // SAFETY: as above; no more have ended than there are requests.
+        unsafe { indices.wrapping_add(at).write(*place as c_int) };
+    }
+    let outcomes = ended.into_iter().map(|(_, outcome)| Some(outcome));
+    // SAFETY: as above.
+    unsafe { report_all(function, outcomes, &Statuses(statuses)) }
+}
+
+/// `MPI_Waitsome`.
+///
+/// # Safety
+/// As [`waitall`]; there is an index for each request, and all may be written to.
+pub(crate) unsafe fn waitsome(
+    count: c_int,
+    requests: *mut Request,
+    ended: *mut c_int,
+    indices: *mut c_int,
+    statuses: *mut Status,
+) -> c_int {
+    const FUNCTION: &str = "MPI_Waitsome";
+    // SAFETY: the caller's promise.
+    let requests = unsafe { array(count, requests) };
+    match requests.and_then(|requests| Ok((wait_any(requests)?, requests))) {
+        Ok((None, _)) => {
+            // SAFETY: the caller's promise.
+            unsafe { ended.write(MPI_UNDEFINED) };
+            MPI_SUCCESS
+        }
+        // SAFETY: the caller's promise.
+        Ok((first, requests)) => unsafe {
+            report_some(FUNCTION, requests, first, ended, indices, statuses)
+        },
+        Err(error) => errors::raise(None, FUNCTION, error),
+    }
+}
+
+/// `MPI_Testsome`.
+///
+/// # Safety
+/// As [`waitsome`].
+pub(crate) unsafe fn testsome(
+    count: c_int,
+    requests: *mut Request,
+    ended: *mut c_int,
+    indices: *mut c_int,
+    statuses: *mut Status,
+) -> c_int {
+    const FUNCTION: &str = "MPI_Testsome";
+    // SAFETY: the caller's promise.
+    match unsafe { array(count, requests) } {
+        Ok(requests) if requests.iter().all(is_inactive) => {
+            // SAFETY: the caller's promise.
+            unsafe { ended.write(MPI_UNDEFINED) };
+            MPI_SUCCESS
+        }
+        // SAFETY: the caller's promise.
+        Ok(requests) => unsafe { report_some(FUNCTION, requests, None, ended, indices, statuses) },
+        Err(error) => errors::raise(None, FUNCTION, error),
+    }
+}

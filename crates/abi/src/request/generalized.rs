@@ -1,0 +1,134 @@
+//! Generalized requests, whose operations the program carries out (MPI 5.0, section 13.2).
+
+use oxmpi_core::RawRequest;
+
+use super::{REQUESTS, State, insert_state, no_such};
+use crate::comm;
+use crate::constants::{MPI_COMM_SELF, MPI_SUCCESS};
+use crate::errors::{Error, Result, catch, on};
+use crate::handles::{Handle, slab_handle};
+use crate::types::{Callback, Comm, Request, Status, c_int, c_void};
+
+type QueryFunction = unsafe extern "C" fn(*mut c_void, *mut Status) -> c_int;
+type FreeFunction = unsafe extern "C" fn(*mut c_void) -> c_int;
+type CancelFunction = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
+
+/// An operation of the program.
+#[derive(Clone, Copy)]
+pub(super) struct Generalized {
+    pub(super) raw: RawRequest,
+    /// Whether the program has said that it is complete.
+    complete: bool,
+    query: Option<QueryFunction>,
+    free: Option<FreeFunction>,
+    cancel: Option<CancelFunction>,
+    state: *mut c_void,
+}
+
+fn checked(what: &str, code: c_int) -> Result<()> {
+    match code {
+        MPI_SUCCESS => Ok(()),
+        code => Err(Error::new(
+            code,
+            format!("the program's function that {what} a generalized request returned {code}"),
+        )),
+    }
+}
+
+impl Generalized {
+    /// The status, as the program says it.
+    pub(super) fn query(&self) -> Result<Status> {
+        let mut status = Status::EMPTY;
+        if let Some(query) = self.query {
+            // SAFETY: the program gave a function of this type, and its state.
+            checked("queries", unsafe { query(self.state, &raw mut status) })?;
+        }
+        Ok(status)
+    }
+
+    /// Tells the program that the request is freed.
+    pub(super) fn free(&self) -> Result<()> {
+        match self.free {
+            // SAFETY: as above.
+            Some(free) => checked("frees", unsafe { free(self.state) }),
+            None => Ok(()),
+        }
+    }
+
+    /// Tells the program that the request is cancelled.
+    pub(super) fn cancel(&self) -> Result<()> {
+        match self.cancel {
+            // SAFETY: as above.
+            Some(cancel) => checked("cancels", unsafe {
+                cancel(self.state, c_int::from(self.complete))
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The generalized request of a handle.
+pub(super) fn find(request: Request) -> Option<Generalized> {
+    REQUESTS.with(|slab| {
+        let index = slab.find(slab_handle(request))?;
+        match &slab[index].state {
+            State::Generalized(generalized) => Some(**generalized),
+            _ => None,
+        }
+    })
+}
+
+/// `MPI_Grequest_start`.
+///
+/// # Safety
+/// The functions have the types that the standard says; the request may be written to.
+pub(crate) unsafe fn grequest_start(
+    query: Callback,
+    free: Callback,
+    cancel: Callback,
+    state: *mut c_void,
+    request: *mut Request,
+) -> c_int {
+    on(
+        Comm::from_address(MPI_COMM_SELF),
+        "MPI_Grequest_start",
+        |entry| {
+            let generalized = Generalized {
+                raw: entry.messages.start_generalized()?,
+                complete: false,
+                // SAFETY: the caller's promise; null gives `None`; here and below.
+                query: unsafe { std::mem::transmute::<Callback, Option<QueryFunction>>(query) },
+                // SAFETY: as above.
+                free: unsafe { std::mem::transmute::<Callback, Option<FreeFunction>>(free) },
+                // SAFETY: as above.
+                cancel: unsafe { std::mem::transmute::<Callback, Option<CancelFunction>>(cancel) },
+                state,
+            };
+            let made = insert_state(entry, State::Generalized(Box::new(generalized)));
+            // SAFETY: the caller's promise.
+            unsafe { request.write(made) };
+            Ok(())
+        },
+    )
+}
+
+/// `MPI_Grequest_complete`.
+pub(crate) fn grequest_complete(request: Request) -> c_int {
+    catch("MPI_Grequest_complete", || {
+        let raw = REQUESTS.with(|slab| {
+            let index = slab.find(slab_handle(request))?;
+            match &mut slab[index].state {
+                State::Generalized(generalized) => {
+                    generalized.complete = true;
+                    Some(generalized.raw)
+                }
+                _ => None,
+            }
+        });
+        let raw = raw.ok_or_else(|| no_such(request))?;
+        if let Some(own) = comm::find(Comm::from_address(MPI_COMM_SELF)) {
+            own.messages.complete_generalized(raw);
+        }
+        Ok(())
+    })
+}

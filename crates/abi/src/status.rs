@@ -1,0 +1,123 @@
+//! Statuses: what a program learns about a message that has been received or an operation that has completed.
+
+use oxmpi_core::PROC_NULL;
+
+use crate::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_SUCCESS};
+use crate::types::{Status, c_int};
+
+/// Which of the words that are not named holds what.
+const COUNT_LOW: usize = 0;
+const COUNT_HIGH: usize = 1;
+const CANCELLED: usize = 2;
+
+impl Status {
+    /// The status of a request that is null or not active (MPI 5.0, section 3.7.3).
+    pub(crate) const EMPTY: Self = Self {
+        source: MPI_ANY_SOURCE,
+        tag: MPI_ANY_TAG,
+        error: MPI_SUCCESS,
+        internal: [0; 5],
+    };
+
+    /// The status of an operation that was cancelled.
+    pub(crate) const fn cancelled() -> Self {
+        let mut status = Self::EMPTY;
+        status.internal[CANCELLED] = 1;
+        status
+    }
+
+    /// Bytes received.
+    pub(crate) const fn bytes(&self) -> u64 {
+        let (low, high) = (self.internal[COUNT_LOW], self.internal[COUNT_HIGH]);
+        (high as u32 as u64) << 32 | low as u32 as u64
+    }
+
+    pub(crate) const fn set_bytes(&mut self, bytes: u64) {
+        self.internal[COUNT_LOW] = bytes as c_int;
+        self.internal[COUNT_HIGH] = (bytes >> 32) as c_int;
+    }
+
+    /// Writes all but the error, which calls with one status leave alone (MPI 5.0, section 3.2.5). A null pointer is
+    /// `MPI_STATUS_IGNORE`.
+    ///
+    /// # Safety
+    /// `to` is null or may be written to.
+    #[inline(always)]
+    pub(crate) unsafe fn write(self, to: *mut Self) {
+        if !to.is_null() {
+            // SAFETY: the caller's promise.
+            let error = unsafe { (*to).error };
+            // SAFETY: as above.
+            unsafe { to.write(Self { error, ..self }) };
+        }
+    }
+}
+
+impl From<oxmpi_core::Status> for Status {
+    #[inline(always)]
+    fn from(status: oxmpi_core::Status) -> Self {
+        let mut of = Self {
+            source: status.source as c_int,
+            tag: status.tag as c_int,
+            ..Self::EMPTY
+        };
+        if status.source == PROC_NULL {
+            (of.source, of.tag) = (MPI_PROC_NULL, MPI_ANY_TAG);
+        }
+        of.set_bytes(status.bytes);
+        of
+    }
+}
+
+/// `MPI_Test_cancelled`.
+///
+/// # Safety
+/// The status may be read, the flag may be written to.
+pub(crate) unsafe fn test_cancelled(status: *const Status, flag: *mut c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    let cancelled = unsafe { (*status).internal[CANCELLED] };
+    // SAFETY: as above.
+    unsafe { flag.write(cancelled) };
+    MPI_SUCCESS
+}
+
+/// `MPI_Status_set_cancelled`.
+///
+/// # Safety
+/// The status may be written to.
+pub(crate) unsafe fn set_cancelled(status: *mut Status, flag: c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { (*status).internal[CANCELLED] = c_int::from(flag != 0) };
+    MPI_SUCCESS
+}
+
+/// Defines the calls that read and write the members of a status that are named.
+macro_rules! members {
+    ($($get:ident $set:ident $member:ident)*) => {
+        $(
+            /// # Safety
+            /// The status may be read, the value may be written to.
+            pub(crate) unsafe fn $get(status: *const Status, value: *mut c_int) -> c_int {
+                // SAFETY: the caller's promise.
+                let member = unsafe { (*status).$member };
+                // SAFETY: as above.
+                unsafe { value.write(member) };
+                MPI_SUCCESS
+            }
+
+            /// # Safety
+            /// The status may be written to.
+            pub(crate) unsafe fn $set(status: *mut Status, value: c_int) -> c_int {
+                // SAFETY: the caller's promise.
+                unsafe { (*status).$member = value };
+                MPI_SUCCESS
+            }
+        )*
+    };
+}
+
+members! {
+    source set_source source
+    tag set_tag tag
+    error set_error error
+}

@@ -1,0 +1,211 @@
+/* Groups, communicators, attributes, error handlers, info objects and topologies. */
+#include "check.h"
+
+static int copies, deletions[8], deleted;
+static MPI_Comm seen;
+
+static int copy_attribute(MPI_Comm comm, int key, void *state, void *in, void *out, int *flag)
+{
+    (void)key;
+    seen = comm;
+    copies++;
+    *(void **)out = (char *)in + 1;
+    *flag = state == NULL;
+    return MPI_SUCCESS;
+}
+
+static int delete_attribute(MPI_Comm comm, int key, void *value, void *state)
+{
+    (void)key, (void)state;
+    seen = comm;
+    deletions[deleted++] = *(char *)value;
+    return MPI_SUCCESS;
+}
+
+static void attributes(void)
+{
+    char values[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    MPI_Comm comm, copy;
+    int key, other, flag;
+    void *value;
+    int *bound;
+    OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &bound, &flag));
+    CHECK(flag && *bound >= 32767);
+    OK(MPI_Comm_create_keyval(copy_attribute, delete_attribute, &key, NULL));
+    OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_attribute, &other, NULL));
+    OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));
+    OK(MPI_Comm_get_attr(comm, key, &value, &flag));
+    CHECK(!flag);
+    OK(MPI_Comm_set_attr(comm, key, &values[1]));
+    OK(MPI_Comm_set_attr(comm, other, &values[2]));
+    OK(MPI_Comm_set_attr(comm, key, &values[3]));
+    CHECK(deleted == 1 && deletions[0] == 1 && seen == comm);
+    OK(MPI_Comm_dup(comm, &copy));
+    CHECK(copies == 1 && seen == comm);
+    OK(MPI_Comm_get_attr(copy, key, &value, &flag));
+    CHECK(flag && value == &values[4]);
+    OK(MPI_Comm_get_attr(copy, other, &value, &flag));
+    CHECK(!flag);
+    OK(MPI_Comm_free_keyval(&key));
+    CHECK(key == MPI_KEYVAL_INVALID);
+    OK(MPI_Comm_free(&copy));
+    CHECK(deleted == 2 && deletions[1] == 4);
+    OK(MPI_Comm_free(&comm));
+    CHECK(deleted == 4 && deletions[2] + deletions[3] == 5 && comm == MPI_COMM_NULL);
+    /* Those of MPI_COMM_SELF go at the end, the last that was set first. */
+    OK(MPI_Comm_free_keyval(&other));
+}
+
+static void groups(void)
+{
+    MPI_Group world, part, rest, all;
+    MPI_Comm comm, same;
+    int ranges[1][3] = {{0, 0, 2}}, n, me, result, ranks[2] = {0, MPI_PROC_NULL}, there[2];
+    ranges[0][1] = size - 1;
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    OK(MPI_Group_range_incl(world, 1, ranges, &part));
+    OK(MPI_Group_range_excl(world, 1, ranges, &rest));
+    OK(MPI_Group_size(part, &n));
+    CHECK(n == (size + 1) / 2);
+    OK(MPI_Group_rank(part, &me));
+    CHECK(me == (rank % 2 ? MPI_UNDEFINED : rank / 2));
+    OK(MPI_Group_union(part, rest, &all));
+    OK(MPI_Group_compare(all, world, &result));
+    CHECK(result == (size > 2 ? MPI_SIMILAR : MPI_IDENT));
+    OK(MPI_Group_translate_ranks(part, 2, ranks, world, there));
+    CHECK(there[0] == 0 && there[1] == MPI_PROC_NULL);
+    OK(MPI_Group_translate_ranks(part, 1, ranks, rest, there));
+    CHECK(there[0] == MPI_UNDEFINED);
+    OK(MPI_Comm_create(MPI_COMM_WORLD, part, &comm));
+    CHECK((comm == MPI_COMM_NULL) == (rank % 2));
+    if (comm != MPI_COMM_NULL) {
+        OK(MPI_Comm_create_group(MPI_COMM_WORLD, part, 5, &same));
+        OK(MPI_Comm_compare(comm, same, &result));
+        CHECK(result == MPI_CONGRUENT);
+        OK(MPI_Comm_compare(comm, comm, &result));
+        CHECK(result == MPI_IDENT);
+        OK(MPI_Comm_free(&same));
+        OK(MPI_Comm_free(&comm));
+    }
+    OK(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm));
+    OK(MPI_Comm_size(comm, &n));
+    CHECK(n == size);
+    OK(MPI_Comm_free(&comm));
+    OK(MPI_Comm_split(MPI_COMM_WORLD, MPI_UNDEFINED, 0, &comm));
+    CHECK(comm == MPI_COMM_NULL);
+    OK(MPI_Group_free(&world));
+    OK(MPI_Group_free(&part));
+    OK(MPI_Group_free(&rest));
+    OK(MPI_Group_free(&all));
+    CHECK(world == MPI_GROUP_NULL);
+}
+
+/* Duplicates complete in any order, and nobody waits for another rank before. */
+static void duplicates(void)
+{
+    MPI_Comm one, other;
+    MPI_Request requests[2];
+    int value, right = (rank + 1) % size, left = (rank + size - 1) % size;
+    /* The last rank starts its duplicates before rank 0 starts any. */
+    if (rank == 0 && size > 1)
+        OK(MPI_Recv(&value, 1, MPI_INT, left, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    OK(MPI_Comm_idup(MPI_COMM_WORLD, &one, &requests[0]));
+    OK(MPI_Comm_idup(MPI_COMM_WORLD, &other, &requests[1]));
+    if (right == 0 && size > 1)
+        OK(MPI_Send(&rank, 1, MPI_INT, 0, 6, MPI_COMM_WORLD));
+    OK(MPI_Wait(&requests[1], MPI_STATUS_IGNORE));
+    OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    OK(MPI_Sendrecv(&rank, 1, MPI_INT, right, 1, &value, 1, MPI_INT, left, 1, other, MPI_STATUS_IGNORE));
+    CHECK(value == left);
+    OK(MPI_Allreduce(&rank, &value, 1, MPI_INT, MPI_SUM, one));
+    CHECK(value == size * (size - 1) / 2);
+    OK(MPI_Barrier(one));
+    OK(MPI_Comm_free(&one));
+    OK(MPI_Comm_free(&other));
+}
+
+static void topologies(void)
+{
+    MPI_Comm grid, row, graph;
+    int sizes[2] = {0, 0}, periods[2] = {1, 0}, place[2], got[2], source, to, kind, kept[2] = {0, 1}, me, n;
+    int around[2], in[4] = {-1, -1, -1, -1}, both[2], out[2], ins, outs, weighted;
+    OK(MPI_Dims_create(size, 2, sizes));
+    CHECK(sizes[0] * sizes[1] == size && sizes[0] >= sizes[1]);
+    OK(MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periods, 0, &grid));
+    OK(MPI_Topo_test(grid, &kind));
+    CHECK(kind == MPI_CART);
+    OK(MPI_Cart_coords(grid, rank, 2, place));
+    CHECK(place[0] == rank / sizes[1] && place[1] == rank % sizes[1]);
+    OK(MPI_Cart_rank(grid, place, &me));
+    CHECK(me == rank);
+    OK(MPI_Cart_get(grid, 2, both, got, place));
+    CHECK(both[0] == sizes[0] && got[0] && !got[1]);
+    OK(MPI_Cart_shift(grid, 1, 1, &source, &to));
+    CHECK(to == (place[1] + 1 < sizes[1] ? rank + 1 : MPI_PROC_NULL));
+    OK(MPI_Neighbor_allgather(&rank, 1, MPI_INT, in, 1, MPI_INT, grid));
+    CHECK(in[0] == (rank + size - sizes[1]) % size && in[1] == (rank + sizes[1]) % size);
+    OK(MPI_Cart_sub(grid, kept, &row));
+    OK(MPI_Comm_rank(row, &me));
+    OK(MPI_Comm_size(row, &n));
+    CHECK(n == sizes[1] && me == place[1]);
+    OK(MPI_Comm_free(&row));
+    OK(MPI_Comm_free(&grid));
+    around[0] = (rank + size - 1) % size, around[1] = (rank + 1) % size;
+    OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &around[0], MPI_UNWEIGHTED, 1, &around[1], MPI_UNWEIGHTED,
+                                      MPI_INFO_NULL, 0, &graph));
+    OK(MPI_Neighbor_alltoall(&rank, 1, MPI_INT, in, 1, MPI_INT, graph));
+    CHECK(in[0] == around[0]);
+    OK(MPI_Dist_graph_neighbors_count(graph, &ins, &outs, &weighted));
+    CHECK(ins == 1 && outs == 1 && !weighted);
+    OK(MPI_Comm_free(&graph));
+    /* Each rank gives the edge of the rank before it. */
+    n = 1, to = rank, kind = 100 + rank;
+    OK(MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &around[0], &n, &to, &kind, MPI_INFO_NULL, 0, &graph));
+    OK(MPI_Dist_graph_neighbors(graph, 1, in, got, 1, out, both));
+    CHECK(in[0] == around[0] && got[0] == 100 + rank && out[0] == around[1] && both[0] == 100 + around[1]);
+    OK(MPI_Comm_free(&graph));
+}
+
+static void infos(void)
+{
+    MPI_Info info, copy;
+    char value[MPI_MAX_INFO_VAL], key[MPI_MAX_INFO_KEY];
+    int flag, length, n;
+    OK(MPI_Info_create(&info));
+    OK(MPI_Info_set(info, "one", "1"));
+    OK(MPI_Info_set(info, "two", "a longer value"));
+    OK(MPI_Info_set(info, "one", "first"));
+    OK(MPI_Info_dup(info, &copy));
+    OK(MPI_Info_delete(info, "one"));
+    OK(MPI_Info_get_nkeys(info, &n));
+    CHECK(n == 1);
+    OK(MPI_Info_get_nthkey(copy, 1, key));
+    CHECK(!strcmp(key, "two"));
+    length = 5;
+    OK(MPI_Info_get_string(copy, "two", &length, value, &flag));
+    CHECK(flag && length == 15 && !strcmp(value, "a lo"));
+    OK(MPI_Info_get_string(info, "one", &length, value, &flag));
+    CHECK(!flag);
+    OK(MPI_Info_free(&info));
+    OK(MPI_Info_free(&copy));
+    CHECK(info == MPI_INFO_NULL);
+}
+
+int main(void)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    int length;
+    infos(); /* also before the start */
+    start();
+    infos();
+    attributes();
+    groups();
+    duplicates();
+    topologies();
+    OK(MPI_Comm_get_name(MPI_COMM_WORLD, name, &length));
+    CHECK(!strcmp(name, "MPI_COMM_WORLD") && length == 14);
+    OK(MPI_Comm_set_name(MPI_COMM_WORLD, "all"));
+    OK(MPI_Comm_get_name(MPI_COMM_WORLD, name, &length));
+    CHECK(!strcmp(name, "all"));
+    return finish();
+}

@@ -1,0 +1,138 @@
+//! mpi4py: its own tests without windows and files, its futures, and a pool that is built on it.
+
+use super::harness::{Ended, Harness, Job};
+use super::python::Python;
+use super::report::Report;
+use crate::Result;
+use std::process::Command;
+use xshell::cmd;
+
+const VERSION: &str = "4.1.2";
+
+/// The modules of tests.
+const MODULES: [&str; 21] = [
+    "p2p_buf",
+    "p2p_obj",
+    "cco_",
+    "comm",
+    "comm_inter",
+    "comm_topo",
+    "group",
+    "op",
+    "status",
+    "request",
+    "datatype",
+    "info",
+    "attributes",
+    "errhandler",
+    "errorcode",
+    "environ",
+    "pack",
+    "address",
+    "session",
+    "grequest",
+    "exceptions",
+];
+
+pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
+    let sh = &harness.repo.shell;
+    let folder = harness.folder.join("mpi4py");
+    let python = Python::with(harness, &["numpy", "schwimmbad==0.4.2"])?;
+    let (pip, interpreter) = (python.bin.join("pip"), python.bin.join("python"));
+    if !sh.path_exists(&folder) {
+        let fetched = harness.folder.join("mpi4py.fetched");
+        let wanted = format!("mpi4py=={VERSION}");
+        cmd!(
+            sh,
+            "{pip} download --quiet --no-deps --no-binary=mpi4py --dest {fetched} {wanted}"
+        )
+        .quiet()
+        .run()?;
+        let archive = fetched.join(format!("mpi4py-{VERSION}.tar.gz"));
+        sh.create_dir(&folder)?;
+        cmd!(
+            sh,
+            "tar --extract --file {archive} --directory {folder} --strip-components=1"
+        )
+        .run()?;
+    }
+    let mut install = Command::new(&pip);
+    install
+        .args(["install", "--quiet", "--no-deps", "--force-reinstall", "."])
+        .env("MPI4PY_BUILD_MPIABI", "1")
+        .env("MPI4PY_BUILD_MPICC", harness.wrapper("oxmpicc"));
+    harness.build("mpi4py", &folder, install)?;
+
+    let mut tests: Vec<String> = vec!["test/main.py".into(), "-q".into()];
+    for module in MODULES {
+        tests.extend(["-i".into(), format!("test_{module}")]);
+    }
+    for excluded in ["*Win*", "*File*"] {
+        tests.extend(["-x".into(), excluded.into()]);
+    }
+    let futures = ["demo/futures/test_futures.py".to_owned()];
+    let sizes: &[u32] = if harness.thorough {
+        &[1, 2, 3, 4, 5]
+    } else {
+        &[2, 3]
+    };
+    let mut cases: Vec<(String, u32, Vec<String>)> = sizes
+        .iter()
+        .map(|&ranks| (format!("mpi4py {ranks}"), ranks, tests.clone()))
+        .collect();
+    for level in ["single", "serialized"] {
+        let options = ["--thread-level".to_owned(), level.to_owned()];
+        cases.push((
+            format!("mpi4py {level} 2"),
+            2,
+            [&tests[..], &options].concat(),
+        ));
+    }
+    cases.push(("mpi4py futures 3".into(), 3, futures.into()));
+    cases.push((
+        "schwimmbad 3".into(),
+        3,
+        vec!["-c".into(), SCHWIMMBAD.into()],
+    ));
+    for (name, ranks, words) in cases {
+        for library in &harness.libraries {
+            let job = Job {
+                library,
+                ranks,
+                limit: 1200,
+                folder: &folder,
+                name: name.clone(),
+                environment: vec![("PYTHONFAULTHANDLER".into(), "1".into())],
+            };
+            let words: Vec<_> = words.iter().map(String::as_str).collect();
+            let ended = harness.run(&job, &interpreter, &words)?;
+            report.job(&name, library.name, &ended, verdict(&ended));
+        }
+    }
+    Ok(())
+}
+
+/// Squares on a pool of ranks.
+const SCHWIMMBAD: &str = "
+import schwimmbad
+def square(number):
+    return number * number
+with schwimmbad.MPIPool() as pool:
+    if pool.is_master():
+        assert list(pool.map(square, range(100))) == [number * number for number in range(100)]
+";
+
+fn verdict(ended: &Ended) -> Result<(), String> {
+    let failed = ended
+        .text
+        .lines()
+        .rev()
+        .find(|line| line.contains("FAILED (") || line.starts_with("Ran "));
+    match ended.code {
+        Some(0) => Ok(()),
+        other => Err(format!(
+            "it ends with {other:?}: {}",
+            failed.unwrap_or_default()
+        )),
+    }
+}
