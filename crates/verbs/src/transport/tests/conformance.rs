@@ -143,8 +143,8 @@ kinds! {
     Own = LATE, in_pieces(10_000, u64::MAX, "P,4096,8,6,3:P,128,4:P,1000,2");
     /// One shared queue.
     Shared = Script::GOOD, with_queues("S,1000,8,4,2");
-    /// Few buffers for all peers, one send to each, nothing inline.
-    SharedTight = NOTHING_INLINE, in_pieces(100, 0, "S,128,4,1,1");
+    /// Two buffers for all peers, one send to each, nothing inline. An offer of a ring would take the only credit.
+    SharedTight = NOTHING_INLINE, VerbsOptions { rings: EagerRings::OFF, ..in_pieces(100, 0, "S,128,2,1,1") };
     /// Queues of all kinds, each of which runs out of buffers.
     Mixed = LATE, in_pieces(10_000, u64::MAX, "P,128,4:S,1000,8,4,2:S,4096,2,1,1");
     /// The same on a device that is never late.

@@ -3,9 +3,9 @@
 use super::{connected, device, settle, with_queues};
 use crate::fake::Script;
 use crate::objects::EventSource;
-use crate::transport::VerbsTx;
 use crate::transport::receive_queues::SharedQueue;
 use crate::transport::tx::NO_RECEIVE;
+use crate::transport::{EagerRings, VerbsOptions, VerbsTx};
 use oxmpi_testkit::conformance::{EventLog, eager};
 use oxmpi_wire::{Busy, Peer, Rx, Slot, Tx};
 use std::collections::HashSet;
@@ -31,7 +31,11 @@ fn sends_to_a_peer_are_bounded() {
         ("S,128,42,42,99", 11),
         ("S,128,6,3,4", 2),
     ] {
-        let mut ends = connected(3, Script::GOOD, &with_queues(queues));
+        let options = VerbsOptions {
+            rings: EagerRings::OFF,
+            ..with_queues(queues)
+        };
+        let mut ends = connected(3, Script::GOOD, &options);
         let mut log = EventLog::default();
         let mut all = 0;
         for round in 1..5 {
