@@ -43,7 +43,7 @@ pub struct SharedQueue {
     pub buffers: u32,
     /// When no more than so many buffers are posted, all are.
     pub low_mark: u32,
-    /// Frames to one peer that it has not taken yet, at most: see [`SharedQueue::of_each`].
+    /// Frames to one peer that it has not taken yet, at most; fewer where many ranks share the buffers.
     pub sends: u32,
 }
 
