@@ -121,6 +121,7 @@ const STEPS: &[Step] = &[
 
 /// Them on two guests with soft-RoCE devices.
 const RDMA: RdmaJobs = RdmaJobs {
+    skipped: &[],
     groups: IN_GUESTS,
     limit: 2400,
 };

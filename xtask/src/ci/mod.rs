@@ -117,6 +117,7 @@ const TWO_NODES: Nodes = Nodes {
 
 /// Tests that take two minutes under emulation.
 const RDMA: RdmaJobs = RdmaJobs {
+    skipped: &["conformance::plain"],
     groups: &[
         "modes::",
         "order::",

@@ -187,6 +187,7 @@ mtu = 2048
             ),
             (0x1425, 0x5410, 2048, true, 280, Some("P,65536,64")),
             (0x1175, 9456, 4096, true, 0, None),
+            (0xff_ffff, 0, 4096, false, 256, None),
             // Nobody knows this one.
             (0x4242, 1, 1024, false, 128, None),
         ] {

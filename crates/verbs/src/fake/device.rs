@@ -75,6 +75,8 @@ struct Pair {
     shared: usize,
     /// Requests of which the first waits for a receive of the peer.
     waiting: VecDeque<Send>,
+    /// Polls for which it has waited.
+    waited: u32,
 }
 
 /// A posted receive.
@@ -170,6 +172,9 @@ impl Device {
 
     /// Takes the next visible completion of a queue. The first call of a poll is `first`.
     pub(super) fn poll(&mut self, queue: usize, first: bool) -> Option<ibv_wc> {
+        if first {
+            self.try_again(queue);
+        }
         let (pair, is_send, completion) = self.queues.get_mut(&queue)?.poll(first)?;
         if is_send && let Some(pair) = self.pairs.get_mut(&pair) {
             pair.open -= 1;

@@ -9,6 +9,8 @@ pub(crate) struct Script {
     pub(crate) late: Option<u64>,
     /// The number of the registration that fails, from 1 on; the later ones succeed.
     pub(crate) failing_registration: Option<u32>,
+    /// Polls of the sender's completion queue between two tries of a message that finds no receive.
+    pub(crate) rnr_polls: u32,
 }
 
 impl Script {
@@ -17,6 +19,7 @@ impl Script {
         inline: 256,
         late: None,
         failing_registration: None,
+        rnr_polls: 1000,
     };
 
     /// Polls until a completion is visible. That of a send is later than that of its receive, as an answer is.

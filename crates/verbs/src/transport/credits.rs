@@ -1,6 +1,6 @@
 //! Flow control of a connection whose ends have a [`PerPeerQueue`] each: [`Credits`], without any input or output.
 //!
-//! A credit stands for a posted buffer of the peer. A frame takes one; a credit message, which only returns credits,
+//! A credit stands for a posted buffer of the peer, or for one of the peer's share of a queue that all share. A frame takes one; a credit message, which only returns credits,
 //! takes one of those for credit messages. Both carry back all credits that their sender owes. A credit message is sent
 //! as soon as `window` credits for frames are owed.
 //!
@@ -70,10 +70,16 @@ impl Credits {
         std::mem::take(&mut self.owed)
     }
 
+    /// Whether it is time for a credit message.
+    #[inline]
+    pub(super) const fn is_message_due(&self) -> bool {
+        self.owed.frames as u32 >= self.queue.window && self.credit_messages > 0
+    }
+
     /// Counts a credit message that is sent, if it is time for one, and returns what it carries back.
     #[inline]
     pub(super) fn send_credit_message(&mut self) -> Option<Grant> {
-        if u32::from(self.owed.frames) < self.queue.window || self.credit_messages == 0 {
+        if !self.is_message_due() {
             return None;
         }
         self.credit_messages -= 1;

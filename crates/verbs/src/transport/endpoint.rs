@@ -26,8 +26,9 @@ use oxmpi_wire::Peer;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 
-/// The value of `rnr_retry` for "for ever": a receiver that computes posts no receives to its shared queues.
-const FOR_EVER: u8 = 7;
+/// For how long a device sends a peer away whose message finds no buffer in a shared queue: 0 is the longest time, 655 ms.
+/// The peer gives up after seven times, 4.6 s. Its own flow control is not to let that happen.
+pub(super) const SHARED_RNR_TIMER: u8 = 0;
 
 /// The two halves of a rank before its connections are made.
 ///
@@ -51,6 +52,8 @@ pub(crate) struct PairConnector {
     /// By receive queue.
     shared: Vec<Option<SharedReceiveQueue>>,
     offered: BTreeMap<u32, Offered>,
+    /// Ranks that share its buffers.
+    peers: u32,
     /// Peers that the completion queue has still room for.
     left: u32,
 }
@@ -135,6 +138,7 @@ impl VerbsEndpoint {
             sizes: sizes.clone(),
             shared: shared.collect(),
             offered: BTreeMap::new(),
+            peers,
             left: depth.saturating_sub(of_all) / of_peer,
             options,
         };
@@ -295,11 +299,11 @@ impl PairConnector {
         let mut connected = Vec::new();
         for ((pair, queue), number) in pairs.into_iter().zip(queues).zip(0..) {
             let to = there.numbers[usize::from(number)];
-            let receive = ReceiveAttributes::new(vector, to, there.sq_psn, mtu);
-            let mut send = SendAttributes::new(address.sq_psn);
+            let mut receive = ReceiveAttributes::new(vector, to, there.sq_psn, mtu);
             if queue.is_shared() {
-                send.rnr_retry = FOR_EVER;
+                receive.min_rnr_timer = SHARED_RNR_TIMER;
             }
+            let send = SendAttributes::new(address.sq_psn);
             let pair = pair.ready_to_receive(receive)?.ready_to_send(send)?;
             let own = match queue.is_shared() {
                 true => None,
@@ -313,7 +317,8 @@ impl PairConnector {
                 peer: peer.0,
                 queue: number,
             };
-            connected.push(Pair::new(pair, id, queue, own));
+            let (share, most) = (queue.of_each(self.peers), queue.sends());
+            connected.push(Pair::new(pair, id, share, most, own));
         }
         let all = queues.iter().map(ReceiveQueue::buffers).sum();
         tx.add(peer.0, Link::new(connected));

@@ -43,7 +43,7 @@ pub struct SharedQueue {
     pub buffers: u32,
     /// When no more than so many buffers are posted, all are.
     pub low_mark: u32,
-    /// Sends that a rank has in flight to one peer at most.
+    /// Frames to one peer that it has not taken yet, at most; fewer where many ranks share the buffers.
     pub sends: u32,
 }
 
@@ -69,6 +69,9 @@ const MOST_QUEUES: usize = 255;
 /// The most of any number but a size: credits travel in 16 bits.
 const MOST: u32 = u16::MAX as u32;
 
+/// The most credit messages in flight to a peer whose queue is shared.
+const CREDIT_MESSAGES: u32 = 3;
+
 /// Bytes of the body that the largest buffers hold at least: those of the longest frame of a transport.
 const LARGEST: u32 = 128;
 
@@ -88,11 +91,19 @@ impl ReceiveQueue {
         }
     }
 
-    /// Sends that a rank has in flight to one peer at most.
+    /// Messages that a rank has in flight to one peer at most.
     pub(super) const fn sends(&self) -> u32 {
         match self {
             Self::PerPeer(queue) => queue.buffers + queue.reserve,
-            Self::Shared(queue) | Self::Extended(queue) => queue.sends,
+            Self::Shared(queue) | Self::Extended(queue) => queue.sends + CREDIT_MESSAGES,
+        }
+    }
+
+    /// Flow control of each of `peers` peers.
+    pub(super) fn of_each(&self, peers: u32) -> PerPeerQueue {
+        match self {
+            Self::PerPeer(queue) => *queue,
+            Self::Shared(queue) | Self::Extended(queue) => queue.of_each(peers),
         }
     }
 
@@ -232,6 +243,26 @@ impl SharedQueue {
     /// Whether all free buffers are posted when so many are.
     pub(super) const fn refills(&self, posted: u32) -> bool {
         posted <= self.low_mark
+    }
+
+    /// Flow control of each of `peers` peers: its share of the buffers that are always posted, those at the low mark, and
+    /// no more than `sends`. Then a message finds a buffer, however long the receiver does not poll.
+    ///
+    /// A peer has two frames at least. Where the shares are too small for that and all peers send at once to a rank that
+    /// does not poll, their devices send again what found no buffer, for as long as
+    /// [`SHARED_RNR_TIMER`](super::endpoint::SHARED_RNR_TIMER) says.
+    fn of_each(&self, peers: u32) -> PerPeerQueue {
+        let share = self.low_mark / peers.max(1);
+        let buffers = share.saturating_sub(CREDIT_MESSAGES).max(2).min(self.sends);
+        let window = buffers.div_ceil(2);
+        PerPeerQueue {
+            size: self.size,
+            buffers,
+            // A frame that was taken is owed at once: the buffers are not the peer's own.
+            low_mark: buffers,
+            window,
+            reserve: (2 * buffers - 1) / window,
+        }
     }
 }
 
@@ -391,6 +422,17 @@ mod tests {
     }
 
     proptest! {
+        /// All peers together have no more messages in flight than buffers are always posted, or two frames each.
+        #[test]
+        fn peers_share_what_is_posted(low_mark in 1..400u32, sends in 1..99u32, peers in 0..200u32) {
+            let queue = SharedQueue { size: 128, buffers: 400, low_mark, sends };
+            let each = queue.of_each(peers);
+            prop_assert!(each.check().is_ok());
+            prop_assert!(each.buffers <= sends && each.reserve <= CREDIT_MESSAGES);
+            let in_flight = (each.buffers + each.reserve) * peers;
+            prop_assert!(in_flight <= low_mark || each.buffers <= 2, "{each:?}");
+        }
+
         /// What is accepted reads back from its text, and its window is reached.
         #[test]
         fn a_queue_reads_back(kind in "[PSX]", numbers in prop::collection::vec(1..400u32, 1..5)) {

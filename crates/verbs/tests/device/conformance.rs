@@ -7,8 +7,8 @@ use oxmpi_testkit::conformance::{
 };
 use oxmpi_testkit::switch::{SwitchRx, SwitchTx, switch};
 use oxmpi_verbs::{
-    RdmaPort, ReceiveQueue, VerbsEndpoint, VerbsNetworkRx, VerbsNetworkTx, VerbsOptions, VerbsRx,
-    VerbsTx,
+    EagerRings, LongMessages, RdmaPort, ReceiveQueue, RegistrationOptions, VerbsEndpoint,
+    VerbsNetworkRx, VerbsNetworkTx, VerbsOptions, VerbsRx, VerbsTx,
 };
 use oxmpi_wire::{Network, Peer, Rx};
 
@@ -35,10 +35,52 @@ impl TestMemory for HeapMemory {
     }
 }
 
-/// Ends on the tested device; if `TIGHT`, with two buffers and short pieces, so that everything runs out of room often.
-struct OnDevice<const TIGHT: bool>;
+/// Ends on the tested device, with the options `KIND`.
+struct OnDevice<const KIND: u8>;
 
-impl<const TIGHT: bool> TestedTransport for OnDevice<TIGHT> {
+/// The default: queues of both kinds, eager rings, registrations that are kept.
+const USUAL: u8 = 0;
+/// Two buffers and short pieces: everything runs out of room often.
+const TIGHT: u8 = 1;
+/// All peers share few buffers.
+const SHARED: u8 = 2;
+/// No rings, and registrations for one use.
+const PLAIN: u8 = 3;
+
+fn options(kind: u8, gid_index: u8) -> VerbsOptions {
+    let usual = VerbsOptions {
+        gid_index,
+        ..VerbsOptions::default()
+    };
+    let queues = |text| ReceiveQueue::parse_all(text).expect("queues");
+    match kind {
+        TIGHT => VerbsOptions {
+            receive_queues: queues("P,128,2"),
+            piece: 10_000,
+            ..usual
+        },
+        SHARED => VerbsOptions {
+            receive_queues: queues("S,128,32,16,8:S,4096,16,8,4"),
+            rings: EagerRings::OFF,
+            ..usual
+        },
+        PLAIN => VerbsOptions {
+            rings: EagerRings::OFF,
+            registration: RegistrationOptions {
+                leave_pinned: false,
+                ..RegistrationOptions::default()
+            },
+            long: LongMessages {
+                min_rdma_size: 0,
+                ..LongMessages::default()
+            },
+            ..usual
+        },
+        _ => usual,
+    }
+}
+
+impl<const KIND: u8> TestedTransport for OnDevice<KIND> {
     type Tx = VerbsTx;
     type Rx = VerbsRx;
     type Memory = HeapMemory;
@@ -50,18 +92,7 @@ impl<const TIGHT: bool> TestedTransport for OnDevice<TIGHT> {
     fn ends(count: u32) -> Vec<(VerbsTx, VerbsRx)> {
         let (name, gid_index) = device().expect("a device");
         let context = context(&name).expect("it opens");
-        let usual = VerbsOptions {
-            gid_index,
-            ..VerbsOptions::default()
-        };
-        let options = match TIGHT {
-            false => usual,
-            true => VerbsOptions {
-                receive_queues: ReceiveQueue::parse_all("P,128,2").expect("a queue"),
-                piece: 10_000,
-                ..usual
-            },
-        };
+        let options = options(KIND, gid_index);
         let open = |_| VerbsEndpoint::open(&context, count, options.clone()).expect("an endpoint");
         let mut ends: Vec<_> = (0..count).map(open).collect();
         for a in 0..count {
@@ -122,6 +153,8 @@ impl KillableTransport for NetworkOnDevice {
 }
 
 // Who only waits does not learn of a peer's end from the device: the network does, from its control network.
-oxmpi_testkit::conformance!(usual, OnDevice<false>);
-oxmpi_testkit::conformance!(tight, OnDevice<true>);
+oxmpi_testkit::conformance!(usual, OnDevice<USUAL>);
+oxmpi_testkit::conformance!(tight, OnDevice<TIGHT>);
+oxmpi_testkit::conformance!(shared, OnDevice<SHARED>);
+oxmpi_testkit::conformance!(plain, OnDevice<PLAIN>);
 oxmpi_testkit::conformance!(network, NetworkOnDevice, killable);

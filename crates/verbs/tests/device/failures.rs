@@ -61,6 +61,47 @@ fn a_peer_that_is_gone_is_an_error_after_the_retries() -> Outcome {
 }
 
 #[test]
+fn a_message_without_a_receive_is_an_error_after_the_retries() -> Outcome {
+    let soon = SendAttributes {
+        rnr_retry: 2,
+        ..SendAttributes::new(0)
+    };
+    let Some(ends) = Connection::with(QueueCapacity::new(4, 4), soon)? else {
+        return Ok(());
+    };
+    let message = [ends.region.segment(0..8)];
+    let payload = Payload::Segments(&message);
+    ends.sender
+        .post_send(1, payload, None, SendFlags::SIGNALED)?;
+    let error = ends.completion()?.result().unwrap_err();
+    assert_eq!((error.id, error.name()), (1, "IBV_WC_RNR_RETRY_EXC_ERR"));
+    Ok(())
+}
+
+#[test]
+fn a_queue_pair_in_error_gives_its_receives_back_and_fails_its_peer() -> Outcome {
+    let soon = SendAttributes {
+        timeout: 14,
+        retry_cnt: 2,
+        ..SendAttributes::new(0)
+    };
+    let Some(ends) = Connection::with(QueueCapacity::new(4, 4), soon)? else {
+        return Ok(());
+    };
+    let segment = [ends.region.segment(0..8)];
+    ends.receiver.post_receive(1, &segment)?;
+    ends.receiver.set_error()?;
+    let flushed = ends.completion()?.result().unwrap_err();
+    assert!(flushed.id == 1 && flushed.is_flushed(), "{flushed}");
+    let payload = Payload::Segments(&segment);
+    ends.sender
+        .post_send(2, payload, None, SendFlags::SIGNALED)?;
+    let error = ends.completion()?.result().unwrap_err();
+    assert_eq!((error.id, error.name()), (2, "IBV_WC_RETRY_EXC_ERR"));
+    Ok(())
+}
+
+#[test]
 fn a_region_that_is_dropped_takes_no_more_messages() -> Outcome {
     let Some(ends) = Connection::open(QueueCapacity::new(4, 4))? else {
         return Ok(());

@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use super::connection::{Connection, KEY, context, device, spin};
-use oxmpi_verbs::{GidType, LinkLayer, Payload, PortState, QueueCapacity, SendFlags};
+use oxmpi_verbs::{DeviceTable, GidType, LinkLayer, Payload, PortState, QueueCapacity, SendFlags};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -33,6 +33,14 @@ fn a_device_says_what_it_is() -> Outcome {
         "{gids:?}"
     );
     assert!(own.gid.to_string().starts_with("::ffff:"), "{gids:?}");
+
+    if name.starts_with("rxe") {
+        let (vendor, part) = (limits.vendor_id, limits.vendor_part_id);
+        println!("vendor {vendor:#x}, part {part:#x}");
+        let table = DeviceTable::shipped();
+        let found = table.find(vendor, part);
+        assert_ne!(found, table.find(0, 0), "no section of its own");
+    }
 
     let error = context.port(99).unwrap_err();
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Requests of send queues: what they do, and how they end.
 
-use super::{Device, FOR_EVER, Payload, Send, Span, completion, status};
+use super::{Device, FOR_EVER, Pair, Payload, Send, Span, completion, status};
 use crate::ffi::{
     IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, IBV_QPS_RTR, IBV_SEND_SIGNALED, IBV_WC_RECV,
     IBV_WC_SUCCESS, IBV_WC_WITH_IMM, IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE, IBV_WR_SEND,
@@ -21,19 +21,35 @@ impl Device {
         while let Some(pair) = self.pairs.get_mut(&number)
             && let Some(send) = pair.waiting.pop_front()
         {
-            if self.waits(number, &send) {
-                let pair = self.pairs.get_mut(&number).expect("looked up above");
+            let waits = self.waits(number, &send);
+            let pair = self.pairs.get_mut(&number).expect("looked up above");
+            if waits {
                 return pair.waiting.push_front(send);
             }
+            pair.waited = 0;
             self.perform(number, &send);
         }
     }
 
-    /// Whether a request waits, however long, for a receive of the peer.
+    /// Whether a request waits for a receive of the peer: until all retries are done.
     fn waits(&self, number: u32, send: &Send) -> bool {
         let pair = &self.pairs[&number];
         let is_good = !pair.is_broken && pair.failing.is_none() && self.reaches(number);
-        is_good && is_message(send) && pair.rnr_retry == FOR_EVER && !self.has_receive(pair.peer)
+        let polls = self.script.map_or(0, |script| script.rnr_polls);
+        let retries = u32::from(pair.rnr_retry);
+        let has_time = pair.rnr_retry == FOR_EVER || pair.waited < polls * (retries + 1);
+        is_good && is_message(send) && has_time && !self.has_receive(pair.peer)
+    }
+
+    /// Lets time pass for the requests that complete in a queue and wait for a receive.
+    pub(super) fn try_again(&mut self, queue: usize) {
+        let is_waiting = |pair: &Pair| pair.sends == queue && !pair.waiting.is_empty();
+        let waiting = self.pairs.iter().filter(|(_, pair)| is_waiting(pair));
+        let waiting: Vec<u32> = waiting.map(|(number, _)| *number).collect();
+        for number in waiting {
+            self.pairs.get_mut(&number).expect("found above").waited += 1;
+            self.advance(number);
+        }
     }
 
     /// Whether a queue pair and its peer are connected with each other.

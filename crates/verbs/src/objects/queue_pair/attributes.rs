@@ -142,7 +142,8 @@ pub struct ReceiveAttributes {
     pub path_mtu: Mtu,
     /// How many reads of the peer are served at a time.
     pub max_dest_rd_atomic: u8,
-    /// For how long the peer is sent away when no receive is posted: 12 is 0.64 ms, 1 the shortest time.
+    /// For how long the peer is sent away when no receive is posted: 12 is 0.64 ms, 1 the shortest time
+    /// and 0 the longest, 655 ms.
     pub min_rnr_timer: u8,
 }
 

@@ -11,7 +11,6 @@ pub(super) use self::shared::SharedReceives;
 use self::ring::Rings;
 use super::buffers::Buffers;
 use super::control::Control;
-use super::credits::{Credits, Grant};
 use super::data_head::is_data;
 use super::frame_head::{FrameHead, HEAD};
 use super::options::{EagerRings, VerbsTransportError};
@@ -207,21 +206,16 @@ impl VerbsRx {
         if len != HEAD + head.header.len as usize {
             return Err("a frame of another length than its header says");
         }
-        match tx.as_tx().credits(peer, queue) {
-            Some(credits) => credits.take(head.grant)?,
-            None if head.grant != Grant::default() => {
-                return Err("it returned credits of a queue without any");
-            }
-            None => {}
-        }
+        let credits = tx.as_tx().credits(peer, queue);
+        credits.take(head.grant)?;
         if is_credit_message(&head.header) {
-            let credits = tx.as_tx().credits(peer, queue);
-            credits
-                .ok_or("a credit message of a queue without credits")?
-                .credit_message_arrived();
-            let buffers = incoming.own_mut(queue);
-            buffers.free.push(buffer);
-            post(buffers, [peer, 1], queue, tx.as_tx());
+            credits.credit_message_arrived();
+            if shared.is_none() {
+                let buffers = incoming.own_mut(queue);
+                buffers.free.push(buffer);
+                post(buffers, [peer, 1], queue, tx.as_tx());
+            }
+            tx.as_tx().advance(peer);
             return Ok(Step::Other);
         }
         let place = incoming.order.place(head.sequence)?;
@@ -242,13 +236,13 @@ impl VerbsRx {
         if incoming.order.has_next() && !self.ready.contains(&peer) {
             self.ready.push_back(peer);
         }
+        let count = tx.as_tx().credits(peer, queue).frame_arrived();
         if shared.is_none() {
             let buffers = incoming.own_mut(queue);
             buffers.free.push(buffer);
-            let credits = tx.as_tx().credits(peer, queue);
-            let count = credits.map_or(0, Credits::frame_arrived);
             post(buffers, [peer, count], queue, tx.as_tx());
         }
+        tx.as_tx().advance(peer);
         self.count_frame(peer, tx);
         Ok(step)
     }
@@ -312,7 +306,7 @@ fn deliver<T: AsTx<VerbsTx>, S: Sink<T>>(
     Ok(Step::Other)
 }
 
-/// Posts `count` free buffers to the queue pair of `peer`, and sends what has waited for the message before.
+/// Posts `count` free buffers to the queue pair of `peer`.
 fn post(buffers: &mut Buffers, [peer, count]: [u32; 2], queue: u8, tx: &mut VerbsTx) {
     for _ in 0..count {
         let buffer = buffers
@@ -321,7 +315,6 @@ fn post(buffers: &mut Buffers, [peer, count]: [u32; 2], queue: u8, tx: &mut Verb
             .expect("as many free buffers as arrivals");
         tx.post_receive(peer, queue, buffer, &[buffers.segment(buffer)]);
     }
-    tx.advance(peer);
 }
 
 impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {

@@ -12,6 +12,9 @@ use crate::transport::request_id::RequestId;
 /// limit event, which wakes a rank that sleeps while its peers take the last ones.
 ///
 /// # Why nobody waits for ever
+/// A sender has [credits](crate::transport::credits), which it gets back as by queues of its own, so messages find a
+/// receive. Let there be more senders than shares, though, and messages that wait for one.
+///
 /// A sender has `sends` messages in flight at most, and waits for the end of one. A message in flight ends when a
 /// receive is posted: the receiver posts all buffers when it has polled the messages that took them, whether or not it
 /// can send, and no buffer waits for another message (see [`Order`](crate::transport::order::Order)). The model in the

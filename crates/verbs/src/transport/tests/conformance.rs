@@ -126,7 +126,7 @@ kinds! {
     /// A ring of two slots beside a queue of two buffers: order between them.
     Ring = Script::GOOD, with_rings(2, 64, "P,1000,2");
     /// A ring of one slot beside shared queues, on a late device.
-    RingShared = LATE, with_rings(1, 1000, "S,128,4,2,1:S,1000,4,2,2");
+    RingShared = LATE, with_rings(1, 1000, "S,128,4,2,4:S,1000,4,2,2");
     /// Rings without inline messages.
     RingStaged = NOTHING_INLINE, with_rings(16, 4096, "P,128,2:S,4096,4,2,2");
     /// Two buffers, nothing inline, and pieces of 100 B: everything runs out of room often.
@@ -143,8 +143,8 @@ kinds! {
     Own = LATE, in_pieces(10_000, u64::MAX, "P,4096,8,6,3:P,128,4:P,1000,2");
     /// One shared queue.
     Shared = Script::GOOD, with_queues("S,1000,8,4,2");
-    /// Two buffers for all peers, one send to each, nothing inline.
-    SharedTight = NOTHING_INLINE, in_pieces(100, 0, "S,128,2,1,1");
+    /// Two buffers for all peers, one send to each, nothing inline. An offer of a ring would take the only credit.
+    SharedTight = NOTHING_INLINE, VerbsOptions { rings: EagerRings::OFF, ..in_pieces(100, 0, "S,128,2,1,1") };
     /// Queues of all kinds, each of which runs out of buffers.
     Mixed = LATE, in_pieces(10_000, u64::MAX, "P,128,4:S,1000,8,4,2:S,4096,2,1,1");
     /// The same on a device that is never late.

@@ -3,8 +3,9 @@
 use super::{connected, device, settle, with_queues};
 use crate::fake::Script;
 use crate::objects::EventSource;
-use crate::transport::VerbsTx;
 use crate::transport::receive_queues::SharedQueue;
+use crate::transport::tx::NO_RECEIVE;
+use crate::transport::{EagerRings, VerbsOptions, VerbsTx};
 use oxmpi_testkit::conformance::{EventLog, eager};
 use oxmpi_wire::{Busy, Peer, Rx, Slot, Tx};
 use std::collections::HashSet;
@@ -21,20 +22,86 @@ fn sent_until_busy(tx: &mut VerbsTx, to: Peer) -> u32 {
         .expect("a bound")
 }
 
-/// A rank has no more sends in flight to a peer than the fourth number, and none to spare for others than buffers.
+/// A rank sends a peer no more frames than the fourth number, and no more than its share of what is posted, until the
+/// peer takes them.
 #[test]
 fn sends_to_a_peer_are_bounded() {
-    let mut ends = connected(3, Script::GOOD, &with_queues("S,128,6,3,4"));
-    assert_eq!(sent_until_busy(&mut ends[0].0, Peer(1)), 4);
-    assert_eq!(
-        sent_until_busy(&mut ends[0].0, Peer(2)),
-        2,
-        "six buffers in all"
-    );
+    for (queues, bound) in [
+        ("S,128,42,21,4", 4u32),
+        ("S,128,42,42,99", 11),
+        ("S,128,6,3,4", 2),
+    ] {
+        let options = VerbsOptions {
+            rings: EagerRings::OFF,
+            ..with_queues(queues)
+        };
+        let mut ends = connected(3, Script::GOOD, &options);
+        let mut log = EventLog::default();
+        let mut all = 0;
+        for round in 1..5 {
+            for peer in [Peer(1), Peer(2)] {
+                let sent = sent_until_busy(&mut ends[0].0, peer);
+                // Credits come back by halves.
+                let least = if round == 1 { bound } else { bound.div_ceil(2) };
+                assert!((least..=bound).contains(&sent), "{queues}: {sent}");
+                all += sent;
+            }
+            settle(&mut ends.iter_mut().collect::<Vec<_>>(), &mut log);
+            assert_eq!(log.frames.len() as u32, all, "{queues}");
+        }
+    }
+}
+
+/// How long a receiver may go without a poll: all peers send what they may, and poll more often than all retries last.
+/// Returns what the senders lose.
+fn flood_of_a_busy_rank(count: u32, inline: u32, queues: &str) -> EventLog {
+    let script = Script {
+        rnr_polls: 1,
+        inline,
+        ..Script::GOOD
+    };
+    let mut ends = connected(count, script, &with_queues(queues));
+    let (busy, senders) = ends.split_first_mut().expect("ends");
     let mut log = EventLog::default();
-    settle(&mut ends.iter_mut().collect::<Vec<_>>(), &mut log);
-    assert_eq!(log.frames.len(), 6);
-    assert_eq!(sent_until_busy(&mut ends[0].0, Peer(2)), 4);
+    let mut sent = 0;
+    for (tx, _) in &mut *senders {
+        sent += sent_until_busy(tx, Peer(0)) as usize;
+    }
+    for _ in 0..20 {
+        for (tx, rx) in &mut *senders {
+            rx.poll(tx, 64, &mut log);
+        }
+    }
+    let mut all: Vec<_> = [busy].into_iter().chain(senders).collect();
+    settle(&mut all, &mut log);
+    assert!(!log.lost.is_empty() || log.frames.len() == sent);
+    log
+}
+
+/// Where buffers suffice for the share of each peer, a rank may compute however long.
+#[test]
+fn a_rank_that_does_not_poll_loses_nobody() {
+    for inline in [0, 256] {
+        for (count, queues) in [
+            (2, "S,128,8,5,32"),
+            (5, "S,128,60,50,32"),
+            (9, "P,128:S,256,64,45"),
+        ] {
+            let log = flood_of_a_busy_rank(count, inline, queues);
+            assert_eq!(log.lost, [], "{queues}");
+        }
+    }
+}
+
+/// Too many peers for the buffers, and a rank that does not poll: those whose messages find no receive say so.
+#[test]
+fn messages_without_a_receive_fail_after_the_retries() {
+    let log = flood_of_a_busy_rank(6, 256, "S,128,4,2,2");
+    let at_senders = log.lost.iter().filter(|(peer, _)| *peer == Peer(0));
+    let reasons: Vec<_> = at_senders.map(|(_, why)| *why).collect();
+    // Five peers with two frames each, and four buffers.
+    assert_eq!(reasons, [NO_RECEIVE; 3]);
+    assert!(NO_RECEIVE.to_string().contains("receive_queues"));
 }
 
 /// The device announces that a queue runs short, once, and again after it was filled.

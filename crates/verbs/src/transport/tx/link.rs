@@ -124,6 +124,12 @@ impl Link {
         self.waiting.is_empty() && self.can_send(queue, shared)
     }
 
+    /// Whether something waits that may take a buffer of all peers.
+    pub(super) fn awaits_buffers(&self) -> bool {
+        !(self.waiting.is_empty() && self.streams.is_empty())
+            || self.pairs.iter().any(|pair| pair.credits.is_message_due())
+    }
+
     /// Whether a frame waits for room, or has not been acknowledged yet.
     pub(super) fn has_unsent(&self) -> bool {
         let is_idle = |pair: &Pair| pair.oldest_frame().is_none();

@@ -5,6 +5,12 @@ use crate::error::PostError;
 use crate::objects::CompletionError;
 use oxmpi_wire::Fault;
 
+/// The device has no receive for a message, after all retries.
+pub(in crate::transport) const NO_RECEIVE: Fault = Fault::Refused(
+    "the peer takes no messages, and its receive buffers have been full for all retries: give the queues of \
+     receive_queues more buffers and a higher low mark",
+);
+
 impl VerbsTx {
     pub(in crate::transport) fn is_lost(&self, peer: u32) -> bool {
         let link = self.links[peer as usize].as_ref();
@@ -71,9 +77,8 @@ fn fault(error: &CompletionError) -> Fault {
     match error.name() {
         // What has failed before is not known: most often the peer's end.
         "IBV_WC_WR_FLUSH_ERR" => Fault::PeerDead,
-        "IBV_WC_RETRY_EXC_ERR" | "IBV_WC_RNR_RETRY_EXC_ERR" | "IBV_WC_RESP_TIMEOUT_ERR" => {
-            Fault::Silent
-        }
+        "IBV_WC_RETRY_EXC_ERR" | "IBV_WC_RESP_TIMEOUT_ERR" => Fault::Silent,
+        "IBV_WC_RNR_RETRY_EXC_ERR" => NO_RECEIVE,
         "IBV_WC_REM_ACCESS_ERR" => {
             Fault::Refused("an access by a void key has broken the connection")
         }

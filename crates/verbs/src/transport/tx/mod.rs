@@ -11,6 +11,8 @@ mod ring;
 mod stream;
 
 pub(super) use self::link::Link;
+#[cfg(test)]
+pub(super) use self::loss::NO_RECEIVE;
 pub(super) use self::memory::Registrations;
 pub(super) use self::pair::Pair;
 
@@ -106,9 +108,9 @@ impl VerbsTx {
             .expect("a peer that was connected")
     }
 
-    /// Flow control of a queue of `peer`; `None` if the queue is shared.
-    pub(super) fn credits(&mut self, peer: u32, queue: u8) -> Option<&mut Credits> {
-        self.link(peer).pair(queue).credits.as_mut()
+    /// Flow control of a queue of `peer`.
+    pub(super) fn credits(&mut self, peer: u32, queue: u8) -> &mut Credits {
+        &mut self.link(peer).pair(queue).credits
     }
 
     /// Notes that a call returns [`Busy`] for `peer`, since there is no room for a frame of `len` bytes or no operation
@@ -209,11 +211,9 @@ impl VerbsTx {
             self.send_control(peer, &control);
         }
         self.post_streams(peer);
-        let link = self.link(peer);
-        let is_waiting = !(link.waiting.is_empty() && link.streams.is_empty());
         let mut shared = self.shared.iter().flatten();
-        if is_waiting
-            && shared.any(|buffers| buffers.free.is_empty())
+        if shared.any(|buffers| buffers.free.is_empty())
+            && self.link(peer).awaits_buffers()
             && !self.awaiting_buffers.contains(&peer)
         {
             // Those of another peer may be free first.
@@ -221,7 +221,10 @@ impl VerbsTx {
         }
         self.post_pieces(peer);
         for queue in 0..self.queues.count() {
-            let posted = self.link(peer).pair(queue).send_credit_message();
+            let shared = self.shared[queue as usize].as_mut();
+            let link = self.links[peer as usize].as_mut();
+            let pair = link.map(|link| link.pair(queue));
+            let posted = pair.map_or(Ok(()), |pair| pair.send_credit_message(shared));
             self.check(peer, posted);
         }
     }

@@ -6,7 +6,7 @@ use crate::transport::OPERATIONS;
 use crate::transport::buffers::Buffers;
 use crate::transport::credits::{Credits, Grant};
 use crate::transport::frame_head::{FrameHead, HEAD, own_header};
-use crate::transport::receive_queues::ReceiveQueue;
+use crate::transport::receive_queues::PerPeerQueue;
 use crate::transport::request_id::RequestId;
 use oxmpi_wire::regions::RegionId;
 use std::collections::VecDeque;
@@ -20,8 +20,7 @@ pub(in crate::transport) struct Pair {
     retired: Option<QueuePair<ReadyToSend>>,
     /// The number of its requests.
     id: u64,
-    /// Flow control of a queue of this peer's own; `None` if the queue is shared.
-    pub(super) credits: Option<Credits>,
+    pub(super) credits: Credits,
     /// Buffers of messages that are not sent inline; `None` if those of all peers are shared.
     own: Option<Buffers>,
     /// The most messages in the send queue.
@@ -63,25 +62,21 @@ pub(in crate::transport) enum Posted {
 }
 
 impl Pair {
-    /// The sending half for the receive queue `queue` of a peer, whose frames are staged in `own` buffers if the
-    /// queue is the peer's own.
+    /// The sending half for a receive queue of a peer, which gives this rank the share `queue`, with at most
+    /// `most` messages in flight. They are staged in `own` buffers if the queue is the peer's own.
     pub(in crate::transport) fn new(
         pair: QueuePair<ReadyToSend>,
         id: RequestId,
-        queue: &ReceiveQueue,
+        queue: PerPeerQueue,
+        most: u32,
         own: Option<Buffers>,
     ) -> Self {
-        let credits = match queue {
-            ReceiveQueue::PerPeer(queue) => Some(Credits::new(*queue)),
-            ReceiveQueue::Shared(_) | ReceiveQueue::Extended(_) => None,
-        };
-        let most = queue.sends();
         Self {
             inline: pair.capacity().max_inline_data as usize,
             pair: Some(pair),
             retired: None,
             id: id.word(),
-            credits,
+            credits: Credits::new(queue),
             own,
             most,
             posted: VecDeque::with_capacity(most as usize + OPERATIONS),
@@ -100,9 +95,8 @@ impl Pair {
     /// Whether a frame can be sent now, which may take one of the buffers of all peers.
     #[inline]
     pub(super) fn can_send(&self, shared: Option<&Buffers>) -> bool {
-        let has_credit = self.credits.as_ref().is_none_or(Credits::has_frame);
         let has_buffer = shared.is_none_or(|buffers| !buffers.free.is_empty());
-        has_credit && has_buffer && self.messages < self.most
+        self.credits.has_frame() && has_buffer && self.messages < self.most
     }
 
     /// Whether a read or a write can be posted now.
@@ -113,8 +107,7 @@ impl Pair {
     /// The credits that a frame carries back, which is sent now.
     #[inline]
     pub(super) fn send_frame(&mut self) -> Grant {
-        let credits = self.credits.as_mut();
-        credits.map_or_else(Grant::default, Credits::send_frame)
+        self.credits.send_frame()
     }
 
     /// Buffers of messages that are not sent inline.
@@ -188,13 +181,19 @@ impl Pair {
         self.messages += 1;
     }
 
-    /// Sends a credit message, if it is time for one.
-    pub(super) fn send_credit_message(&mut self) -> Result<(), PostError> {
+    /// Sends a credit message, if it is time for one and there is a buffer for it.
+    pub(super) fn send_credit_message(
+        &mut self,
+        shared: Option<&mut Buffers>,
+    ) -> Result<(), PostError> {
         if self.messages == self.most || self.pair.is_none() {
             return Ok(());
         }
-        let credits = self.credits.as_mut();
-        let Some(grant) = credits.and_then(Credits::send_credit_message) else {
+        let inlines = self.inlines(HEAD);
+        if !inlines && self.staging(shared.as_deref()).free.is_empty() {
+            return Ok(());
+        }
+        let Some(grant) = self.credits.send_credit_message() else {
             return Ok(());
         };
         let head = FrameHead {
@@ -203,11 +202,11 @@ impl Pair {
             header: own_header(0),
         };
         let staged = match &self.pair {
-            Some(pair) if self.inlines(HEAD) => {
+            Some(pair) if inlines => {
                 post(pair, self.id, Payload::Inline(&head.bytes()))?;
                 None
             }
-            _ => self.send_staged(None, &head)?,
+            _ => self.send_staged(shared, &head)?,
         };
         self.count(Posted::Credits { staged });
         Ok(())
@@ -295,7 +294,7 @@ impl Pair {
     /// A queue pair that has taken receives from a shared queue stays, in error, until it has given them back, unless
     /// it accesses memory of the user: that has to end now.
     pub(super) fn end(&mut self) -> bool {
-        let is_shared = self.credits.is_none();
+        let is_shared = self.own.is_none();
         let has_accesses = self.accesses > 0;
         let Some(pair) = self.pair.take() else {
             return self.retired.is_some();
