@@ -196,7 +196,8 @@ impl Device {
             ..Pair::default()
         };
         self.pairs.insert(self.last_pair, pair);
-        let granted = self.script.map_or(8, |script| script.inline.min(inline));
+        let granted = |script: Script| script.inline.min(inline) + script.more_inline;
+        let granted = self.script.map_or(8, granted);
         (self.last_pair, granted)
     }
 

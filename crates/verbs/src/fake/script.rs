@@ -5,6 +5,8 @@
 pub(crate) struct Script {
     /// Bytes inline that a queue pair is granted at most.
     pub(crate) inline: u32,
+    /// Bytes inline that it grants beyond those that were asked for.
+    pub(crate) more_inline: u32,
     /// Completions come late, and out of order between queue pairs: by polls of their queue that this seed draws.
     pub(crate) late: Option<u64>,
     /// The number of the registration that fails, from 1 on; the later ones succeed.
@@ -15,6 +17,7 @@ impl Script {
     /// The best of devices.
     pub(crate) const GOOD: Self = Self {
         inline: 256,
+        more_inline: 0,
         late: None,
         failing_registration: None,
     };

@@ -5,7 +5,7 @@ use crate::objects::{Payload, QueuePair, ReadyToSend, RemoteAddress, Segment, Se
 use crate::transport::OPERATIONS;
 use crate::transport::buffers::Buffers;
 use crate::transport::credits::{Credits, Grant};
-use crate::transport::frame_head::{FrameHead, HEAD, own_header};
+use crate::transport::frame_head::{FrameHead, HEAD, MAX_INLINE, own_header};
 use crate::transport::receive_queues::ReceiveQueue;
 use crate::transport::request_id::RequestId;
 use oxmpi_wire::regions::RegionId;
@@ -77,7 +77,8 @@ impl Pair {
         };
         let most = queue.sends();
         Self {
-            inline: pair.capacity().max_inline_data as usize,
+            // Devices grant more than was asked for.
+            inline: (pair.capacity().max_inline_data as usize).min(MAX_INLINE),
             pair: Some(pair),
             retired: None,
             id: id.word(),
