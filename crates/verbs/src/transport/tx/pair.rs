@@ -124,11 +124,13 @@ impl Pair {
         buffers.expect("a queue pair has buffers of its own, or those of all peers")
     }
 
-    /// Writes to the buffer of the next message that is staged. Messages to a lost peer are written to any.
+    /// Writes to the buffer of the next message that is staged. Of messages to a lost peer, which need none, nothing is
+    /// written where none is free.
     pub(super) fn stage(&self, shared: Option<&Buffers>, at: usize, bytes: &[u8]) {
         let staging = self.staging(shared);
-        let buffer = staging.free.last().copied().unwrap_or(0);
-        staging.write(buffer, at, bytes);
+        if let Some(&buffer) = staging.free.last() {
+            staging.write(buffer, at, bytes);
+        }
     }
 
     /// Sends the message whose body is in the next staged buffer. Returns that buffer.
