@@ -145,7 +145,7 @@ impl VerbsEndpoint {
                 peers,
                 (sizes, sends),
                 limits,
-                [piece, options.min_rdma()],
+                [piece, options.min_rdma(), options.rings.slots],
                 registrations(&domain, &options.registration),
             ),
             rx: VerbsRx::new(

@@ -1,8 +1,8 @@
 //! Eager rings: when they are used, what wakes a rank whose ring is written, and what goes wrong.
 
-use super::{HeapMemory, connected, settle, with_queues};
+use super::{HeapMemory, connected, device, settle, with_queues};
 use crate::fake::Script;
-use crate::transport::{EagerRings, VerbsOptions, VerbsRx, VerbsTx};
+use crate::transport::{EagerRings, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
 use oxmpi_testkit::memory::pattern;
 use oxmpi_wire::{Busy, Peer, Put, Rx, Sleeper, Slot, Tx, WaitObjects};
@@ -209,5 +209,35 @@ fn short_frames_of_any_length_fit_a_ring() {
             settle(&mut [a, b], &mut log);
         }
         assert_in_order(&log, 3 + 33);
+    }
+}
+
+/// A peer's ring has any number of slots: no more frames are in flight than there is room for, and none go there
+/// where this rank has no rings.
+#[test]
+fn a_longer_ring_than_this_rank_has_is_filled_as_far_as_its_own() {
+    for (slots, expected) in [(0, 2), (2, 2 + 2)] {
+        let context = device(Script::GOOD);
+        let open = |slots| {
+            let rings = EagerRings { slots, ..RINGS };
+            let queues = with_queues("P,200,2");
+            VerbsEndpoint::open(&context, 2, VerbsOptions { rings, ..queues }).expect("an endpoint")
+        };
+        let mut ends = [open(slots), open(256)];
+        let here = ends[0].offer(B).expect("a pair");
+        let there = ends[1].offer(Peer(0)).expect("a pair");
+        ends[0].connect(B, &there).expect("a connection");
+        ends[1].connect(Peer(0), &here).expect("a connection");
+        let mut ends = ends.map(VerbsEndpoint::into_halves);
+        let mut log = EventLog::default();
+        warm_up(&mut ends, &mut log);
+        let mut sent = 3;
+        while send(&mut ends[0].0, B, sent, 8).is_ok() && sent < 300 {
+            sent += 1;
+        }
+        assert_eq!(sent, 3 + expected, "{slots} slots");
+        let [a, b] = &mut ends;
+        settle(&mut [a, b], &mut log);
+        assert_in_order(&log, sent as usize);
     }
 }

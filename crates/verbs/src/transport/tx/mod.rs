@@ -45,6 +45,8 @@ pub struct VerbsTx {
     piece: u32,
     /// Memory for one use that is shorter goes by frames.
     min_rdma: u64,
+    /// Slots of a ring of this rank; 0 for no rings, also of peers.
+    ring_slots: u32,
     regions: Regions<RawBytes, Note>,
     registrations: Registrations,
     operations: Operations,
@@ -70,7 +72,7 @@ impl VerbsTx {
         peers: u32,
         (queues, shared): (QueueSizes, Vec<Option<Buffers>>),
         limits: Limits,
-        [piece, min_rdma]: [u32; 2],
+        [piece, min_rdma, ring_slots]: [u32; 3],
         registrations: Registrations,
     ) -> Self {
         Self {
@@ -81,6 +83,7 @@ impl VerbsTx {
             limits,
             piece,
             min_rdma: min_rdma.into(),
+            ring_slots,
             regions: Regions::new(),
             registrations,
             operations: Operations::new(),
