@@ -21,6 +21,8 @@ pub struct VerbsNetworkRx<C, R> {
     verbs: VerbsRx,
     /// Polls until the next one of the control network.
     polls: u32,
+    /// The control network has used up the last poll: the next one is the device's.
+    device_is_due: bool,
     /// The last poll found nothing.
     quiet: bool,
     network: PhantomData<fn(C)>,
@@ -43,6 +45,7 @@ impl<C, R> VerbsNetworkRx<C, R> {
             control,
             verbs,
             polls: 0,
+            device_is_due: false,
             quiet: false,
             network: PhantomData,
         }
@@ -88,13 +91,15 @@ where
     /// peers take the control network.
     fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
         let mut moved = 0;
-        if self.polls == 0 || network(tx).needs_control() {
+        let is_due = std::mem::take(&mut self.device_is_due);
+        if !is_due && (self.polls == 0 || network(tx).needs_control()) {
             self.polls = POLLS_PER_CONTROL_POLL;
             let broken = std::mem::take(&mut network(tx).broken);
             moved += (self.control).poll(tx, budget, &mut ControlSink::<C, S>::new(sink));
             network(tx).close_broken(broken);
+            self.device_is_due = moved >= budget;
         }
-        self.polls -= 1;
+        self.polls = self.polls.saturating_sub(1);
         if moved < budget {
             let mut from_peers = VerbsSink::<C, S>::new(sink);
             let received = self.verbs.poll(tx, budget - moved, &mut from_peers);

@@ -233,3 +233,21 @@ fn each_pair_takes_the_network_that_it_has() {
     assert_eq!(logs[0].lost, [(Peer(2), Fault::PeerDead)]);
     assert_eq!(send(&mut all[0].0, Peer(1)), Ok(()));
 }
+
+/// However much comes by the control network, what comes by verbs is received, too.
+#[test]
+fn messages_by_control_do_not_keep_those_by_verbs_waiting() {
+    let mut all = ends(3, Script::GOOD, |a, b| a + b == 1);
+    let mut logs = [(); 3].map(|()| EventLog::default());
+    all[1].0.connect(Peer(0));
+    settle(&mut all, &mut logs);
+    assert_eq!(send(&mut all[1].0, Peer(0)), Ok(()));
+    for _ in 0..10 {
+        let _ = send(&mut all[2].0, Peer(0));
+        let _ = send(&mut all[2].0, Peer(0));
+        let (tx, rx) = &mut all[0];
+        rx.poll_from(tx, Peer(1), &mut logs[0]);
+    }
+    let from: Vec<Peer> = logs[0].frames.iter().map(|(from, ..)| *from).collect();
+    assert!(from.contains(&Peer(1)) && from.contains(&Peer(2)), "{from:?}");
+}
