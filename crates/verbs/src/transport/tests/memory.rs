@@ -290,6 +290,41 @@ fn a_released_key_is_void_and_harmless() {
     }
 }
 
+/// So is a key of memory before that, in the same place of the peer's table.
+#[test]
+fn every_released_key_is_void() {
+    let mut ends = pair(Script::GOOD);
+    let (here, there) = (HeapMemory::new(vec![1; 64]), HeapMemory::new(vec![2; 64]));
+    let mut log = EventLog::default();
+    let region = ends[0].0.register(here.bytes(), Access::WRITE, B).unwrap();
+    let mut keys = Vec::new();
+    for round in 0..3 {
+        let b = &mut ends[1].0;
+        let there_region = b.register(there.bytes(), Access::READ, A).unwrap();
+        keys.push(b.expose(&there_region, A));
+        b.release(there_region, Token(round));
+        let [first, second] = &mut ends;
+        settle(&mut [first, second], &mut log);
+    }
+    log.done.clear();
+    for (key, token) in keys.iter().zip(10..) {
+        let (remote, local) = (
+            Remote { key, at: 0, len: 8 },
+            Local {
+                region: &region,
+                at: 0,
+                len: 8,
+            },
+        );
+        ends[0].0.get(B, remote, local, Token(token)).unwrap();
+    }
+    let [first, second] = &mut ends;
+    settle(&mut [first, second], &mut log);
+    let refused = |token| (Token(token), Err(Fault::NOT_REGISTERED));
+    assert_eq!(log.done, [10, 11, 12].map(refused));
+    assert!(log.lost.is_empty());
+}
+
 /// Memory that only gets write, and no peer, keeps what this rank wrote to it.
 #[test]
 fn a_get_to_memory_with_gaps_changes_its_range_only() {

@@ -107,7 +107,8 @@ impl VerbsTx {
         let key = RegionKey::from_key(remote.key);
         let link = self.links[peer as usize].as_ref();
         let released = link.and_then(|link| link.released.get(&index_of(key.id)));
-        if released == Some(&key.id) {
+        // Those before the last one were released before it.
+        if released.is_some_and(|last| !last.is_before(key.id)) {
             return Err(Fault::NOT_REGISTERED);
         }
         key.reach(remote, access)
