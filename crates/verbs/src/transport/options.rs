@@ -88,7 +88,7 @@ pub struct EagerRings {
     pub threshold: u32,
     /// Peers that are offered a ring; 0 for no rings. Openib: `max_eager_rdma`.
     pub peers: u32,
-    /// Slots of a ring. Openib: `eager_rdma_num`.
+    /// Slots of a ring, and more up to the next power of two. Openib: `eager_rdma_num`.
     pub slots: u32,
     /// Bytes of the longest body in a ring. Openib: `eager_limit`.
     pub size: u32,
