@@ -1,13 +1,15 @@
 //! Memory with gaps, memory that is not registered, and keys of released regions.
 
-use super::{HeapMemory, device, pair, settle, with_queues};
+use super::{HeapMemory, connected, device, pair, settle, with_queues};
 use crate::fake::{self, MappedMemory, Script};
 use crate::registration::{CacheCounts, RegistrationOptions, notifier_unavailable};
 use crate::transport::{VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTransportError, VerbsTx};
 use oxmpi_os::RawBytes;
-use oxmpi_testkit::conformance::{EventLog, TestMemory};
+use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
 use oxmpi_testkit::memory::pattern;
-use oxmpi_wire::{Access, Bytes as _, Fault, Layout, Local, Memory, Peer, Remote, Rma, Token};
+use oxmpi_wire::{
+    Access, Bytes as _, Fault, Layout, Local, Memory, Peer, Remote, Rma, Slot, Token, Tx,
+};
 
 const A: Peer = Peer(0);
 const B: Peer = Peer(1);
@@ -376,6 +378,33 @@ fn a_release_ends_with_its_peer() {
     settle(&mut [&mut b], &mut log);
     assert_eq!(log.done, [(Token(1), Ok(()))]);
     assert_eq!(log.lost, [(A, Fault::PeerDead)]);
+}
+
+/// A release ends when all peers know of it, also those to whom that could not be sent at once, or are lost.
+#[test]
+fn a_release_waits_for_every_peer() {
+    for is_lost in [false, true] {
+        let mut ends = connected(3, Script::GOOD, &with_queues("P,1000,4"));
+        let memory = HeapMemory::new(vec![0; 100]);
+        let owner = &mut ends[0].0;
+        while owner.frame(Peer(2), &eager(0, 0), 0).map(Slot::send).is_ok() {}
+        let region = owner.register(memory.bytes(), Access::READ, B).unwrap();
+        owner.expose(&region, B);
+        owner.expose(&region, Peer(2));
+        owner.release(region, Token(1));
+        let mut log = EventLog::default();
+        let [a, b, c] = &mut ends[..] else {
+            panic!("three ends were asked for");
+        };
+        settle(&mut [a, b], &mut log);
+        assert_eq!(log.done, [], "a peer still has the key");
+        match is_lost {
+            true => a.0.give_up(Peer(2), Fault::PeerDead),
+            false => settle(&mut [c], &mut log),
+        }
+        settle(&mut [a], &mut log);
+        assert_eq!(log.done, [(Token(1), Ok(()))]);
+    }
 }
 
 /// A buffer that is sent again is registered once, and one that was unmapped in between is registered again.

@@ -270,15 +270,15 @@ impl VerbsTx {
         }
     }
 
-    /// Tells `peer` that the key of a region is void. Where that can be sent at once, the region is released when it
-    /// has arrived: a wrong key breaks the connection.
+    /// Tells `peer` that the key of a region is void. The region is released when that has arrived, or the peer is lost:
+    /// a wrong key breaks the connection.
     fn announce_release(&mut self, peer: u32, id: RegionId) {
         if self.is_lost(peer) {
             return;
         }
+        self.regions.enter(id);
         let control = Control::Released { region: id };
         if self.takes_frame(peer, self.queues.of_control()) {
-            self.regions.enter(id);
             self.send_control(peer, &control);
         } else {
             self.link(peer).waiting.push_back(control);

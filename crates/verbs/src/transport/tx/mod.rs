@@ -180,11 +180,7 @@ impl VerbsTx {
     fn send_control(&mut self, peer: u32, control: &Control) {
         let (bytes, queue) = (control.bytes(), self.queues.of_control());
         self.stage(peer, queue, 0, &bytes);
-        let released = match control {
-            Control::Released { region } => Some(*region),
-            _ => None,
-        };
-        self.send_staged(peer, queue, &own_header(bytes.len()), released);
+        self.send_staged(peer, queue, &own_header(bytes.len()), control.released());
     }
 
     /// Answers a request of `peer` as soon as there is room.
