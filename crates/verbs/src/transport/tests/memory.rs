@@ -407,6 +407,39 @@ fn a_release_waits_for_every_peer() {
     }
 }
 
+/// Nobody has to know of the end of memory that goes by frames.
+#[test]
+fn a_release_of_memory_by_frames_is_not_announced() {
+    let mut ends = pair(Script::GOOD);
+    let memory = HeapMemory::new(vec![0; 100]);
+    let (b, both) = (&mut ends[1].0, Access::READ | Access::WRITE);
+    let region = b.register(with_gaps(&memory), both, A).unwrap();
+    let key = b.expose(&region, A);
+    b.release(region, Token(1));
+    let mut log = EventLog::default();
+    settle(&mut [&mut ends[1]], &mut log);
+    assert_eq!(log.done, [(Token(1), Ok(()))]);
+    assert!(!ends[1].0.has_unsent());
+    let region = ends[0].0.register(memory.bytes(), Access::WRITE, B).unwrap();
+    let (remote, local) = (
+        Remote {
+            key: &key,
+            at: 0,
+            len: 8,
+        },
+        Local {
+            region: &region,
+            at: 0,
+            len: 8,
+        },
+    );
+    ends[0].0.get(B, remote, local, Token(2)).unwrap();
+    let [first, second] = &mut ends;
+    settle(&mut [first, second], &mut log);
+    assert_eq!(log.done[1..], [(Token(2), Err(Fault::NOT_REGISTERED))]);
+    assert!(log.lost.is_empty());
+}
+
 /// A buffer that is sent again is registered once, and one that was unmapped in between is registered again.
 #[test]
 fn memory_that_is_used_again_is_found() {

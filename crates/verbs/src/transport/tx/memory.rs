@@ -119,11 +119,13 @@ impl Memory for VerbsTx {
         let id = region.id();
         let exposed = std::mem::take(self.exposed(id));
         let access = self.regions.note(id).map(|note| note.access);
+        // What goes by frames is checked here.
+        let is_reached = self.registered(id).is_some();
         if !exposed.is_empty() && access.is_some_and(|access| access.contains(Access::WRITE)) {
             let len = self.regions.bytes(id).map_or(0, Bytes::len);
             self.drain_copy(id, 0, len);
         }
-        for peer in exposed {
+        for peer in exposed.into_iter().filter(|_| is_reached) {
             self.announce_release(peer, id);
         }
         if let Some(token) = self.regions.release(region, token) {
