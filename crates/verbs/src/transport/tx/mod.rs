@@ -50,8 +50,8 @@ pub struct VerbsTx {
     regions: Regions<RawBytes, Note>,
     registrations: Registrations,
     operations: Operations,
-    /// Peers for which a call has returned [`Busy`], and the bytes of the body that it would have sent.
-    peers_awaiting_room: Vec<(u32, u32)>,
+    /// Peers for which a call has returned [`Busy`], and what it was.
+    peers_awaiting_room: Vec<(u32, Refused)>,
     /// Peers whose frames of the transport itself wait for a buffer of all peers.
     awaiting_buffers: Vec<u32>,
     completions: VecDeque<(Token, Result<(), Fault>)>,
@@ -114,15 +114,14 @@ impl VerbsTx {
         self.link(peer).pair(queue).credits.as_mut()
     }
 
-    /// Notes that a call returns [`Busy`] for `peer`, since there is no room for a frame of `len` bytes or no operation
-    /// can start, so that the sink gets [`Sink::room`] later.
+    /// Notes that a call returns [`Busy`] for `peer`, so that the sink gets [`Sink::room`] when there is room for it.
     #[cold]
-    fn refuse(&mut self, peer: u32, len: u32) -> Busy {
-        let awaiting = &mut self.peers_awaiting_room;
-        match awaiting.iter_mut().find(|(waiting, _)| *waiting == peer) {
-            Some((_, last)) => *last = len,
-            None => awaiting.push((peer, len)),
-        }
+    fn refuse(&mut self, peer: u32, refused: Refused) -> Busy {
+        let is_same = |(waiting, last): &(u32, Refused)| {
+            *waiting == peer && std::mem::discriminant(last) == std::mem::discriminant(&refused)
+        };
+        self.peers_awaiting_room.retain(|waiting| !is_same(waiting));
+        self.peers_awaiting_room.push((peer, refused));
         Busy
     }
 
@@ -147,7 +146,7 @@ impl VerbsTx {
         }
         match &self.links[peer as usize] {
             Some(link) if link.lost.is_some() => Ok(Route::Queue(queue)),
-            _ => Err(self.refuse(peer, len)),
+            _ => Err(self.refuse(peer, Refused::Frame(len))),
         }
     }
 
@@ -293,10 +292,15 @@ impl VerbsTx {
 
     /// The peer awaiting room at index `at`, removed from the list, if there is room for it now.
     fn take_unblocked(&mut self, at: usize) -> Option<u32> {
-        let &(peer, len) = self.peers_awaiting_room.get(at)?;
-        let has_room =
-            self.takes_frame(peer, self.queues.smallest(len)) || self.takes_ring_frame(peer, len);
-        if !has_room || !self.has_operation_room() {
+        let &(peer, refused) = self.peers_awaiting_room.get(at)?;
+        let has_room = match refused {
+            Refused::Frame(len) => {
+                self.takes_frame(peer, self.queues.smallest(len))
+                    || self.takes_ring_frame(peer, len)
+            }
+            Refused::Operation => self.links[peer as usize].is_some() && self.has_operation_room(),
+        };
+        if !has_room {
             return None;
         }
         self.peers_awaiting_room.swap_remove(at);
@@ -306,6 +310,15 @@ impl VerbsTx {
     fn complete(&mut self, token: Token, result: Result<(), Fault>) {
         self.completions.push_back((token, result));
     }
+}
+
+/// What had no room.
+#[derive(Debug, Clone, Copy)]
+enum Refused {
+    /// A frame with a body of so many bytes.
+    Frame(u32),
+    /// A get, a put, an atomic or a flush.
+    Operation,
 }
 
 /// How a frame goes.
