@@ -218,7 +218,7 @@ impl VerbsRx {
             let credits = tx.as_tx().credits(peer, queue);
             credits
                 .ok_or("a credit message of a queue without credits")?
-                .credit_message_arrived();
+                .credit_message_arrived()?;
             let buffers = incoming.own_mut(queue);
             buffers.free.push(buffer);
             post(buffers, [peer, 1], queue, tx.as_tx());
@@ -246,7 +246,7 @@ impl VerbsRx {
             let buffers = incoming.own_mut(queue);
             buffers.free.push(buffer);
             let credits = tx.as_tx().credits(peer, queue);
-            let count = credits.map_or(0, Credits::frame_arrived);
+            let count = credits.map_or(Ok(0), Credits::frame_arrived)?;
             post(buffers, [peer, count], queue, tx.as_tx());
         }
         self.count_frame(peer, tx);

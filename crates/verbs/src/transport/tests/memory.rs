@@ -396,7 +396,7 @@ fn a_release_waits_for_every_peer() {
         let [a, b, c] = &mut ends[..] else {
             panic!("three ends were asked for");
         };
-        settle(&mut [a, b], &mut log);
+        settle(&mut [&mut *a, b], &mut log);
         assert_eq!(log.done, [], "a peer still has the key");
         match is_lost {
             true => a.0.give_up(Peer(2), Fault::PeerDead),

@@ -222,7 +222,7 @@ fn room_for_frames_is_not_room_for_operations() {
     while atomic(&mut a.0).is_ok() {}
     while send(&mut a.0, c).is_ok() {}
     let mut log = EventLog::default();
-    settle(&mut [a, end_of_c], &mut log);
+    settle(&mut [&mut *a, end_of_c], &mut log);
     assert_eq!(log.room, [c]);
     settle(&mut [b, a], &mut log);
     assert_eq!(log.room, [c, B]);
