@@ -127,6 +127,10 @@ impl Device {
         self.script.is_none()
     }
 
+    pub(super) fn is_iwarp(&self) -> bool {
+        self.script.is_some_and(|script| script.is_iwarp)
+    }
+
     pub(super) fn registered(&self) -> usize {
         self.memory.len()
     }

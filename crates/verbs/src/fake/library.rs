@@ -85,6 +85,8 @@ unsafe extern "C" fn get_device_list(count: *mut c_int) -> *mut *mut ibv_device 
     unsafe { *count = 1 };
     // SAFETY: the list is new, and has room for one.
     unsafe { (*list)[0] = device };
+    // SAFETY: the device is new. The number of iWARP is 1, that of the others 0.
+    unsafe { (*device).transport_type = with_device(|device| device.is_iwarp()).into() };
     for (at, letter) in b"fake0".iter().enumerate() {
         // SAFETY: the device is new, and its name has room for 64 letters.
         unsafe { (*device).name[at] = letter.cast_signed() };

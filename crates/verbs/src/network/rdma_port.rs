@@ -4,7 +4,7 @@ use super::fabric::Fabric;
 use super::rx::VerbsNetworkRx;
 use super::tx::VerbsNetworkTx;
 use crate::device_parameters::DeviceTable;
-use crate::objects::{Context, PortState, devices};
+use crate::objects::{Context, Device, PortState, devices};
 use crate::transport::{VerbsEndpoint, VerbsOptions};
 use oxmpi_wire::Network;
 
@@ -24,12 +24,23 @@ impl RdmaPort {
     /// # Cost
     /// Loads libibverbs.
     pub fn open(ports: &[String], peers: u32) -> Result<Self, String> {
-        let devices = devices().map_err(|why| why.to_string())?;
+        Self::open_of(&devices().map_err(|why| why.to_string())?, ports, peers)
+    }
+
+    /// As [`RdmaPort::open`], of these devices.
+    pub(super) fn open_of(
+        devices: &[Device],
+        ports: &[String],
+        peers: u32,
+    ) -> Result<Self, String> {
         let mut reasons = Vec::new();
         for name in ports {
             let (device, port) = name.split_once(':').unwrap_or((name, "1"));
             let found = devices.iter().find(|found| found.name() == device);
             let opened = match found {
+                Some(found) if found.is_iwarp() => {
+                    Err("it is an iWARP device, which needs connections by rdmacm".into())
+                }
                 Some(found) => (found.open().map_err(|why| why.to_string()))
                     .and_then(|context| Self::on(&context, port.parse().unwrap_or(1), peers)),
                 None => Err("libibverbs has no driver (provider) for it".into()),

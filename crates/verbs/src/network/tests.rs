@@ -251,3 +251,16 @@ fn messages_by_control_do_not_keep_those_by_verbs_waiting() {
     let from: Vec<Peer> = logs[0].frames.iter().map(|(from, ..)| *from).collect();
     assert!(from.contains(&Peer(1)) && from.contains(&Peer(2)), "{from:?}");
 }
+
+/// iWARP needs rdmacm, whatever addresses the port seems to have.
+#[test]
+fn an_iwarp_device_is_refused_with_the_reason() {
+    let is_iwarp = true;
+    fake::run(Script {
+        is_iwarp,
+        ..Script::GOOD
+    });
+    let devices = devices_of(&fake::LIBRARY).expect("a list");
+    let why = RdmaPort::open_of(&devices, &["fake0:1".into()], 2).expect_err("no connections");
+    assert!(why.contains("fake0:1: ") && why.contains("rdmacm"), "{why}");
+}
