@@ -127,6 +127,10 @@ impl Device {
         self.script.is_none()
     }
 
+    pub(super) fn max_cqe(&self) -> i32 {
+        self.script.map_or(1 << 22, |script| script.max_cqe)
+    }
+
     pub(super) fn is_iwarp(&self) -> bool {
         self.script.is_some_and(|script| script.is_iwarp)
     }

@@ -131,7 +131,7 @@ unsafe extern "C" fn close_device(context: *mut ibv_context) -> c_int {
 
 unsafe extern "C" fn query_device(_: *mut ibv_context, attributes: *mut ibv_device_attr) -> c_int {
     // SAFETY: the caller's attributes.
-    unsafe { (*attributes).max_cqe = 1 << 22 };
+    unsafe { (*attributes).max_cqe = with_device(|device| device.max_cqe()) };
     called("query_device", format_args!(""))
 }
 

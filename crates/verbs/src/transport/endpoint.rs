@@ -51,8 +51,8 @@ pub(crate) struct PairConnector {
     /// By receive queue.
     shared: Vec<Option<SharedReceiveQueue>>,
     offered: BTreeMap<u32, Offered>,
-    /// Peers that the completion queue has still room for.
-    left: u32,
+    /// Entries of the completion queue.
+    depth: u32,
 }
 
 #[derive(Debug)]
@@ -100,7 +100,16 @@ impl VerbsEndpoint {
         let channel = context.create_completion_channel()?;
         let [of_peer, of_all] = completions(&options, &sizes);
         let wanted = of_peer.saturating_mul(peers.max(1)).saturating_add(of_all);
-        let depth = wanted.min(context.limits()?.max_cqe);
+        let most = context.limits()?.max_cqe;
+        if wanted > most {
+            return Err(VerbsTransportError::TooManyPeers {
+                device: context.name().to_owned(),
+                peers,
+                most: most.saturating_sub(of_all) / of_peer,
+                receive_queues: ReceiveQueue::join_all(queues),
+            });
+        }
+        let depth = wanted;
         let queue = context.create_completion_queue(CompletionQueueOptions {
             channel: Some((&channel, 0)),
             ..CompletionQueueOptions::polled(depth)
@@ -135,7 +144,7 @@ impl VerbsEndpoint {
             sizes: sizes.clone(),
             shared: shared.collect(),
             offered: BTreeMap::new(),
-            left: depth.saturating_sub(of_all) / of_peer,
+            depth,
             options,
         };
         let options = &connector.options;
@@ -194,12 +203,16 @@ impl VerbsEndpoint {
 }
 
 impl PairConnector {
+    /// Completions that nobody has polled, at most.
+    pub(crate) const fn depth(&self) -> u32 {
+        self.depth
+    }
+
     /// As [`VerbsEndpoint::offer`].
     pub(crate) fn offer(&mut self, peer: Peer) -> Result<PairAddress, VerbsTransportError> {
         if is_forked_child() {
             return Err(VerbsTransportError::Forked);
         }
-        self.left = (self.left.checked_sub(1)).ok_or(VerbsTransportError::Connections)?;
         let VerbsOptions {
             port, gid_index, ..
         } = self.options;

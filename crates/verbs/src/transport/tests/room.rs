@@ -285,6 +285,21 @@ fn a_credit_message_waits_for_a_buffer() {
     }
 }
 
+/// A device whose completion queues are too short for all peers is refused at once, and not when one too many is used.
+#[test]
+fn a_device_for_fewer_peers_is_refused() {
+    // 64 operations, 16 frames of a ring, and the buffers of both directions.
+    let context = device(Script {
+        max_cqe: 1000,
+        ..Script::GOOD
+    });
+    let open = |peers| VerbsEndpoint::open(&context, peers, with_queues("P,128,4,2,2,2"));
+    assert!(open(10).is_ok());
+    let why = open(11).expect_err("1000 entries are not enough").to_string();
+    assert!(why.contains("fake0") && why.contains("10 peers"), "{why}");
+    assert_eq!(fake::registered(), 0);
+}
+
 /// A short frame is no longer than a frame, and there is one also where nothing is granted inline.
 #[test]
 fn the_short_path_reaches_as_far_as_the_device_grants() {
