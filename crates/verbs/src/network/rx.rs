@@ -1,7 +1,7 @@
 //! [`VerbsNetworkRx`]: the receiving half of the network.
 
 use super::connection::{Notice, Stage};
-use super::tx::VerbsNetworkTx;
+use super::tx::{Ended, VerbsNetworkTx};
 use crate::transport::{VerbsRx, VerbsTx};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{
@@ -103,12 +103,9 @@ where
         if moved < budget {
             let mut from_peers = VerbsSink::<C, S>::new(sink);
             let received = self.verbs.poll(tx, budget - moved, &mut from_peers);
-            if received == 0 {
-                // All that these peers have sent before they ended has been received.
-                for (peer, why) in std::mem::take(&mut network(tx).ended) {
-                    network(tx).verbs.give_up(Peer(peer), why);
-                    moved += 1;
-                }
+            for ended in network(tx).take_ended(self.verbs.taken(), received == 0) {
+                network(tx).verbs.give_up(Peer(ended.peer), ended.why);
+                moved += 1;
             }
             moved += received;
         }
@@ -218,7 +215,8 @@ where
         let is_reported_now = match own.stage(peer) {
             Stage::Control => true,
             _ if own.has_pair(peer.0) => {
-                own.ended.push((peer.0, why));
+                let (peer, after) = (peer.0, None);
+                own.ended.push(Ended { peer, why, after });
                 false
             }
             _ => own.closed(peer.0, why),

@@ -264,3 +264,27 @@ fn an_iwarp_device_is_refused_with_the_reason() {
     let why = RdmaPort::open_of(&devices, &["fake0:1".into()], 2).expect_err("no connections");
     assert!(why.contains("fake0:1: ") && why.contains("rdmacm"), "{why}");
 }
+
+/// Others that go on sending do not hide the end of a peer whose device says nothing.
+#[test]
+fn a_dead_peer_is_lost_in_steady_traffic() {
+    let mut all = ends(3, Script::GOOD, |_, _| true);
+    let mut logs = [(); 3].map(|()| EventLog::default());
+    all[1].0.connect(Peer(0));
+    all[2].0.connect(Peer(0));
+    settle(&mut all, &mut logs);
+    let (VerbsNetworkTx { control, verbs, .. }, _rx) = all.pop().expect("an end");
+    control.abort();
+    let mut polls = 0;
+    while logs[0].lost.is_empty() {
+        let _ = send(&mut all[1].0, Peer(0));
+        for ((tx, rx), log) in all.iter_mut().zip(&mut logs).rev() {
+            rx.poll(tx, 64, log);
+        }
+        polls += 1;
+        assert!(polls < 50_000, "it is never lost");
+    }
+    assert!(logs[0].frames.len() > polls / 2, "all polls found something");
+    assert_eq!(logs[0].lost, [(Peer(2), Fault::PeerDead)]);
+    drop(verbs);
+}

@@ -32,13 +32,22 @@ pub struct VerbsNetworkTx<C> {
     /// Peers for which a call has returned [`Busy`] before they were ready.
     peers_awaiting_room: Vec<u32>,
     /// Peers whose control connection has ended: what they have sent before may not have been received.
-    pub(super) ended: Vec<(u32, Fault)>,
+    pub(super) ended: Vec<Ended>,
     /// Peers whose queue pairs have failed: the next poll of the control network may know why.
     pub(super) broken: Vec<(u32, Fault)>,
     /// Why each lost peer is lost.
     pub(super) lost: BTreeMap<u32, Fault>,
     pub(super) completions: VecDeque<(Token, Result<(), Fault>)>,
     pub(super) losses: VecDeque<(u32, Fault)>,
+}
+
+/// A peer whose control connection has ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) peer: u32,
+    pub(super) why: Fault,
+    /// After so many completions, all that it has sent has been received; the next poll says how many.
+    pub(super) after: Option<u64>,
 }
 
 impl<C> fmt::Debug for VerbsNetworkTx<C> {
@@ -230,12 +239,21 @@ impl<C: Network> VerbsNetworkTx<C> {
     /// reported next.
     pub(super) fn close_broken(&mut self, broken: Vec<(u32, Fault)>) {
         for (peer, why) in broken {
-            let ended = self.ended.iter().position(|(ended, _)| *ended == peer);
-            let why = ended.map_or(why, |at| self.ended.swap_remove(at).1);
+            let ended = self.ended.iter().position(|ended| ended.peer == peer);
+            let why = ended.map_or(why, |at| self.ended.swap_remove(at).why);
             if self.closed(peer, why) {
                 self.losses.push_back((peer, why));
             }
         }
+    }
+
+    /// The peers whose control connection has ended and all of whose messages have been received: `taken` completions
+    /// were taken so far, and the last poll found nothing if it was `quiet`.
+    pub(super) fn take_ended(&mut self, taken: u64, quiet: bool) -> Vec<Ended> {
+        // What was in the queue then, and in rings, which are polled in turn with it.
+        let most = 2 * u64::from(self.connector.depth());
+        let is_over = |ended: &mut Ended| quiet || *ended.after.get_or_insert(taken + most) <= taken;
+        self.ended.extract_if(.., is_over).collect()
     }
 
     /// A peer that awaits room and has it now.

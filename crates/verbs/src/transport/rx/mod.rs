@@ -47,6 +47,8 @@ pub struct VerbsRx {
     channel: CompletionChannel,
     /// Where a poll finds completions, so that it need not clear the places each time.
     room: Vec<Completion>,
+    /// Completions so far.
+    taken: u64,
     /// Completions that were found when this half was armed.
     ahead: VecDeque<Completion>,
     /// The last poll found nothing and left nothing to do.
@@ -90,6 +92,7 @@ impl VerbsRx {
             queue,
             channel,
             room: vec![Completion::default(); BATCH],
+            taken: 0,
             ahead: VecDeque::new(),
             quiet: false,
         }
@@ -103,6 +106,11 @@ impl VerbsRx {
             }
         }
         self.peers[peer as usize] = Some(incoming);
+    }
+
+    /// Completions that were taken so far.
+    pub(crate) const fn taken(&self) -> u64 {
+        self.taken
     }
 
     /// Takes completions, at most as many as `room` has places.
@@ -350,6 +358,7 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
             if found.is_empty() && ring_frames + ring_others == 0 {
                 break;
             }
+            self.taken += found.len() as u64;
             for completion in found {
                 match self.handle(completion, tx, sink) {
                     Step::Frame => frames += 1,
