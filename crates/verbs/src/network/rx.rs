@@ -195,13 +195,15 @@ where
         }
         let text = std::str::from_utf8(&bytes).ok();
         match text.and_then(Notice::parse) {
-            Some(notice) => network(tx).arrived.push_back((from.0, notice)),
+            Some(notice) => network(tx).take_notice(from.0, notice),
             None => network(tx).give_up(from, Fault::Protocol("a frame that is no notice")),
         }
     }
 
     fn done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>) {
-        self.sink.done(tx, token, result);
+        if !network(tx).is_half_released(token) {
+            self.sink.done(tx, token, result);
+        }
     }
 
     fn room(&mut self, tx: &mut T, to: Peer) {
@@ -242,7 +244,9 @@ where
     }
 
     fn done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>) {
-        self.sink.done(tx, token, result);
+        if !network(tx).is_half_released(token) {
+            self.sink.done(tx, token, result);
+        }
     }
 
     fn room(&mut self, tx: &mut T, to: Peer) {

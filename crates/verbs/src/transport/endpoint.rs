@@ -259,6 +259,11 @@ impl PairConnector {
         Ok(address)
     }
 
+    /// Destroys the queue pairs that were offered to `peer`.
+    pub(crate) fn forget(&mut self, peer: Peer) {
+        self.offered.remove(&peer.0);
+    }
+
     fn make_pair(&self, queue: &ReceiveQueue, number: u8) -> Result<QueuePair<Reset>, VerbsError> {
         let capacity = capacity(queue, &self.sizes, number, &self.options);
         let completions = &self.queue;

@@ -108,6 +108,12 @@ impl VerbsRx {
         self.peers[peer as usize] = Some(incoming);
     }
 
+    /// Removes `peer`, from which nothing has come.
+    pub(crate) fn forget(&mut self, peer: u32) {
+        self.by_number.retain(|_, of| *of != peer);
+        self.peers[peer as usize] = None;
+    }
+
     /// Completions that were taken so far.
     pub(crate) const fn taken(&self) -> u64 {
         self.taken

@@ -387,7 +387,11 @@ fn a_release_waits_for_every_peer() {
         let mut ends = connected(3, Script::GOOD, &with_queues("P,1000,4"));
         let memory = HeapMemory::new(vec![0; 100]);
         let owner = &mut ends[0].0;
-        while owner.frame(Peer(2), &eager(0, 0), 0).map(Slot::send).is_ok() {}
+        while owner
+            .frame(Peer(2), &eager(0, 0), 0)
+            .map(Slot::send)
+            .is_ok()
+        {}
         let region = owner.register(memory.bytes(), Access::READ, B).unwrap();
         owner.expose(&region, B);
         owner.expose(&region, Peer(2));
@@ -420,7 +424,10 @@ fn a_release_of_memory_by_frames_is_not_announced() {
     settle(&mut [&mut ends[1]], &mut log);
     assert_eq!(log.done, [(Token(1), Ok(()))]);
     assert!(!ends[1].0.has_unsent());
-    let region = ends[0].0.register(memory.bytes(), Access::WRITE, B).unwrap();
+    let region = ends[0]
+        .0
+        .register(memory.bytes(), Access::WRITE, B)
+        .unwrap();
     let (remote, local) = (
         Remote {
             key: &key,

@@ -295,7 +295,9 @@ fn a_device_for_fewer_peers_is_refused() {
     });
     let open = |peers| VerbsEndpoint::open(&context, peers, with_queues("P,128,4,2,2,2"));
     assert!(open(10).is_ok());
-    let why = open(11).expect_err("1000 entries are not enough").to_string();
+    let why = open(11)
+        .expect_err("1000 entries are not enough")
+        .to_string();
     assert!(why.contains("fake0") && why.contains("10 peers"), "{why}");
     assert_eq!(fake::registered(), 0);
 }

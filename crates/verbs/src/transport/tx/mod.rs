@@ -98,6 +98,11 @@ impl VerbsTx {
         self.links[peer as usize] = Some(Box::new(link));
     }
 
+    /// Ends the connection to `peer`, by which nothing was sent.
+    pub(crate) fn forget(&mut self, peer: u32) {
+        self.links[peer as usize] = None;
+    }
+
     /// The connection to `peer`.
     ///
     /// # Panics
