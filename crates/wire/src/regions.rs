@@ -31,6 +31,13 @@ impl RegionId {
         }
     }
 
+    /// Whether it names an earlier registration of its table than `other`, less than 2^31 registrations before.
+    #[must_use]
+    pub const fn is_before(self, other: Self) -> bool {
+        let since = other.tag.wrapping_sub(self.tag).wrapping_mul(UNSPREAD);
+        since != 0 && since < 1 << 31
+    }
+
     /// A key with this id and three words of the transport's own.
     #[must_use]
     pub fn key(self, words: [u64; 3]) -> Key {
@@ -90,6 +97,10 @@ impl<B: Bytes, N> Entry<B, N> {
 
 /// Factor from the number of a registration to its tag: odd, so that 2^32 registrations have different tags.
 const SPREAD: u32 = 0x9e37_79b1;
+
+/// Factor from a tag to the number of the registration.
+const UNSPREAD: u32 = 0x0e8b_2f51;
+const _: () = assert!(SPREAD.wrapping_mul(UNSPREAD) == 1);
 
 /// All registered bytes of one rank. Each region carries a note `N` for its transport.
 ///

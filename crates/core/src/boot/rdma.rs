@@ -5,7 +5,7 @@
 //! the same fabric, else by TCP; both sides know that before their first message.
 
 use oxmpi_tcp::{TcpRx, TcpTx};
-use oxmpi_verbs::{Fabric, RdmaPort};
+use oxmpi_verbs::RdmaPort;
 use oxmpi_wire::transports::{Selection, Transport};
 use oxmpi_wire::{Network, Peer};
 
@@ -72,26 +72,17 @@ impl Rdma {
         }
     }
 
-    /// The fabric of the port as text.
+    /// The network of the port as text: the fabric, and what else two ranks must have in common.
     pub(super) fn fabric(&self) -> String {
         match &self.port {
-            Some(port) => port.fabric().to_string(),
+            Some(port) => port.network().to_owned(),
             None => NONE.into(),
         }
     }
 
     /// A number of the fabric, for the leader of the node to compare; 0 if there is none.
     pub(super) fn fabric_number(&self) -> u16 {
-        match self.port.as_ref().map(RdmaPort::fabric) {
-            None => 0,
-            Some(Fabric::InfiniBand(prefix)) => {
-                let folded = prefix ^ prefix >> 32;
-                0x8000 | (folded ^ folded >> 16) as u16
-            }
-            Some(Fabric::RoceV2Ipv4) => 1,
-            Some(Fabric::RoceV2Ipv6) => 2,
-            Some(Fabric::RoceLocal) => 3,
-        }
+        self.port.as_ref().map_or(0, RdmaPort::network_number)
     }
 
     /// The network over the TCP halves `ends`. `fabrics` are those of the nodes of all ranks, `own` that of this rank's.
@@ -132,7 +123,7 @@ impl Rdma {
         let network = match self.port.filter(|_| is_used) {
             None => NetworkEnds::tcp(ends.0, ends.1),
             Some(port) => {
-                let (tx, rx) = port.over(ends, &by_verbs);
+                let (tx, rx) = port.over(ends, &by_verbs, self.tcp);
                 NetworkEnds::verbs(tx, rx)
             }
         };

@@ -129,6 +129,14 @@ impl Device {
         self.script.is_none()
     }
 
+    pub(super) fn max_cqe(&self) -> i32 {
+        self.script.map_or(1 << 22, |script| script.max_cqe)
+    }
+
+    pub(super) fn is_iwarp(&self) -> bool {
+        self.script.is_some_and(|script| script.is_iwarp)
+    }
+
     pub(super) fn registered(&self) -> usize {
         self.memory.len()
     }
@@ -201,7 +209,8 @@ impl Device {
             ..Pair::default()
         };
         self.pairs.insert(self.last_pair, pair);
-        let granted = self.script.map_or(8, |script| script.inline.min(inline));
+        let granted = |script: Script| script.inline.min(inline) + script.more_inline;
+        let granted = self.script.map_or(8, granted);
         (self.last_pair, granted)
     }
 

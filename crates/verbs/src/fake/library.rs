@@ -85,6 +85,8 @@ unsafe extern "C" fn get_device_list(count: *mut c_int) -> *mut *mut ibv_device 
     unsafe { *count = 1 };
     // SAFETY: the list is new, and has room for one.
     unsafe { (*list)[0] = device };
+    // SAFETY: the device is new. The number of iWARP is 1, that of the others 0.
+    unsafe { (*device).transport_type = with_device(|device| device.is_iwarp()).into() };
     for (at, letter) in b"fake0".iter().enumerate() {
         // SAFETY: the device is new, and its name has room for 64 letters.
         unsafe { (*device).name[at] = letter.cast_signed() };
@@ -129,7 +131,7 @@ unsafe extern "C" fn close_device(context: *mut ibv_context) -> c_int {
 
 unsafe extern "C" fn query_device(_: *mut ibv_context, attributes: *mut ibv_device_attr) -> c_int {
     // SAFETY: the caller's attributes.
-    unsafe { (*attributes).max_cqe = 1 << 22 };
+    unsafe { (*attributes).max_cqe = with_device(|device| device.max_cqe()) };
     called("query_device", format_args!(""))
 }
 

@@ -5,6 +5,12 @@
 pub(crate) struct Script {
     /// Bytes inline that a queue pair is granted at most.
     pub(crate) inline: u32,
+    /// Bytes inline that it grants beyond those that were asked for.
+    pub(crate) more_inline: u32,
+    /// Entries of a completion queue at most.
+    pub(crate) max_cqe: i32,
+    /// Its network is iWARP.
+    pub(crate) is_iwarp: bool,
     /// Completions come late, and out of order between queue pairs: by polls of their queue that this seed draws.
     pub(crate) late: Option<u64>,
     /// The number of the registration that fails, from 1 on; the later ones succeed.
@@ -17,6 +23,9 @@ impl Script {
     /// The best of devices.
     pub(crate) const GOOD: Self = Self {
         inline: 256,
+        more_inline: 0,
+        max_cqe: 1 << 22,
+        is_iwarp: false,
         late: None,
         failing_registration: None,
         rnr_polls: 1000,

@@ -18,6 +18,8 @@ c_values! {
     IBV_GID_TYPE_ROCE_V1 = 1;
     IBV_GID_TYPE_ROCE_V2 = 2;
 
+    IBV_TRANSPORT_IWARP = 1;
+
     IBV_PORT_DOWN = 1;
     IBV_PORT_INIT = 2;
     IBV_PORT_ARMED = 3;

@@ -16,6 +16,10 @@ pub(super) enum Stage {
     Receiving,
     /// Both can receive.
     Ready,
+    /// This rank has refused to connect, and awaits that the peer does.
+    Refused,
+    /// Both have refused; this rank's notice waits for room.
+    Leaving,
     Lost,
 }
 
@@ -26,6 +30,8 @@ pub(super) enum Notice {
     Offer { address: PairAddress, ready: bool },
     /// The sender, which has made an offer, can receive.
     Ready,
+    /// The sender makes no connection, or the receiver did not: what follows are messages.
+    Refuse,
 }
 
 /// What to do about a notice: connect the queue pair with the offered one, and answer.
@@ -35,6 +41,8 @@ pub(super) enum Answer {
     Offer(PairAddress),
     /// Connect the queue pair that was offered, send [`Notice::Ready`].
     Ready(PairAddress),
+    /// Forget the queue pair, send [`Notice::Refuse`].
+    Refuse,
     Nothing,
 }
 
@@ -67,6 +75,12 @@ impl Stage {
                 },
             ) => (Self::Ready, Answer::Ready(address)),
             (Self::Receiving, Notice::Ready) => (Self::Ready, Answer::Nothing),
+            (Self::Idle | Self::Offered | Self::Receiving, Notice::Refuse) => {
+                (Self::Leaving, Answer::Refuse)
+            }
+            (Self::Refused, Notice::Refuse) => (Self::Leaving, Answer::Nothing),
+            // It was on its way.
+            (Self::Refused, _) => (Self::Refused, Answer::Nothing),
             _ => return Err("a queue pair that does not fit the connection's stage"),
         })
     }
@@ -89,6 +103,7 @@ impl Notice {
     pub(super) fn text(&self) -> String {
         match self {
             Self::Ready => "ready".into(),
+            Self::Refuse => "refuse".into(),
             Self::Offer { address, ready } => {
                 let (word, _) = OFFERS[usize::from(!ready)];
                 format!("{word}{address}")
@@ -98,8 +113,10 @@ impl Notice {
 
     /// The reverse of [`Notice::text`]; `None` if a peer sent something else.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        if text == "ready" {
-            return Some(Self::Ready);
+        match text {
+            "ready" => return Some(Self::Ready),
+            "refuse" => return Some(Self::Refuse),
+            _ => {}
         }
         let find = |(word, ready)| text.strip_prefix(word).zip(Some(ready));
         let (address, ready) = OFFERS.into_iter().find_map(find)?;
@@ -130,28 +147,32 @@ mod tests {
     }
 
     impl Pair {
-        fn offers(&mut self, side: usize) {
-            if self.stages[side] == Stage::Idle {
-                self.stages[side] = Stage::Offered;
-                self.sent[1 - side].push(offer(false));
-            }
+        /// Goes on to `stage` and sends `notice`, or `fails` to.
+        fn goes_on(&mut self, side: usize, stage: Stage, notice: Notice, fails: bool) {
+            let (stage, notice) = match fails {
+                true => (Stage::Refused, Notice::Refuse),
+                false => (stage, notice),
+            };
+            self.stages[side] = stage;
+            self.sent[1 - side].push(notice);
         }
 
-        fn receives(&mut self, side: usize) {
+        fn receives(&mut self, side: usize, fails: bool) {
             let notice = self.sent[side].remove(0);
             let (stage, answer) = self.stages[side].after(&notice).expect("no rule is broken");
-            self.stages[side] = stage;
             match answer {
-                Answer::Offer(_) => self.sent[1 - side].push(offer(true)),
-                Answer::Ready(_) => self.sent[1 - side].push(Notice::Ready),
-                Answer::Nothing => {}
+                Answer::Offer(_) => self.goes_on(side, stage, offer(true), fails),
+                Answer::Ready(_) => self.goes_on(side, stage, Notice::Ready, fails),
+                Answer::Refuse => self.goes_on(side, stage, Notice::Refuse, false),
+                Answer::Nothing => self.stages[side] = stage,
             }
         }
     }
 
-    /// In every order of events: both sides become ready, and neither before the other can receive.
+    /// In every order of events, whatever fails: both sides become ready, and neither before the other can receive; or
+    /// both leave, and neither expects a notice when the other sends messages.
     #[test]
-    fn both_sides_become_ready_in_every_order() {
+    fn both_sides_become_ready_or_leave_in_every_order() {
         let mut open = vec![Pair {
             stages: [Stage::Idle; 2],
             sent: [vec![], vec![]],
@@ -166,15 +187,21 @@ mod tests {
                         "{other:?}"
                     );
                 }
-                if pair.stages[side] == Stage::Idle {
-                    let mut next = pair.clone();
-                    next.offers(side);
-                    open.push(next);
+                if pair.stages[side] == Stage::Leaving {
+                    let left = pair.sent[1 - side].last() == Some(&Notice::Refuse);
+                    assert!(left || pair.stages[1 - side] == Stage::Leaving);
                 }
-                if !pair.sent[side].is_empty() {
+                for fails in [false, true] {
                     let mut next = pair.clone();
-                    next.receives(side);
-                    open.push(next);
+                    if pair.stages[side] == Stage::Idle {
+                        next.goes_on(side, Stage::Offered, offer(false), fails);
+                        open.push(next);
+                    }
+                    let mut next = pair.clone();
+                    if !pair.sent[side].is_empty() {
+                        next.receives(side, fails);
+                        open.push(next);
+                    }
                 }
             }
             if pair.sent.iter().all(Vec::is_empty) {
@@ -182,7 +209,8 @@ mod tests {
             }
         }
         let ends: Vec<_> = ends.into_iter().collect();
-        assert_eq!(ends, ["[Idle, Idle]", "[Ready, Ready]"]);
+        let expected = ["[Idle, Idle]", "[Leaving, Leaving]", "[Ready, Ready]"];
+        assert_eq!(ends, expected);
     }
 
     #[test]
@@ -193,6 +221,8 @@ mod tests {
             (Stage::Offered, Notice::Ready),
             (Stage::Receiving, offer(false)),
             (Stage::Ready, Notice::Ready),
+            (Stage::Ready, Notice::Refuse),
+            (Stage::Leaving, Notice::Refuse),
         ] {
             assert!(stage.after(&notice).is_err(), "{stage:?} {notice:?}");
         }
@@ -200,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_notice_reads_back() {
-        for notice in [Notice::Ready, offer(true), offer(false)] {
+        for notice in [Notice::Ready, Notice::Refuse, offer(true), offer(false)] {
             assert!(notice.text().len() <= Notice::MOST);
             assert_eq!(Notice::parse(&notice.text()), Some(notice));
         }

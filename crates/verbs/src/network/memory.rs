@@ -15,6 +15,25 @@ pub enum VerbsNetworkRegion<R> {
     Verbs(Region),
     /// With the control network.
     Control(R),
+    /// With both: which one carries the messages of the peer is not known yet.
+    Both(Region, R),
+}
+
+/// The registration for the network of a peer.
+enum Half<'a, R> {
+    Verbs(&'a Region),
+    Control(&'a R),
+}
+
+impl<R> VerbsNetworkRegion<R> {
+    /// The registration for a peer whose messages take the control network, or the device. `None`: it has not this one.
+    const fn half(&self, by_control: bool) -> Option<Half<'_, R>> {
+        match (self, by_control) {
+            (Self::Verbs(region) | Self::Both(region, _), false) => Some(Half::Verbs(region)),
+            (Self::Control(region) | Self::Both(_, region), true) => Some(Half::Control(region)),
+            _ => None,
+        }
+    }
 }
 
 impl<C: Network<Bytes = RawBytes>> Memory for VerbsNetworkTx<C> {
@@ -27,18 +46,27 @@ impl<C: Network<Bytes = RawBytes>> Memory for VerbsNetworkTx<C> {
         access: Access,
         with: Peer,
     ) -> Result<Self::Region, Fault> {
-        match self.stage(with) {
-            Stage::Control => {
-                (self.control.register(bytes, access, with)).map(VerbsNetworkRegion::Control)
-            }
-            _ => (self.verbs.register(bytes, access, with)).map(VerbsNetworkRegion::Verbs),
+        if self.stage(with) == Stage::Control {
+            let region = self.control.register(bytes, access, with);
+            return region.map(VerbsNetworkRegion::Control);
         }
+        let region = self.verbs.register(bytes, access, with)?;
+        let is_settled = matches!(self.stage(with), Stage::Ready | Stage::Lost);
+        if is_settled || !self.may_leave(with.0) {
+            return Ok(VerbsNetworkRegion::Verbs(region));
+        }
+        Ok(match self.control.register(bytes, access, with) {
+            Ok(other) => VerbsNetworkRegion::Both(region, other),
+            Err(_) => VerbsNetworkRegion::Verbs(region),
+        })
     }
 
+    /// To a peer of the network that the region is not registered with, a key of nothing.
     fn expose(&mut self, region: &Self::Region, to: Peer) -> Key {
-        match region {
-            VerbsNetworkRegion::Verbs(region) => self.verbs.expose(region, to),
-            VerbsNetworkRegion::Control(region) => self.control.expose(region, to),
+        match region.half(self.stage(to) == Stage::Control) {
+            Some(Half::Verbs(region)) => self.verbs.expose(region, to),
+            Some(Half::Control(region)) => self.control.expose(region, to),
+            None => Key([0; Key::LEN]),
         }
     }
 
@@ -46,13 +74,41 @@ impl<C: Network<Bytes = RawBytes>> Memory for VerbsNetworkTx<C> {
         match region {
             VerbsNetworkRegion::Verbs(region) => self.verbs.release(region, token),
             VerbsNetworkRegion::Control(region) => self.control.release(region, token),
+            VerbsNetworkRegion::Both(region, other) => {
+                self.half_released.push(token);
+                self.verbs.release(region, token);
+                self.control.release(other, token);
+            }
         }
     }
 }
 
 impl<C: Network<Bytes = RawBytes>> VerbsNetworkTx<C> {
-    /// Checks that an operation on a device's region can start. False: it has ended, since the peer is lost.
-    fn admit(&mut self, peer: Peer, token: Token) -> Result<bool, Busy> {
+    /// The registration by which an operation with `peer` can start. `None`: it has ended, since the peer is lost, or
+    /// the region is not for the peer's network.
+    fn admit<'a>(
+        &mut self,
+        peer: Peer,
+        region: &'a VerbsNetworkRegion<C::Region>,
+        token: Token,
+    ) -> Result<Option<Half<'a, C::Region>>, Busy> {
+        match region.half(self.stage(peer) == Stage::Control) {
+            Some(Half::Verbs(region)) => {
+                let is_admitted = self.admit_by_verbs(peer, token)?;
+                Ok(is_admitted.then_some(Half::Verbs(region)))
+            }
+            None => {
+                let rule = "a region is for the network of the peer that it was registered for";
+                let end = (token, Err(Fault::Invalid(rule)));
+                self.completions.push_back(end);
+                Ok(None)
+            }
+            by_control => Ok(by_control),
+        }
+    }
+
+    /// Checks that an operation by the device can start. False: it has ended, since the peer is lost.
+    fn admit_by_verbs(&mut self, peer: Peer, token: Token) -> Result<bool, Busy> {
         match self.stage(peer) {
             Stage::Ready => Ok(true),
             Stage::Lost => {
@@ -62,6 +118,12 @@ impl<C: Network<Bytes = RawBytes>> VerbsNetworkTx<C> {
             }
             _ => Err(self.refuse(peer)),
         }
+    }
+
+    /// Whether this is the end of one registration of a released region that has another one.
+    pub(super) fn is_half_released(&mut self, token: Token) -> bool {
+        let at = self.half_released.iter().position(|half| *half == token);
+        at.map(|at| self.half_released.swap_remove(at)).is_some()
     }
 }
 
@@ -74,14 +136,14 @@ impl<C: Network<Bytes = RawBytes>> Rma for VerbsNetworkTx<C> {
         token: Token,
     ) -> Result<(), Busy> {
         let Local { region, at, len } = to;
-        match region {
-            VerbsNetworkRegion::Control(region) => {
-                (self.control).get(of, from, Local { region, at, len }, token)
-            }
-            VerbsNetworkRegion::Verbs(region) if self.admit(of, token)? => {
+        match self.admit(of, region, token)? {
+            Some(Half::Verbs(region)) => {
                 (self.verbs).get(of, from, Local { region, at, len }, token)
             }
-            VerbsNetworkRegion::Verbs(_) => Ok(()),
+            Some(Half::Control(region)) => {
+                (self.control).get(of, from, Local { region, at, len }, token)
+            }
+            None => Ok(()),
         }
     }
 
@@ -93,14 +155,14 @@ impl<C: Network<Bytes = RawBytes>> Rma for VerbsNetworkTx<C> {
         token: Token,
     ) -> Result<(), Busy> {
         let Local { region, at, len } = from;
-        match region {
-            VerbsNetworkRegion::Control(region) => {
-                (self.control).put(to, Local { region, at, len }, into, token)
-            }
-            VerbsNetworkRegion::Verbs(region) if self.admit(to, token)? => {
+        match self.admit(to, region, token)? {
+            Some(Half::Verbs(region)) => {
                 (self.verbs).put(to, Local { region, at, len }, into, token)
             }
-            VerbsNetworkRegion::Verbs(_) => Ok(()),
+            Some(Half::Control(region)) => {
+                (self.control).put(to, Local { region, at, len }, into, token)
+            }
+            None => Ok(()),
         }
     }
 
@@ -113,21 +175,21 @@ impl<C: Network<Bytes = RawBytes>> Rma for VerbsNetworkTx<C> {
         token: Token,
     ) -> Result<(), Busy> {
         let Local { region, at, len } = old;
-        match region {
-            VerbsNetworkRegion::Control(region) => {
-                (self.control).atomic(to, word, atomic, Local { region, at, len }, token)
-            }
-            VerbsNetworkRegion::Verbs(region) if self.admit(to, token)? => {
+        match self.admit(to, region, token)? {
+            Some(Half::Verbs(region)) => {
                 (self.verbs).atomic(to, word, atomic, Local { region, at, len }, token)
             }
-            VerbsNetworkRegion::Verbs(_) => Ok(()),
+            Some(Half::Control(region)) => {
+                (self.control).atomic(to, word, atomic, Local { region, at, len }, token)
+            }
+            None => Ok(()),
         }
     }
 
     fn flush_peer(&mut self, to: Peer, token: Token) -> Result<(), Busy> {
         match self.stage(to) {
             Stage::Control => self.control.flush_peer(to, token),
-            _ if self.admit(to, token)? => self.verbs.flush_peer(to, token),
+            _ if self.admit_by_verbs(to, token)? => self.verbs.flush_peer(to, token),
             _ => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! [`VerbsNetworkRx`]: the receiving half of the network.
 
 use super::connection::{Notice, Stage};
-use super::tx::VerbsNetworkTx;
+use super::tx::{Ended, VerbsNetworkTx};
 use crate::transport::{VerbsRx, VerbsTx};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{
@@ -21,6 +21,8 @@ pub struct VerbsNetworkRx<C, R> {
     verbs: VerbsRx,
     /// Polls until the next one of the control network.
     polls: u32,
+    /// The control network has used up the last poll: the next one is the device's.
+    device_is_due: bool,
     /// The last poll found nothing.
     quiet: bool,
     network: PhantomData<fn(C)>,
@@ -43,6 +45,7 @@ impl<C, R> VerbsNetworkRx<C, R> {
             control,
             verbs,
             polls: 0,
+            device_is_due: false,
             quiet: false,
             network: PhantomData,
         }
@@ -88,22 +91,21 @@ where
     /// peers take the control network.
     fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
         let mut moved = 0;
-        if self.polls == 0 || network(tx).needs_control() {
+        let is_due = std::mem::take(&mut self.device_is_due);
+        if !is_due && (self.polls == 0 || network(tx).needs_control()) {
             self.polls = POLLS_PER_CONTROL_POLL;
             let broken = std::mem::take(&mut network(tx).broken);
             moved += (self.control).poll(tx, budget, &mut ControlSink::<C, S>::new(sink));
             network(tx).close_broken(broken);
+            self.device_is_due = moved >= budget;
         }
-        self.polls -= 1;
+        self.polls = self.polls.saturating_sub(1);
         if moved < budget {
             let mut from_peers = VerbsSink::<C, S>::new(sink);
             let received = self.verbs.poll(tx, budget - moved, &mut from_peers);
-            if received == 0 {
-                // All that these peers have sent before they ended has been received.
-                for (peer, why) in std::mem::take(&mut network(tx).ended) {
-                    network(tx).verbs.give_up(Peer(peer), why);
-                    moved += 1;
-                }
+            for ended in network(tx).take_ended(self.verbs.taken(), received == 0) {
+                network(tx).verbs.give_up(Peer(ended.peer), ended.why);
+                moved += 1;
             }
             moved += received;
         }
@@ -193,13 +195,15 @@ where
         }
         let text = std::str::from_utf8(&bytes).ok();
         match text.and_then(Notice::parse) {
-            Some(notice) => network(tx).arrived.push_back((from.0, notice)),
+            Some(notice) => network(tx).take_notice(from.0, notice),
             None => network(tx).give_up(from, Fault::Protocol("a frame that is no notice")),
         }
     }
 
     fn done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>) {
-        self.sink.done(tx, token, result);
+        if !network(tx).is_half_released(token) {
+            self.sink.done(tx, token, result);
+        }
     }
 
     fn room(&mut self, tx: &mut T, to: Peer) {
@@ -213,7 +217,8 @@ where
         let is_reported_now = match own.stage(peer) {
             Stage::Control => true,
             _ if own.has_pair(peer.0) => {
-                own.ended.push((peer.0, why));
+                let (peer, after) = (peer.0, None);
+                own.ended.push(Ended { peer, why, after });
                 false
             }
             _ => own.closed(peer.0, why),
@@ -239,7 +244,9 @@ where
     }
 
     fn done(&mut self, tx: &mut T, token: Token, result: Result<(), Fault>) {
-        self.sink.done(tx, token, result);
+        if !network(tx).is_half_released(token) {
+            self.sink.done(tx, token, result);
+        }
     }
 
     fn room(&mut self, tx: &mut T, to: Peer) {

@@ -25,6 +25,8 @@ pub struct VerbsNetworkTx<C> {
     connecting: u32,
     /// Messages of some peers go over the control network.
     shares_control: bool,
+    /// Those of a peer to which no connection is made may.
+    falls_back: bool,
     /// Notices that wait for room on the control network.
     unsent: VecDeque<(u32, Notice)>,
     /// Notices that have arrived.
@@ -32,13 +34,24 @@ pub struct VerbsNetworkTx<C> {
     /// Peers for which a call has returned [`Busy`] before they were ready.
     peers_awaiting_room: Vec<u32>,
     /// Peers whose control connection has ended: what they have sent before may not have been received.
-    pub(super) ended: Vec<(u32, Fault)>,
+    pub(super) ended: Vec<Ended>,
     /// Peers whose queue pairs have failed: the next poll of the control network may know why.
     pub(super) broken: Vec<(u32, Fault)>,
+    /// Tokens of released regions with two registrations, of which none has ended.
+    pub(super) half_released: Vec<Token>,
     /// Why each lost peer is lost.
     pub(super) lost: BTreeMap<u32, Fault>,
     pub(super) completions: VecDeque<(Token, Result<(), Fault>)>,
     pub(super) losses: VecDeque<(u32, Fault)>,
+}
+
+/// A peer whose control connection has ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) peer: u32,
+    pub(super) why: Fault,
+    /// After so many completions, all that it has sent has been received; the next poll says how many.
+    pub(super) after: Option<u64>,
 }
 
 impl<C> fmt::Debug for VerbsNetworkTx<C> {
@@ -50,12 +63,14 @@ impl<C> fmt::Debug for VerbsNetworkTx<C> {
 }
 
 impl<C: Network> VerbsNetworkTx<C> {
-    /// Begins without a connection. `by_verbs` says of each peer whether its messages take verbs.
+    /// Begins without a connection. `by_verbs` says of each peer whether its messages take verbs; if no connection is
+    /// made, and it `falls_back`, they take the control network.
     pub(super) fn new(
         control: C,
         verbs: VerbsTx,
         connector: PairConnector,
         by_verbs: &[bool],
+        falls_back: bool,
     ) -> Self {
         let stage = |by_verbs: &bool| match by_verbs {
             true => Stage::Idle,
@@ -68,11 +83,13 @@ impl<C: Network> VerbsNetworkTx<C> {
             stages: by_verbs.iter().map(stage).collect(),
             connecting: 0,
             shares_control: by_verbs.contains(&false),
+            falls_back,
             unsent: VecDeque::new(),
             arrived: VecDeque::new(),
             peers_awaiting_room: Vec::new(),
             ended: Vec::new(),
             broken: Vec::new(),
+            half_released: Vec::new(),
             lost: BTreeMap::new(),
             completions: VecDeque::new(),
             losses: VecDeque::new(),
@@ -85,7 +102,15 @@ impl<C: Network> VerbsNetworkTx<C> {
     }
 
     fn set_stage(&mut self, peer: u32, stage: Stage) {
-        let is_connecting = |stage| u32::from(matches!(stage, Stage::Offered | Stage::Receiving));
+        let is_connecting = |stage| {
+            let stages = [
+                Stage::Offered,
+                Stage::Receiving,
+                Stage::Refused,
+                Stage::Leaving,
+            ];
+            u32::from(stages.contains(&stage))
+        };
         let before = std::mem::replace(&mut self.stages[peer as usize], stage);
         self.connecting = self.connecting + is_connecting(stage) - is_connecting(before);
     }
@@ -122,9 +147,49 @@ impl<C: Network> VerbsNetworkTx<C> {
         }
     }
 
+    /// No connection is made to `peer`, to which no message was sent: they take the control network, or it is lost.
     fn not_connected(&mut self, peer: u32, why: &VerbsTransportError) {
         tracing::warn!(peer, %why, "no connection by verbs");
-        self.lose(peer, NO_PAIR);
+        if !self.may_leave(peer) {
+            return self.lose(peer, NO_PAIR);
+        }
+        self.connector.forget(Peer(peer));
+        self.set_stage(peer, Stage::Refused);
+        self.refuse_pair(peer);
+    }
+
+    /// Whether the control network can carry the messages of `peer`, which are as long as those of verbs.
+    pub(super) fn may_leave(&self, peer: u32) -> bool {
+        let [here, there] = [
+            self.verbs.limits(Peer(peer)),
+            self.control.limits(Peer(peer)),
+        ];
+        self.falls_back && here.frame <= there.frame
+    }
+
+    /// Says so to the peer, after which nothing but messages may follow.
+    fn refuse_pair(&mut self, peer: u32) {
+        self.unsent.retain(|(to, _)| *to != peer);
+        self.send(peer, Notice::Refuse);
+    }
+
+    /// Lets the messages of `peer` take the control network, if both sides have said so.
+    fn leave(&mut self, peer: u32) {
+        let is_said = self.unsent.iter().all(|(to, _)| *to != peer);
+        if self.stages[peer as usize] == Stage::Leaving && is_said {
+            self.set_stage(peer, Stage::Control);
+            self.shares_control = true;
+        }
+    }
+
+    /// Takes a notice. After the peer's refusal, the next frame may be a message.
+    pub(super) fn take_notice(&mut self, peer: u32, notice: Notice) {
+        if (self.stages[peer as usize], &notice) != (Stage::Refused, &Notice::Refuse) {
+            return self.arrived.push_back((peer, notice));
+        }
+        self.arrived.retain(|(from, _)| *from != peer);
+        self.set_stage(peer, Stage::Leaving);
+        self.leave(peer);
     }
 
     fn send(&mut self, peer: u32, notice: Notice) {
@@ -140,11 +205,13 @@ impl<C: Network> VerbsNetworkTx<C> {
             };
             let text = notice.text();
             let (head, len) = (Notice::header(text.len()), text.len());
-            match self.control.frame(Peer(peer), &head, len) {
-                Ok(mut slot) => {
-                    slot.put(text.as_bytes());
-                    slot.send();
-                }
+            let frame = self.control.frame(Peer(peer), &head, len);
+            let sent = frame.map(|mut slot| {
+                slot.put(text.as_bytes());
+                slot.send();
+            });
+            match sent {
+                Ok(()) => self.leave(peer),
                 Err(Busy) => self.unsent.push_back((peer, notice)),
             }
         }
@@ -169,8 +236,11 @@ impl<C: Network> VerbsNetworkTx<C> {
     }
 
     fn answer(&mut self, peer: u32, next: Stage, answer: Answer, rx: &mut VerbsRx) {
+        if answer == Answer::Refuse {
+            return self.forget_pair(peer, next, rx);
+        }
         let connected = match answer {
-            Answer::Nothing => Ok(None),
+            Answer::Nothing | Answer::Refuse => Ok(None),
             Answer::Ready(there) => {
                 (self.connect_pair(peer, &there, rx)).map(|()| Some(Notice::Ready))
             }
@@ -189,6 +259,19 @@ impl<C: Network> VerbsNetworkTx<C> {
             }
             Err(why) => self.not_connected(peer, &why),
         }
+        self.leave(peer);
+    }
+
+    /// Ends the connection that the peer does not make.
+    fn forget_pair(&mut self, peer: u32, next: Stage, rx: &mut VerbsRx) {
+        if !self.may_leave(peer) {
+            return self.lose(peer, NO_PAIR);
+        }
+        self.connector.forget(Peer(peer));
+        self.verbs.forget(peer);
+        rx.forget(peer);
+        self.set_stage(peer, next);
+        self.refuse_pair(peer);
     }
 
     fn connect_pair(
@@ -230,19 +313,29 @@ impl<C: Network> VerbsNetworkTx<C> {
     /// reported next.
     pub(super) fn close_broken(&mut self, broken: Vec<(u32, Fault)>) {
         for (peer, why) in broken {
-            let ended = self.ended.iter().position(|(ended, _)| *ended == peer);
-            let why = ended.map_or(why, |at| self.ended.swap_remove(at).1);
+            let ended = self.ended.iter().position(|ended| ended.peer == peer);
+            let why = ended.map_or(why, |at| self.ended.swap_remove(at).why);
             if self.closed(peer, why) {
                 self.losses.push_back((peer, why));
             }
         }
     }
 
+    /// The peers whose control connection has ended and all of whose messages have been received: `taken` completions
+    /// were taken so far, and the last poll found nothing if it was `quiet`.
+    pub(super) fn take_ended(&mut self, taken: u64, quiet: bool) -> Vec<Ended> {
+        // What was in the queue then, and in rings, which are polled in turn with it.
+        let most = 2 * u64::from(self.connector.depth());
+        let is_over =
+            |ended: &mut Ended| quiet || *ended.after.get_or_insert(taken + most) <= taken;
+        self.ended.extract_if(.., is_over).collect()
+    }
+
     /// A peer that awaits room and has it now.
     pub(super) fn take_unblocked(&mut self) -> Option<Peer> {
         let has_room = |peer: &u32| {
             let stage = self.stages[*peer as usize];
-            matches!(stage, Stage::Ready | Stage::Lost)
+            matches!(stage, Stage::Ready | Stage::Control | Stage::Lost)
         };
         let at = self.peers_awaiting_room.iter().position(has_room)?;
         Some(Peer(self.peers_awaiting_room.swap_remove(at)))

@@ -2,7 +2,7 @@
 
 use super::handle::Handle;
 use crate::error::{ENOSYS, Unavailable, VerbsError};
-use crate::ffi::ibv_device;
+use crate::ffi::{IBV_TRANSPORT_IWARP, ibv_device};
 use crate::library::Library;
 use std::ffi::CStr;
 use std::fmt;
@@ -74,6 +74,12 @@ impl Device {
         // SAFETY: the library ends the name with a zero, and never changes it.
         let name = unsafe { CStr::from_ptr(name.cast()) };
         name.to_string_lossy().into_owned()
+    }
+
+    /// Whether its network is iWARP, whose connections only rdmacm makes.
+    pub(crate) fn is_iwarp(&self) -> bool {
+        // SAFETY: the list, and with it the device, is alive.
+        unsafe { (*self.as_ptr()).transport_type == IBV_TRANSPORT_IWARP }
     }
 
     pub(super) fn library(&self) -> &'static Library {

@@ -58,6 +58,14 @@ impl Control {
         )
     }
 
+    /// The region of its sender whose release it announces.
+    pub(super) const fn released(&self) -> Option<RegionId> {
+        match self {
+            Self::Released { region } => Some(*region),
+            _ => None,
+        }
+    }
+
     /// Bytes of the body.
     pub(super) const LEN: usize = 8 * Self::WORDS;
 

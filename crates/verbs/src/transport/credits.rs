@@ -102,21 +102,34 @@ impl Credits {
 
     /// Counts a frame that has arrived and whose buffer is free again. Returns the number of buffers to post now; they
     /// count as posted.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
     #[inline]
-    pub(super) fn frame_arrived(&mut self) -> u32 {
+    pub(super) fn frame_arrived(&mut self) -> Result<u32, &'static str> {
         self.empty += 1;
+        if self.empty + u32::from(self.owed.frames) > self.queue.buffers {
+            return Err("it sent a frame without a credit");
+        }
         let posted = self.queue.buffers.saturating_sub(self.empty);
         if posted > self.queue.low_mark {
-            return 0;
+            return Ok(0);
         }
         self.owed.frames += self.empty as u16;
-        std::mem::take(&mut self.empty)
+        Ok(std::mem::take(&mut self.empty))
     }
 
     /// Counts a credit message that has arrived, and whose buffer is posted again now.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
     #[inline]
-    pub(super) const fn credit_message_arrived(&mut self) {
+    pub(super) fn credit_message_arrived(&mut self) -> Result<(), &'static str> {
         self.owed.credit_messages += 1;
+        match u32::from(self.owed.credit_messages) > self.queue.reserve {
+            true => Err("it sent a credit message without a credit"),
+            false => Ok(()),
+        }
     }
 }
 
@@ -182,9 +195,9 @@ mod tests {
             let message = next.flight[at].pop_front()?;
             assert_eq!(next.ends[at].take(message.grant), Ok(()));
             if message.is_credit_message {
-                next.ends[at].credit_message_arrived();
+                assert_eq!(next.ends[at].credit_message_arrived(), Ok(()));
             } else {
-                next.ends[at].frame_arrived();
+                assert!(next.ends[at].frame_arrived().is_ok());
             }
             Some(next)
         }
@@ -299,6 +312,14 @@ mod tests {
             }
             prop_assert!(world.settles());
         }
+    }
+
+    #[test]
+    fn messages_without_credits_are_refused() {
+        let mut credits = Credits::new(queue("P,128,4,2,2,3").unwrap());
+        let frames = (0..).find(|_| credits.frame_arrived().is_err());
+        let credit_messages = (0..).find(|_| credits.credit_message_arrived().is_err());
+        assert_eq!((frames, credit_messages), (Some(4), Some(3)));
     }
 
     #[test]

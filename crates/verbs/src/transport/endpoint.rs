@@ -54,8 +54,8 @@ pub(crate) struct PairConnector {
     offered: BTreeMap<u32, Offered>,
     /// Ranks that share its buffers.
     peers: u32,
-    /// Peers that the completion queue has still room for.
-    left: u32,
+    /// Entries of the completion queue.
+    depth: u32,
 }
 
 #[derive(Debug)]
@@ -103,7 +103,16 @@ impl VerbsEndpoint {
         let channel = context.create_completion_channel()?;
         let [of_peer, of_all] = completions(&options, &sizes);
         let wanted = of_peer.saturating_mul(peers.max(1)).saturating_add(of_all);
-        let depth = wanted.min(context.limits()?.max_cqe);
+        let most = context.limits()?.max_cqe;
+        if wanted > most {
+            return Err(VerbsTransportError::TooManyPeers {
+                device: context.name().to_owned(),
+                peers,
+                most: most.saturating_sub(of_all) / of_peer,
+                receive_queues: ReceiveQueue::join_all(queues),
+            });
+        }
+        let depth = wanted;
         let queue = context.create_completion_queue(CompletionQueueOptions {
             channel: Some((&channel, 0)),
             ..CompletionQueueOptions::polled(depth)
@@ -139,7 +148,7 @@ impl VerbsEndpoint {
             shared: shared.collect(),
             offered: BTreeMap::new(),
             peers,
-            left: depth.saturating_sub(of_all) / of_peer,
+            depth,
             options,
         };
         let options = &connector.options;
@@ -149,7 +158,7 @@ impl VerbsEndpoint {
                 peers,
                 (sizes, sends),
                 limits,
-                [piece, options.min_rdma()],
+                [piece, options.min_rdma(), options.rings.slots],
                 registrations(&domain, &options.registration),
             ),
             rx: VerbsRx::new(
@@ -198,12 +207,16 @@ impl VerbsEndpoint {
 }
 
 impl PairConnector {
+    /// Completions that nobody has polled, at most.
+    pub(crate) const fn depth(&self) -> u32 {
+        self.depth
+    }
+
     /// As [`VerbsEndpoint::offer`].
     pub(crate) fn offer(&mut self, peer: Peer) -> Result<PairAddress, VerbsTransportError> {
         if is_forked_child() {
             return Err(VerbsTransportError::Forked);
         }
-        self.left = (self.left.checked_sub(1)).ok_or(VerbsTransportError::Connections)?;
         let VerbsOptions {
             port, gid_index, ..
         } = self.options;
@@ -248,6 +261,11 @@ impl PairConnector {
         };
         self.offered.insert(peer.0, offered);
         Ok(address)
+    }
+
+    /// Destroys the queue pairs that were offered to `peer`.
+    pub(crate) fn forget(&mut self, peer: Peer) {
+        self.offered.remove(&peer.0);
     }
 
     fn make_pair(&self, queue: &ReceiveQueue, number: u8) -> Result<QueuePair<Reset>, VerbsError> {

@@ -88,7 +88,7 @@ pub struct EagerRings {
     pub threshold: u32,
     /// Peers that are offered a ring; 0 for no rings. Openib: `max_eager_rdma`.
     pub peers: u32,
-    /// Slots of a ring. Openib: `eager_rdma_num`.
+    /// Slots of a ring, and more up to the next power of two. Openib: `eager_rdma_num`.
     pub slots: u32,
     /// Bytes of the longest body in a ring. Openib: `eager_limit`.
     pub size: u32,
@@ -204,9 +204,21 @@ pub enum VerbsTransportError {
         /// The setting.
         receive_queues: String,
     },
-    /// The completion queue is as long as the device allows.
-    #[error("the device's completion queues are too short for another connection")]
-    Connections,
+    /// The device has no completion queue that is long enough.
+    #[error(
+        "the completion queues of {device} are long enough for {most} peers by the receive queues {receive_queues}, and \
+         this job has {peers}; take queues of fewer buffers"
+    )]
+    TooManyPeers {
+        /// The device.
+        device: String,
+        /// Those that there may be.
+        peers: u32,
+        /// Those for which a queue is long enough.
+        most: u32,
+        /// The setting.
+        receive_queues: String,
+    },
     /// This rank and a peer have different receive queues.
     #[error(
         "this rank has the receive queues {here}, peer {} has {there}; all ranks of a job need the same", .peer.0

@@ -35,11 +35,15 @@ pub(super) struct RingShape {
 }
 
 impl RingShape {
-    /// So many slots for bodies of up to `size` bytes. `None` for no slots, or far too many.
+    /// At least so many slots for bodies of up to `size` bytes. `None` for no slots, or far too many.
+    ///
+    /// They are a power of two: the numbers of messages wrap, and the next slot is the next one there, too.
     pub(super) fn new(slots: u32, size: u32) -> Option<Self> {
+        let is_some = slots > 0;
+        let slots = slots.checked_next_power_of_two()?;
         let shape = Self { slots, size };
         let bytes = shape.stride().checked_mul(slots as usize)?;
-        (slots > 0 && bytes <= MOST).then_some(shape)
+        (is_some && bytes <= MOST).then_some(shape)
     }
 
     pub(super) const fn slots(self) -> u32 {
@@ -140,19 +144,20 @@ mod tests {
             prop_assert_eq!(Word::from_bits(word.bits()), word);
         }
 
-        /// Messages of successive numbers lie in different slots, and all in the ring, before the word.
+        /// Messages of successive numbers, which wrap, lie in different slots, and all in the ring, before the word.
         #[test]
         fn messages_lie_in_their_slots(slots in 1..40u32, size in 0..5000u32, number: u32, len in 0..5000u32) {
             let shape = RingShape::new(slots, size).unwrap();
-            let number = number.min(u32::MAX - slots);
+            prop_assert!(shape.slots() >= slots);
+            let number = if number % 2 == 0 { number } else { u32::MAX - number % 40 };
             let len = HEAD + len.min(size) as usize;
             let mut ends = Vec::new();
-            for number in number..number + slots {
+            for number in (0..shape.slots()).map(|next| number.wrapping_add(next)) {
                 let (at, end) = (shape.message_at(number, len), shape.footer_at(number));
                 prop_assert_eq!((end - at, end % 8), (len, 0));
                 prop_assert!(end + FOOTER <= shape.word_at());
                 for other in &ends {
-                    prop_assert!(end + FOOTER <= *other || at >= *other);
+                    prop_assert!(end + FOOTER < *other || at >= *other);
                 }
                 ends.push(end + FOOTER);
             }

@@ -126,7 +126,7 @@ impl TestedTransport for NetworkOnDevice {
         let (name, _) = device().expect("a device");
         let open = |control| {
             let port = RdmaPort::open(&[format!("{name}:1")], count).expect("an active port");
-            port.over(control, &vec![true; count as usize])
+            port.over(control, &vec![true; count as usize], true)
         };
         let controls = switch(count).expect("sockets");
         let mut all: Vec<_> = controls.into_iter().map(open).collect();

@@ -46,6 +46,8 @@ pub struct VerbsRx {
     channel: CompletionChannel,
     /// Where a poll finds completions, so that it need not clear the places each time.
     room: Vec<Completion>,
+    /// Completions so far.
+    taken: u64,
     /// Completions that were found when this half was armed.
     ahead: VecDeque<Completion>,
     /// The last poll found nothing and left nothing to do.
@@ -89,6 +91,7 @@ impl VerbsRx {
             queue,
             channel,
             room: vec![Completion::default(); BATCH],
+            taken: 0,
             ahead: VecDeque::new(),
             quiet: false,
         }
@@ -102,6 +105,17 @@ impl VerbsRx {
             }
         }
         self.peers[peer as usize] = Some(incoming);
+    }
+
+    /// Removes `peer`, from which nothing has come.
+    pub(crate) fn forget(&mut self, peer: u32) {
+        self.by_number.retain(|_, of| *of != peer);
+        self.peers[peer as usize] = None;
+    }
+
+    /// Completions that were taken so far.
+    pub(crate) const fn taken(&self) -> u64 {
+        self.taken
     }
 
     /// Takes completions, at most as many as `room` has places.
@@ -209,7 +223,7 @@ impl VerbsRx {
         let credits = tx.as_tx().credits(peer, queue);
         credits.take(head.grant)?;
         if is_credit_message(&head.header) {
-            credits.credit_message_arrived();
+            credits.credit_message_arrived()?;
             if shared.is_none() {
                 let buffers = incoming.own_mut(queue);
                 buffers.free.push(buffer);
@@ -236,7 +250,7 @@ impl VerbsRx {
         if incoming.order.has_next() && !self.ready.contains(&peer) {
             self.ready.push_back(peer);
         }
-        let count = tx.as_tx().credits(peer, queue).frame_arrived();
+        let count = tx.as_tx().credits(peer, queue).frame_arrived()?;
         if shared.is_none() {
             let buffers = incoming.own_mut(queue);
             buffers.free.push(buffer);
@@ -343,6 +357,7 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
             if found.is_empty() && ring_frames + ring_others == 0 {
                 break;
             }
+            self.taken += found.len() as u64;
             for completion in found {
                 match self.handle(completion, tx, sink) {
                     Step::Frame => frames += 1,

@@ -1,13 +1,15 @@
 //! Memory with gaps, memory that is not registered, and keys of released regions.
 
-use super::{HeapMemory, device, pair, settle, with_queues};
+use super::{HeapMemory, connected, device, pair, settle, with_queues};
 use crate::fake::{self, MappedMemory, Script};
 use crate::registration::{CacheCounts, RegistrationOptions, notifier_unavailable};
 use crate::transport::{VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTransportError, VerbsTx};
 use oxmpi_os::RawBytes;
-use oxmpi_testkit::conformance::{EventLog, TestMemory};
+use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
 use oxmpi_testkit::memory::pattern;
-use oxmpi_wire::{Access, Bytes as _, Fault, Layout, Local, Memory, Peer, Remote, Rma, Token};
+use oxmpi_wire::{
+    Access, Bytes as _, Fault, Layout, Local, Memory, Peer, Remote, Rma, Slot, Token, Tx,
+};
 
 const A: Peer = Peer(0);
 const B: Peer = Peer(1);
@@ -290,6 +292,41 @@ fn a_released_key_is_void_and_harmless() {
     }
 }
 
+/// So is a key of memory before that, in the same place of the peer's table.
+#[test]
+fn every_released_key_is_void() {
+    let mut ends = pair(Script::GOOD);
+    let (here, there) = (HeapMemory::new(vec![1; 64]), HeapMemory::new(vec![2; 64]));
+    let mut log = EventLog::default();
+    let region = ends[0].0.register(here.bytes(), Access::WRITE, B).unwrap();
+    let mut keys = Vec::new();
+    for round in 0..3 {
+        let b = &mut ends[1].0;
+        let there_region = b.register(there.bytes(), Access::READ, A).unwrap();
+        keys.push(b.expose(&there_region, A));
+        b.release(there_region, Token(round));
+        let [first, second] = &mut ends;
+        settle(&mut [first, second], &mut log);
+    }
+    log.done.clear();
+    for (key, token) in keys.iter().zip(10..) {
+        let (remote, local) = (
+            Remote { key, at: 0, len: 8 },
+            Local {
+                region: &region,
+                at: 0,
+                len: 8,
+            },
+        );
+        ends[0].0.get(B, remote, local, Token(token)).unwrap();
+    }
+    let [first, second] = &mut ends;
+    settle(&mut [first, second], &mut log);
+    let refused = |token| (Token(token), Err(Fault::NOT_REGISTERED));
+    assert_eq!(log.done, [10, 11, 12].map(refused));
+    assert!(log.lost.is_empty());
+}
+
 /// Memory that only gets write, and no peer, keeps what this rank wrote to it.
 #[test]
 fn a_get_to_memory_with_gaps_changes_its_range_only() {
@@ -341,6 +378,73 @@ fn a_release_ends_with_its_peer() {
     settle(&mut [&mut b], &mut log);
     assert_eq!(log.done, [(Token(1), Ok(()))]);
     assert_eq!(log.lost, [(A, Fault::PeerDead)]);
+}
+
+/// A release ends when all peers know of it, also those to whom that could not be sent at once, or are lost.
+#[test]
+fn a_release_waits_for_every_peer() {
+    for is_lost in [false, true] {
+        let mut ends = connected(3, Script::GOOD, &with_queues("P,1000,4"));
+        let memory = HeapMemory::new(vec![0; 100]);
+        let owner = &mut ends[0].0;
+        while owner
+            .frame(Peer(2), &eager(0, 0), 0)
+            .map(Slot::send)
+            .is_ok()
+        {}
+        let region = owner.register(memory.bytes(), Access::READ, B).unwrap();
+        owner.expose(&region, B);
+        owner.expose(&region, Peer(2));
+        owner.release(region, Token(1));
+        let mut log = EventLog::default();
+        let [a, b, c] = &mut ends[..] else {
+            panic!("three ends were asked for");
+        };
+        settle(&mut [&mut *a, b], &mut log);
+        assert_eq!(log.done, [], "a peer still has the key");
+        match is_lost {
+            true => a.0.give_up(Peer(2), Fault::PeerDead),
+            false => settle(&mut [c], &mut log),
+        }
+        settle(&mut [a], &mut log);
+        assert_eq!(log.done, [(Token(1), Ok(()))]);
+    }
+}
+
+/// Nobody has to know of the end of memory that goes by frames.
+#[test]
+fn a_release_of_memory_by_frames_is_not_announced() {
+    let mut ends = pair(Script::GOOD);
+    let memory = HeapMemory::new(vec![0; 100]);
+    let (b, both) = (&mut ends[1].0, Access::READ | Access::WRITE);
+    let region = b.register(with_gaps(&memory), both, A).unwrap();
+    let key = b.expose(&region, A);
+    b.release(region, Token(1));
+    assert!(!b.has_unsent());
+    let mut log = EventLog::default();
+    settle(&mut [&mut ends[1]], &mut log);
+    assert_eq!(log.done, [(Token(1), Ok(()))]);
+    let region = ends[0]
+        .0
+        .register(memory.bytes(), Access::WRITE, B)
+        .unwrap();
+    let (remote, local) = (
+        Remote {
+            key: &key,
+            at: 0,
+            len: 8,
+        },
+        Local {
+            region: &region,
+            at: 0,
+            len: 8,
+        },
+    );
+    ends[0].0.get(B, remote, local, Token(2)).unwrap();
+    let [first, second] = &mut ends;
+    settle(&mut [first, second], &mut log);
+    assert_eq!(log.done[1..], [(Token(2), Err(Fault::NOT_REGISTERED))]);
+    assert!(log.lost.is_empty());
 }
 
 /// A buffer that is sent again is registered once, and one that was unmapped in between is registered again.

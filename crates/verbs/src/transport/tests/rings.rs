@@ -1,23 +1,26 @@
 //! Eager rings: when they are used, what wakes a rank whose ring is written, and what goes wrong.
 
-use super::{connected, settle, with_queues};
+use super::{HeapMemory, connected, device, settle, with_queues};
 use crate::fake::Script;
-use crate::transport::{EagerRings, VerbsOptions, VerbsRx, VerbsTx};
-use oxmpi_testkit::conformance::{EventLog, eager};
+use crate::transport::{EagerRings, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
+use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
 use oxmpi_testkit::memory::pattern;
 use oxmpi_wire::{Busy, Peer, Put, Rx, Sleeper, Slot, Tx, WaitObjects};
 
 const B: Peer = Peer(1);
 
-/// Two ends with rings of four slots of 100 B after three frames.
+/// Rings of four slots of 100 B after three frames.
+const RINGS: EagerRings = EagerRings {
+    threshold: 3,
+    peers: 1,
+    slots: 4,
+    size: 100,
+};
+
+/// Two ends with such rings.
 fn with_rings(script: Script, queues: &str) -> [(VerbsTx, VerbsRx); 2] {
     let options = VerbsOptions {
-        rings: EagerRings {
-            threshold: 3,
-            peers: 1,
-            slots: 4,
-            size: 100,
-        },
+        rings: RINGS,
         ..with_queues(queues)
     };
     let ends = connected(2, script, &options);
@@ -178,5 +181,63 @@ fn a_ring_that_is_not_registered_is_done_without() {
         let [a, b] = &mut ends;
         settle(&mut [a, b], &mut log);
         assert_in_order(&log, 5);
+    }
+}
+
+/// Whatever a device grants inline, a short frame of any length goes to a ring whole.
+#[test]
+fn short_frames_of_any_length_fit_a_ring() {
+    for more_inline in [0, 8, 60] {
+        let script = Script {
+            more_inline,
+            ..Script::GOOD
+        };
+        let options = VerbsOptions {
+            rings: EagerRings { size: 250, ..RINGS },
+            inline: 256,
+            ..with_queues("P,300,4")
+        };
+        let ends = connected(2, script, &options);
+        let mut ends: [(VerbsTx, VerbsRx); 2] = ends.try_into().expect("two ends");
+        let mut log = EventLog::default();
+        warm_up(&mut ends, &mut log);
+        for (tag, len) in (3..).zip(200..=ends[0].0.limits(B).short as usize) {
+            let body = HeapMemory::new(pattern(len, u64::from(tag)));
+            let sent = ends[0].0.short(B, &eager(tag, len), &body.bytes());
+            assert_eq!(sent, Ok(()), "{len} B");
+            let [a, b] = &mut ends;
+            settle(&mut [a, b], &mut log);
+        }
+        assert_in_order(&log, 3 + 33);
+    }
+}
+
+/// A peer's ring has any number of slots: no more frames are in flight than there is room for, and none go there
+/// where this rank has no rings.
+#[test]
+fn a_longer_ring_than_this_rank_has_is_filled_as_far_as_its_own() {
+    for (slots, expected) in [(0, 2), (2, 2 + 2)] {
+        let context = device(Script::GOOD);
+        let open = |slots| {
+            let rings = EagerRings { slots, ..RINGS };
+            let queues = with_queues("P,200,2");
+            VerbsEndpoint::open(&context, 2, VerbsOptions { rings, ..queues }).expect("an endpoint")
+        };
+        let mut ends = [open(slots), open(256)];
+        let here = ends[0].offer(B).expect("a pair");
+        let there = ends[1].offer(Peer(0)).expect("a pair");
+        ends[0].connect(B, &there).expect("a connection");
+        ends[1].connect(Peer(0), &here).expect("a connection");
+        let mut ends = ends.map(VerbsEndpoint::into_halves);
+        let mut log = EventLog::default();
+        warm_up(&mut ends, &mut log);
+        let mut sent = 3;
+        while send(&mut ends[0].0, B, sent, 8).is_ok() && sent < 300 {
+            sent += 1;
+        }
+        assert_eq!(sent, 3 + expected, "{slots} slots");
+        let [a, b] = &mut ends;
+        settle(&mut [a, b], &mut log);
+        assert_in_order(&log, sent as usize);
     }
 }

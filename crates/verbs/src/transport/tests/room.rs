@@ -191,6 +191,43 @@ fn room_for_operations_is_not_room_for_frames() {
     assert_eq!(log.done.len(), 64);
 }
 
+/// A peer that answers no request keeps frames from nobody.
+#[test]
+fn room_for_frames_is_not_room_for_operations() {
+    let mut ends = connected(3, Script::GOOD, &with_queues("P,1000,4"));
+    let c = Peer(2);
+    let [a, b, end_of_c] = &mut ends[..] else {
+        panic!("three ends were asked for");
+    };
+    let memory = [HeapMemory::new(vec![0; 16]), HeapMemory::new(vec![0; 16])];
+    let both = Access::READ | Access::WRITE;
+    let region = a.0.register(memory[0].bytes(), both, B).unwrap();
+    let there_region = b.0.register(memory[1].bytes(), both, A).unwrap();
+    let key = b.0.expose(&there_region, A);
+    let atomic = |a: &mut VerbsTx| {
+        let (remote, local) = (
+            Remote {
+                key: &key,
+                at: 0,
+                len: 8,
+            },
+            Local {
+                region: &region,
+                at: 0,
+                len: 8,
+            },
+        );
+        a.atomic(B, remote, Atomic::Add(1), local, Token(0))
+    };
+    while atomic(&mut a.0).is_ok() {}
+    while send(&mut a.0, c).is_ok() {}
+    let mut log = EventLog::default();
+    settle(&mut [&mut *a, end_of_c], &mut log);
+    assert_eq!(log.room, [c]);
+    settle(&mut [b, a], &mut log);
+    assert_eq!(log.room, [c, B]);
+}
+
 /// A device that takes no request, or gives no completions, loses the peers that it reaches.
 #[test]
 fn a_device_that_refuses_loses_its_peers() {
@@ -246,6 +283,23 @@ fn a_credit_message_waits_for_a_buffer() {
             );
         }
     }
+}
+
+/// A device whose completion queues are too short for all peers is refused at once, and not when one too many is used.
+#[test]
+fn a_device_for_fewer_peers_is_refused() {
+    // 64 operations, 16 frames of a ring, and the buffers of both directions.
+    let context = device(Script {
+        max_cqe: 1000,
+        ..Script::GOOD
+    });
+    let open = |peers| VerbsEndpoint::open(&context, peers, with_queues("P,128,4,2,2,2"));
+    assert!(open(10).is_ok());
+    let why = open(11)
+        .expect_err("1000 entries are not enough")
+        .to_string();
+    assert!(why.contains("fake0") && why.contains("10 peers"), "{why}");
+    assert_eq!(fake::registered(), 0);
 }
 
 /// A short frame is no longer than a frame, and there is one also where nothing is granted inline.

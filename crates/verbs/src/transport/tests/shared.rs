@@ -7,7 +7,7 @@ use crate::transport::receive_queues::SharedQueue;
 use crate::transport::tx::NO_RECEIVE;
 use crate::transport::{EagerRings, VerbsOptions, VerbsTx};
 use oxmpi_testkit::conformance::{EventLog, eager};
-use oxmpi_wire::{Busy, Peer, Rx, Slot, Tx};
+use oxmpi_wire::{Busy, Fault, Peer, Rx, Slot, Tx};
 use std::collections::HashSet;
 use std::time::Instant;
 
@@ -102,6 +102,31 @@ fn messages_without_a_receive_fail_after_the_retries() {
     // Five peers with two frames each, and four buffers.
     assert_eq!(reasons, [NO_RECEIVE; 3]);
     assert!(NO_RECEIVE.to_string().contains("receive_queues"));
+}
+
+/// A frame for a lost peer, which goes nowhere, leaves the buffers alone that hold messages to others.
+#[test]
+fn a_frame_to_a_lost_peer_spoils_no_other() {
+    let mut ends = connected(4, Script::GOOD, &with_queues("S,256,4,2,4"));
+    let send = |tx: &mut VerbsTx, to, tag: u32| {
+        let mut slot = tx.frame(to, &eager(tag, 200), 200)?;
+        oxmpi_wire::Put::put(&mut slot, &[tag as u8; 200]);
+        slot.send();
+        Ok::<(), Busy>(())
+    };
+    // All receives of 1 are taken, so the messages of 0 stay in its buffers.
+    for (from, first) in [(2, 0), (0, 4)] {
+        for tag in first..first + 4 {
+            assert_eq!(send(&mut ends[from].0, Peer(1), tag), Ok(()));
+        }
+    }
+    ends[0].0.give_up(Peer(3), Fault::PeerDead);
+    assert_eq!(send(&mut ends[0].0, Peer(3), 99), Ok(()));
+    let mut log = EventLog::default();
+    settle(&mut ends.iter_mut().collect::<Vec<_>>(), &mut log);
+    let mut bodies: Vec<_> = log.frames.iter().map(|(_, _, body)| body.clone()).collect();
+    bodies.sort();
+    assert_eq!(bodies, (0..8).map(|tag| vec![tag; 200]).collect::<Vec<_>>());
 }
 
 /// The device announces that a queue runs short, once, and again after it was filled.

@@ -17,6 +17,9 @@ use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::slab::Handle;
 use oxmpi_wire::{Access, Atomic, Busy, Bytes, Fault, Local, Peer, Remote, Rma, Token, Width};
 
+/// Regions that a rank has at once, at most: so many are remembered of each peer.
+const REGIONS: u32 = 1 << 20;
+
 impl Rma for VerbsTx {
     fn get(
         &mut self,
@@ -107,7 +110,8 @@ impl VerbsTx {
         let key = RegionKey::from_key(remote.key);
         let link = self.links[peer as usize].as_ref();
         let released = link.and_then(|link| link.released.get(&index_of(key.id)));
-        if released == Some(&key.id) {
+        // Those before the last one were released before it.
+        if released.is_some_and(|last| !last.is_before(key.id)) {
             return Err(Fault::NOT_REGISTERED);
         }
         key.reach(remote, access)
@@ -254,7 +258,11 @@ impl VerbsTx {
             Control::Refused { id } => self.answered(peer, id, Err(Fault::NOT_REGISTERED)),
             Control::Read { id, to, at, len } => self.answer_read(peer, [id, at, len], to),
             Control::Released { region } => {
-                self.link(peer).released.insert(index_of(region), region);
+                let index = index_of(region);
+                if index >= REGIONS {
+                    return Err("a region of an index that no rank gets to");
+                }
+                self.link(peer).released.insert(index, region);
                 Ok(())
             }
             Control::Ring { start, shape } => self.take_ring(peer, start, shape),

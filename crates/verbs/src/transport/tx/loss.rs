@@ -3,6 +3,7 @@
 use super::VerbsTx;
 use crate::error::PostError;
 use crate::objects::CompletionError;
+use crate::transport::control::Control;
 use oxmpi_wire::Fault;
 
 /// The device has no receive for a message, after all retries.
@@ -28,8 +29,8 @@ impl VerbsTx {
         }
         link.lost = Some(why);
         link.pending.clear();
-        link.waiting.clear();
-        let mut released = Vec::new();
+        let waiting = std::mem::take(&mut link.waiting);
+        let mut released: Vec<_> = waiting.iter().filter_map(Control::released).collect();
         for (pair, shared) in link.pairs.iter_mut().zip(&mut self.shared) {
             released.extend(pair.released());
             // Requests of a queue pair that stays free their buffers when they complete.

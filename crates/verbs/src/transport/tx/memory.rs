@@ -119,11 +119,13 @@ impl Memory for VerbsTx {
         let id = region.id();
         let exposed = std::mem::take(self.exposed(id));
         let access = self.regions.note(id).map(|note| note.access);
+        // What goes by frames is checked here.
+        let is_reached = self.registered(id).is_some();
         if !exposed.is_empty() && access.is_some_and(|access| access.contains(Access::WRITE)) {
             let len = self.regions.bytes(id).map_or(0, Bytes::len);
             self.drain_copy(id, 0, len);
         }
-        for peer in exposed {
+        for peer in exposed.into_iter().filter(|_| is_reached) {
             self.announce_release(peer, id);
         }
         if let Some(token) = self.regions.release(region, token) {
@@ -270,15 +272,15 @@ impl VerbsTx {
         }
     }
 
-    /// Tells `peer` that the key of a region is void. Where that can be sent at once, the region is released when it
-    /// has arrived: a wrong key breaks the connection.
+    /// Tells `peer` that the key of a region is void. The region is released when that has arrived, or the peer is lost:
+    /// a wrong key breaks the connection.
     fn announce_release(&mut self, peer: u32, id: RegionId) {
         if self.is_lost(peer) {
             return;
         }
+        self.regions.enter(id);
         let control = Control::Released { region: id };
         if self.takes_frame(peer, self.queues.of_control()) {
-            self.regions.enter(id);
             self.send_control(peer, &control);
         } else {
             self.link(peer).waiting.push_back(control);

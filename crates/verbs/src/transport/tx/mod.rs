@@ -47,11 +47,13 @@ pub struct VerbsTx {
     piece: u32,
     /// Memory for one use that is shorter goes by frames.
     min_rdma: u64,
+    /// Slots of a ring of this rank; 0 for no rings, also of peers.
+    ring_slots: u32,
     regions: Regions<RawBytes, Note>,
     registrations: Registrations,
     operations: Operations,
-    /// Peers for which a call has returned [`Busy`], and the bytes of the body that it would have sent.
-    peers_awaiting_room: Vec<(u32, u32)>,
+    /// Peers for which a call has returned [`Busy`], and what it was.
+    peers_awaiting_room: Vec<(u32, Refused)>,
     /// Peers whose frames of the transport itself wait for a buffer of all peers.
     awaiting_buffers: Vec<u32>,
     completions: VecDeque<(Token, Result<(), Fault>)>,
@@ -72,7 +74,7 @@ impl VerbsTx {
         peers: u32,
         (queues, shared): (QueueSizes, Vec<Option<Buffers>>),
         limits: Limits,
-        [piece, min_rdma]: [u32; 2],
+        [piece, min_rdma, ring_slots]: [u32; 3],
         registrations: Registrations,
     ) -> Self {
         Self {
@@ -83,6 +85,7 @@ impl VerbsTx {
             limits,
             piece,
             min_rdma: min_rdma.into(),
+            ring_slots,
             regions: Regions::new(),
             registrations,
             operations: Operations::new(),
@@ -95,6 +98,11 @@ impl VerbsTx {
 
     pub(super) fn add(&mut self, peer: u32, link: Link) {
         self.links[peer as usize] = Some(Box::new(link));
+    }
+
+    /// Ends the connection to `peer`, by which nothing was sent.
+    pub(crate) fn forget(&mut self, peer: u32) {
+        self.links[peer as usize] = None;
     }
 
     /// The connection to `peer`.
@@ -113,15 +121,14 @@ impl VerbsTx {
         &mut self.link(peer).pair(queue).credits
     }
 
-    /// Notes that a call returns [`Busy`] for `peer`, since there is no room for a frame of `len` bytes or no operation
-    /// can start, so that the sink gets [`Sink::room`] later.
+    /// Notes that a call returns [`Busy`] for `peer`, so that the sink gets [`Sink::room`] when there is room for it.
     #[cold]
-    fn refuse(&mut self, peer: u32, len: u32) -> Busy {
-        let awaiting = &mut self.peers_awaiting_room;
-        match awaiting.iter_mut().find(|(waiting, _)| *waiting == peer) {
-            Some((_, last)) => *last = len,
-            None => awaiting.push((peer, len)),
-        }
+    fn refuse(&mut self, peer: u32, refused: Refused) -> Busy {
+        let is_same = |(waiting, last): &(u32, Refused)| {
+            *waiting == peer && std::mem::discriminant(last) == std::mem::discriminant(&refused)
+        };
+        self.peers_awaiting_room.retain(|waiting| !is_same(waiting));
+        self.peers_awaiting_room.push((peer, refused));
         Busy
     }
 
@@ -146,7 +153,7 @@ impl VerbsTx {
         }
         match &self.links[peer as usize] {
             Some(link) if link.lost.is_some() => Ok(Route::Queue(queue)),
-            _ => Err(self.refuse(peer, len)),
+            _ => Err(self.refuse(peer, Refused::Frame(len))),
         }
     }
 
@@ -179,11 +186,7 @@ impl VerbsTx {
     fn send_control(&mut self, peer: u32, control: &Control) {
         let (bytes, queue) = (control.bytes(), self.queues.of_control());
         self.stage(peer, queue, 0, &bytes);
-        let released = match control {
-            Control::Released { region } => Some(*region),
-            _ => None,
-        };
-        self.send_staged(peer, queue, &own_header(bytes.len()), released);
+        self.send_staged(peer, queue, &own_header(bytes.len()), control.released());
     }
 
     /// Answers a request of `peer` as soon as there is room.
@@ -297,10 +300,15 @@ impl VerbsTx {
 
     /// The peer awaiting room at index `at`, removed from the list, if there is room for it now.
     fn take_unblocked(&mut self, at: usize) -> Option<u32> {
-        let &(peer, len) = self.peers_awaiting_room.get(at)?;
-        let has_room =
-            self.takes_frame(peer, self.queues.smallest(len)) || self.takes_ring_frame(peer, len);
-        if !has_room || !self.has_operation_room() {
+        let &(peer, refused) = self.peers_awaiting_room.get(at)?;
+        let has_room = match refused {
+            Refused::Frame(len) => {
+                self.takes_frame(peer, self.queues.smallest(len))
+                    || self.takes_ring_frame(peer, len)
+            }
+            Refused::Operation => self.links[peer as usize].is_some() && self.has_operation_room(),
+        };
+        if !has_room {
             return None;
         }
         self.peers_awaiting_room.swap_remove(at);
@@ -310,6 +318,15 @@ impl VerbsTx {
     fn complete(&mut self, token: Token, result: Result<(), Fault>) {
         self.completions.push_back((token, result));
     }
+}
+
+/// What had no room.
+#[derive(Debug, Clone, Copy)]
+enum Refused {
+    /// A frame with a body of so many bytes.
+    Frame(u32),
+    /// A get, a put, an atomic or a flush.
+    Operation,
 }
 
 /// How a frame goes.

@@ -1,9 +1,8 @@
 //! [`Operations`]: the gets, puts and atomics of this rank that are in flight, in a bounded table.
 
-use super::VerbsTx;
+use super::{Refused, VerbsTx};
 use crate::objects::RemoteAddress;
 use crate::transport::OPERATIONS;
-use crate::transport::control::Control;
 use oxmpi_wire::flushes::Flushes;
 use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::slab::Slab;
@@ -77,11 +76,11 @@ impl VerbsTx {
     /// Checks that an operation with `peer` can start. Says why the peer is lost, if it is.
     fn operation_room(&mut self, peer: u32) -> Result<Option<Fault>, Busy> {
         if !self.has_operation_room() {
-            return Err(self.refuse(peer, Control::LEN as u32));
+            return Err(self.refuse(peer, Refused::Operation));
         }
         match &self.links[peer as usize] {
             Some(link) => Ok(link.lost),
-            None => Err(self.refuse(peer, Control::LEN as u32)),
+            None => Err(self.refuse(peer, Refused::Operation)),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::objects::{Payload, QueuePair, ReadyToSend, RemoteAddress, Segment, Se
 use crate::transport::OPERATIONS;
 use crate::transport::buffers::Buffers;
 use crate::transport::credits::{Credits, Grant};
-use crate::transport::frame_head::{FrameHead, HEAD, own_header};
+use crate::transport::frame_head::{FrameHead, HEAD, MAX_INLINE, own_header};
 use crate::transport::receive_queues::PerPeerQueue;
 use crate::transport::request_id::RequestId;
 use oxmpi_wire::regions::RegionId;
@@ -72,7 +72,8 @@ impl Pair {
         own: Option<Buffers>,
     ) -> Self {
         Self {
-            inline: pair.capacity().max_inline_data as usize,
+            // Devices grant more than was asked for.
+            inline: (pair.capacity().max_inline_data as usize).min(MAX_INLINE),
             pair: Some(pair),
             retired: None,
             id: id.word(),
@@ -116,11 +117,13 @@ impl Pair {
         buffers.expect("a queue pair has buffers of its own, or those of all peers")
     }
 
-    /// Writes to the buffer of the next message that is staged. Messages to a lost peer are written to any.
+    /// Writes to the buffer of the next message that is staged. Of messages to a lost peer, which need none, nothing is
+    /// written where none is free.
     pub(super) fn stage(&self, shared: Option<&Buffers>, at: usize, bytes: &[u8]) {
         let staging = self.staging(shared);
-        let buffer = staging.free.last().copied().unwrap_or(0);
-        staging.write(buffer, at, bytes);
+        if let Some(&buffer) = staging.free.last() {
+            staging.write(buffer, at, bytes);
+        }
     }
 
     /// Sends the message whose body is in the next staged buffer. Returns that buffer.

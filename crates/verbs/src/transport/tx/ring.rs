@@ -21,6 +21,8 @@ pub(super) struct RingTx {
     next: u32,
     /// Writes that have not ended.
     in_flight: u32,
+    /// The most of them: the queue pair has room for no more.
+    most: u32,
     /// The sleep of the receiver for which it was woken.
     woken: u32,
 }
@@ -33,7 +35,7 @@ impl RingTx {
     /// Whether a frame with a body of `len` bytes can be written now.
     #[inline]
     pub(super) fn can_send(&self, len: u32) -> bool {
-        len <= self.shape.size() && self.in_flight < self.shape.slots() && {
+        len <= self.shape.size() && self.in_flight < self.most && {
             let last = self.next.wrapping_sub(1);
             last.wrapping_sub(self.word().taken) < self.shape.slots()
         }
@@ -124,7 +126,8 @@ impl VerbsTx {
         self.advance(peer);
     }
 
-    /// Takes the ring that `peer` offers. Without memory for it, frames go by queues as before.
+    /// Takes the ring that `peer` offers. Without rings of this rank's own, or memory for it, frames go by queues as
+    /// before.
     ///
     /// # Errors
     /// The rule that the peer broke.
@@ -136,6 +139,10 @@ impl VerbsTx {
     ) -> Result<(), &'static str> {
         if self.link(peer).ring.is_some() {
             return Err("a second ring");
+        }
+        let most = self.ring_slots.min(shape.slots());
+        if most == 0 {
+            return Ok(());
         }
         let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
         let memory = match self.domain.register(shape.bytes(), access) {
@@ -153,6 +160,7 @@ impl VerbsTx {
             start,
             next: 1,
             in_flight: 0,
+            most,
             woken: 0,
         });
         link.waiting.push_back(Control::RingTaken { word });
