@@ -27,8 +27,12 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 
 /// For how long a device sends a peer away whose message finds no buffer in a shared queue: 0 is the longest time, 655 ms.
-/// The peer gives up after seven times, 4.6 s. Its own flow control is not to let that happen.
 pub(super) const SHARED_RNR_TIMER: u8 = 0;
+
+/// The value of `rnr_retry` for "for ever". Where the shares of a queue's senders exceed what is posted (many ranks, or
+/// locked memory that is short), a rank that computes for long must not count as dead; the control network tells of one
+/// that is.
+const FOR_EVER: u8 = 7;
 
 /// The two halves of a rank before its connections are made.
 ///
@@ -318,10 +322,11 @@ impl PairConnector {
         for ((pair, queue), number) in pairs.into_iter().zip(queues).zip(0..) {
             let to = there.numbers[usize::from(number)];
             let mut receive = ReceiveAttributes::new(vector, to, there.sq_psn, mtu);
+            let mut send = SendAttributes::new(address.sq_psn);
             if queue.is_shared() {
                 receive.min_rnr_timer = SHARED_RNR_TIMER;
+                send.rnr_retry = FOR_EVER;
             }
-            let send = SendAttributes::new(address.sq_psn);
             let pair = pair.ready_to_receive(receive)?.ready_to_send(send)?;
             let own = match queue.is_shared() {
                 true => None,

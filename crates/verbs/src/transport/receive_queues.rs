@@ -249,8 +249,8 @@ impl SharedQueue {
     /// no more than `sends`. Then a message finds a buffer, however long the receiver does not poll.
     ///
     /// A peer has two frames at least. Where the shares are too small for that and all peers send at once to a rank that
-    /// does not poll, their devices send again what found no buffer, for as long as
-    /// [`SHARED_RNR_TIMER`](super::endpoint::SHARED_RNR_TIMER) says.
+    /// does not poll, their devices send again what found no buffer, every
+    /// [`SHARED_RNR_TIMER`](super::endpoint::SHARED_RNR_TIMER).
     fn of_each(&self, peers: u32) -> PerPeerQueue {
         let share = self.low_mark / peers.max(1);
         let buffers = share.saturating_sub(CREDIT_MESSAGES).max(2).min(self.sends);
