@@ -30,6 +30,7 @@ fn ends(
         let port = RdmaPort {
             endpoint: endpoint.expect("an endpoint"),
             fabric: Fabric::RoceV2Ipv4,
+            warnings: Vec::new(),
         };
         let stages: Vec<bool> = (0..count).map(|peer| by_verbs(me, peer)).collect();
         port.over(control, &stages)

@@ -201,7 +201,10 @@ impl PairConnector {
         }
         self.left = (self.left.checked_sub(1)).ok_or(VerbsTransportError::Connections)?;
         let VerbsOptions {
-            port, gid_index, ..
+            port,
+            gid_index,
+            connection,
+            ..
         } = self.options;
         let (at, gids) = (self.context.port(port)?, self.context.gids(port)?);
         let gid = gids.iter().find(|entry| entry.index == gid_index);
@@ -209,6 +212,7 @@ impl PairConnector {
         for (queue, number) in self.options.receive_queues.iter().zip(0..) {
             let pair = self.make_pair(queue, number)?.init(InitAttributes {
                 access: Access::REMOTE_READ | Access::REMOTE_WRITE,
+                pkey_index: connection.pkey_index,
                 ..InitAttributes::new(port)
             })?;
             let mut buffers = None;
@@ -282,12 +286,15 @@ impl PairConnector {
             });
         }
         let VerbsOptions {
-            port, gid_index, ..
+            port,
+            gid_index,
+            connection,
+            ..
         } = self.options;
         let vector = AddressVector {
             port,
             lid: there.lid,
-            service_level: 0,
+            service_level: connection.service_level,
             route: there.gid.map(|gid| GlobalRoute::new(gid, gid_index)),
         };
         let mtu = address.mtu.min(there.mtu);
@@ -296,7 +303,11 @@ impl PairConnector {
         for ((pair, queue), number) in pairs.into_iter().zip(queues).zip(0..) {
             let to = there.numbers[usize::from(number)];
             let receive = ReceiveAttributes::new(vector, to, there.sq_psn, mtu);
-            let mut send = SendAttributes::new(address.sq_psn);
+            let mut send = SendAttributes {
+                timeout: connection.timeout,
+                retry_cnt: connection.retry_count,
+                ..SendAttributes::new(address.sq_psn)
+            };
             if queue.is_shared() {
                 send.rnr_retry = FOR_EVER;
             }

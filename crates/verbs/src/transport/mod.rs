@@ -45,7 +45,9 @@ pub(crate) use endpoint::PairConnector;
 pub use endpoint::VerbsEndpoint;
 #[doc(hidden)]
 pub use hostile::read_bytes_of_peer;
-pub use options::{EagerRings, LongMessages, TransferFlags, VerbsOptions, VerbsTransportError};
+pub use options::{
+    ConnectionOptions, EagerRings, LongMessages, TransferFlags, VerbsOptions, VerbsTransportError,
+};
 pub use pair_address::{PairAddress, PairAddressError};
 pub use receive_queues::{PerPeerQueue, ReceiveQueue, ReceiveQueueError, SharedQueue};
 pub use registered_bytes::RegisteredBytes;
