@@ -5,7 +5,7 @@
 //! the same fabric, else by TCP; both sides know that before their first message.
 
 use oxmpi_tcp::{TcpRx, TcpTx};
-use oxmpi_verbs::{Fabric, RdmaPort};
+use oxmpi_verbs::{Fabric, NoRdmaPort, RdmaPort};
 use oxmpi_wire::transports::Transport;
 use oxmpi_wire::{Network, Peer};
 
@@ -50,6 +50,7 @@ impl Rdma {
             Err(why) => {
                 let host = oxmpi_os::host::name();
                 let warning = selection.clone().failed(&host, Transport::Verbs, &why);
+                let warning = with_advice(warning, &why);
                 Self {
                     port: None,
                     // Where nobody has asked for it, the next transport is no news.
@@ -141,6 +142,15 @@ impl Rdma {
     }
 }
 
+/// The warning, and what to do.
+fn with_advice(warning: String, why: &NoRdmaPort) -> String {
+    let advice = why.advice();
+    match advice.is_empty() {
+        true => warning,
+        false => format!("{warning}\n{advice}"),
+    }
+}
+
 /// What of an open port may fail later.
 fn warning_of(port: &RdmaPort) -> Option<String> {
     let host = oxmpi_os::host::name();
@@ -163,6 +173,6 @@ pub(super) fn probe(preference: &mut NetworkPreference) -> Option<String> {
         Err(why) => why,
     };
     let host = oxmpi_os::host::name();
-    let warning = selection.failed(&host, Transport::Verbs, &why);
+    let warning = with_advice(selection.failed(&host, Transport::Verbs, &why), &why);
     selection.names_verbs.then_some(warning)
 }

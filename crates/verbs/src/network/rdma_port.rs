@@ -1,11 +1,14 @@
 //! [`RdmaPort`]: the port that a rank uses, opened.
 
 use super::fabric::Fabric;
+use super::no_rdma_port::NoRdmaPort;
 use super::rx::VerbsNetworkRx;
 use super::tx::VerbsNetworkTx;
 use crate::objects::{Context, PortState, devices};
 use crate::preference::RdmaPreference;
-use crate::transport::{VerbsEndpoint, VerbsOptions};
+use crate::registration::RegistrableWarning;
+use crate::transport::{FittedQueues, VerbsEndpoint, VerbsOptions};
+use oxmpi_os::limit::LockedMemoryLimit;
 use oxmpi_wire::Network;
 
 /// A port of a device, opened for a number of peers.
@@ -21,28 +24,34 @@ impl RdmaPort {
     /// says.
     ///
     /// # Errors
-    /// Why none can be used, as a clause for people.
+    /// Why none can be used.
     ///
     /// # Cost
     /// Loads libibverbs.
-    pub fn open(ports: &[String], peers: u32, preference: &RdmaPreference) -> Result<Self, String> {
-        let devices = devices().map_err(|why| why.to_string())?;
-        let mut reasons = Vec::new();
+    pub fn open(
+        ports: &[String],
+        peers: u32,
+        preference: &RdmaPreference,
+    ) -> Result<Self, NoRdmaPort> {
+        let devices = devices()?;
+        let mut none = NoRdmaPort::default();
         for name in ports {
             let (device, port) = name.split_once(':').unwrap_or((name, "1"));
             let found = devices.iter().find(|found| found.name() == device);
             let opened = match found {
-                Some(found) => (found.open().map_err(|why| why.to_string())).and_then(|context| {
+                Some(found) => (found.open().map_err(NoRdmaPort::from)).and_then(|context| {
                     Self::on(&context, port.parse().unwrap_or(1), peers, preference)
                 }),
-                None => Err("libibverbs has no driver (provider) for it".into()),
+                None => Err(NoRdmaPort::new(
+                    "libibverbs has no driver (provider) for it",
+                )),
             };
             match opened {
                 Ok(opened) => return Ok(opened),
-                Err(why) => reasons.push(format!("{name}: {why}")),
+                Err(why) => none.add(name, why),
             }
         }
-        Err(reasons.join("; "))
+        Err(none)
     }
 
     /// Opens port `port` of a device for `peers` peers.
@@ -54,48 +63,50 @@ impl RdmaPort {
         port: u8,
         peers: u32,
         preference: &RdmaPreference,
-    ) -> Result<Self, String> {
-        let at = context.port(port).map_err(|why| why.to_string())?;
+    ) -> Result<Self, NoRdmaPort> {
+        let at = context.port(port)?;
         if at.state != PortState::Active {
-            return Err(format!("the port is not active but {:?}", at.state));
+            let why = format!("the port is not active but {:?}", at.state);
+            return Err(NoRdmaPort::new(why));
         }
-        let mut gids = context.gids(port).map_err(|why| why.to_string())?;
+        let mut gids = context.gids(port)?;
         if let Some(index) = preference.gid_index {
             gids.retain(|entry| entry.index == index);
         }
         let (fabric, gid) = Fabric::of(at.link_layer, &gids).ok_or_else(|| {
             let which = preference.gid_index.map_or_else(
-                || "no address (GID) of it".into(),
-                |index| {
-                    format!("it has no address (GID) {index}, which verbs_gid_index names, that")
-                },
+                || "no address (GID) of it".to_owned(),
+                |index| format!("no address (GID) {index}, which verbs_gid_index names,"),
             );
-            format!("{which} is InfiniBand's or RoCE's")
+            NoRdmaPort::new(format!("{which} is InfiniBand's or RoCE's"))
         })?;
-        let limits = context.limits().map_err(|why| why.to_string())?;
+        let limits = context.limits()?;
         let (vendor, part) = (limits.vendor_id, limits.vendor_part_id);
         let parameters = preference.parameters(vendor, part);
         if parameters.ignore_device == Some(true) {
-            return Err(format!(
+            let why = format!(
                 "the table of devices says not to use it (vendor {vendor:#x}, part {part})"
-            ));
+            );
+            return Err(NoRdmaPort::new(why));
         }
-        let pinned = preference.decide_pinned().map_err(|why| why.to_string())?;
-        let warnings = (pinned.is_refusal)
-            .then(|| format!("{}: {pinned}", context.name()))
-            .into_iter()
-            .collect();
+        let pinned = preference.decide_pinned()?;
         let options = VerbsOptions {
             port,
             gid_index: gid.index,
             ..preference.options(&parameters, pinned.leave_pinned)
         };
-        let endpoint =
-            VerbsEndpoint::open(context, peers, options).map_err(|why| why.to_string())?;
+        let fitted = FittedQueues::of(&options, LockedMemoryLimit::raise().bytes());
+        let endpoint = VerbsEndpoint::open(context, peers, options)?;
+        let refused = pinned.is_refusal.then(|| pinned.to_string());
+        let shrunk = fitted.ok().and_then(FittedQueues::warning);
+        let own = refused.into_iter().chain(shrunk);
+        let own = own.map(|warning| format!("{}: {warning}", context.name()));
+        let registrable = RegistrableWarning::of_device(context.name());
+        let registrable = registrable.map(|warning| warning.to_string());
         Ok(Self {
             endpoint,
             fabric,
-            warnings,
+            warnings: own.chain(registrable).collect(),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::OPERATIONS;
 use super::buffers::Buffers;
+use super::fitted_queues::FittedQueues;
 use super::frame_head::MAX_INLINE;
 use super::options::{VerbsOptions, VerbsTransportError};
 use super::order::Order;
@@ -95,6 +96,7 @@ impl VerbsEndpoint {
         // Before anything is registered.
         let locked = LockedMemoryLimit::raise();
         tracing::debug!(%locked, "memory that may be locked");
+        let fitted = FittedQueues::of(&options, locked.bytes())?;
         prepare_for_forks(context.library(), options.want_fork_support)?;
         let domain = context.alloc_pd()?;
         let channel = context.create_completion_channel()?;
@@ -114,9 +116,10 @@ impl VerbsEndpoint {
             let (receive, send) = match queue {
                 ReceiveQueue::PerPeer(_) => (None, None),
                 ReceiveQueue::Shared(shared) | ReceiveQueue::Extended(shared) => {
+                    let shared = fitted.apply(*shared);
                     let send = Buffers::all_free(&domain, shared.buffers, shared.size)?;
                     (
-                        Some(SharedReceives::new(&domain, number, shared)?),
+                        Some(SharedReceives::new(&domain, number, &shared)?),
                         Some(send),
                     )
                 }

@@ -25,6 +25,7 @@ mod control;
 mod credits;
 mod data_head;
 mod endpoint;
+mod fitted_queues;
 mod frame_head;
 mod hostile;
 mod options;
@@ -43,6 +44,7 @@ mod tx;
 
 pub(crate) use endpoint::PairConnector;
 pub use endpoint::VerbsEndpoint;
+pub(crate) use fitted_queues::FittedQueues;
 #[doc(hidden)]
 pub use hostile::read_bytes_of_peer;
 pub use options::{

@@ -3,7 +3,7 @@
 use super::frame_head::HEAD;
 use super::receive_queues::{ReceiveQueue, ReceiveQueueError};
 use crate::error::{PostError, VerbsError};
-use crate::registration::{NoForkSupport, RegistrationOptions};
+use crate::registration::{LockedMemoryShortage, NoForkSupport, RegistrationOptions};
 use oxmpi_wire::paths::{PathOverrides, RendezvousScheme};
 use oxmpi_wire::{Limits, Peer};
 use std::fmt;
@@ -214,6 +214,9 @@ pub enum VerbsTransportError {
     /// The process cannot fork, and is to.
     #[error(transparent)]
     Fork(#[from] NoForkSupport),
+    /// The process may lock too little memory.
+    #[error(transparent)]
+    LockedMemory(#[from] LockedMemoryShortage),
     /// A forked child uses its parent's endpoint.
     #[error(
         "this process is a forked child, and the device is its parent's: start it by exec, or open the device in it"
