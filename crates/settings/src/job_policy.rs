@@ -2,11 +2,10 @@
 
 use oxmpi_coll::choice::Tuning;
 use oxmpi_coll::settings::SETTINGS;
-use oxmpi_core::{
-    AgreedSettings, EndpointPolicy, JobPolicy, NetworkPreference, StartOptions, settings::spin,
-};
+use oxmpi_core::{AgreedSettings, EndpointPolicy, JobPolicy, StartOptions, settings::spin};
 use oxmpi_wire::transports::Selection;
 
+use crate::network_preference::network_preference;
 use crate::{
     Assignment, BadSetting, JOB_VARIABLE, Origin, SettingValue, Sources, TABLE, Values, resolve,
     transports,
@@ -64,34 +63,6 @@ fn endpoint_policy(
         wait: values.parse("wait", str::parse),
         spin: values.parse("spin", spin),
     })
-}
-
-/// How the transports of `selection` are used.
-///
-/// # Errors
-/// A file of parameters of devices cannot be read, or a setting must not be in a file.
-#[cfg(feature = "tcp")]
-pub(crate) fn network_preference(
-    values: &Values,
-    selection: Selection,
-) -> Result<NetworkPreference, BadSetting> {
-    let filter = (values.tcp_filter()).restrict_to(selection.interfaces.clone());
-    let preference = NetworkPreference::new(selection).with_tcp(filter, values.tcp_options());
-    #[cfg(feature = "verbs")]
-    let preference = preference.with_rdma(values.rdma()?);
-    Ok(preference)
-}
-
-/// The transports of `selection`, which has no network.
-///
-/// # Errors
-/// None.
-#[cfg(not(feature = "tcp"))]
-pub(crate) fn network_preference(
-    _: &Values,
-    selection: Selection,
-) -> Result<NetworkPreference, BadSetting> {
-    Ok(NetworkPreference::new(selection))
 }
 
 /// The receive queues of ranks, which must be the same at both ends of a connection.

@@ -13,6 +13,7 @@
 mod answered;
 mod file;
 mod job_policy;
+mod network_preference;
 #[cfg(feature = "verbs")]
 mod rdma;
 mod resolve;

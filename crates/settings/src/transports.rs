@@ -14,7 +14,7 @@ use oxmpi_wire::transports::{
 #[cfg(not(feature = "tcp"))]
 use crate::BadSetting;
 use crate::Values;
-use crate::job_policy::network_preference;
+use crate::network_preference::network_preference;
 
 /// The transports that `values` ask for and the devices of this host allow.
 ///

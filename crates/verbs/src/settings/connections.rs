@@ -36,7 +36,7 @@ pub const CONNECTIONS: &[Setting] = &[
         kind: "number",
         level: Level::Tuning,
         short: "InfiniBand service level of all messages, 0 to 15",
-        long: "Switches map it to a virtual lane: the quality of service that the subnet manager configures.",
+        long: "The subnet manager configures the quality of service of each.",
         check: |text| service_level(text).map(drop),
     },
     Setting {
