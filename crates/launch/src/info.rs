@@ -29,9 +29,9 @@ Usage: oxmpi info [--json]
        oxmpi info --param btl openib [--level N] [--parsable]
 
 Prints the version, this machine as ranks see it, the process manager that started this process, and for each
-transport whether it is used, why, and the system facilities that it needs. --rdma prints the RDMA devices with
-their ports and limits, what memory may be locked, and whether RDMA is used or why not. --report writes that
-to a file, with the system, its kernel and interfaces: compare those of a good and a bad node.
+transport whether it is used, why, and the system facilities that it needs. --rdma prints the RDMA devices
+with their ports and limits, what memory may be locked, and whether RDMA is used or why not. --report writes
+that to a file, with the system, its kernel and interfaces: compare those of a good and a bad node.
 ",
     groups: &[OptionGroup { title: "Options", rows: &[
         flag(&["json"], "print JSON (docs/formats.md)", |o| o.json = true),
