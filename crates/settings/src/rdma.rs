@@ -84,15 +84,15 @@ impl Values {
     /// The parameters of devices in the files that somebody has named.
     fn device_table(&self) -> Result<DeviceTable, BadSetting> {
         let value = self.get("verbs_device_files");
-        let paths = value.text.split(':').filter(|path| !path.is_empty());
-        paths.fold(Ok(DeviceTable::default()), |table, path| {
+        let mut paths = value.text.split(':').filter(|path| !path.is_empty());
+        paths.try_fold(DeviceTable::default(), |table, path| {
             let bad = |why: String| BadSetting {
                 origin: value.origin.clone(),
                 why: format!("{path}: {why}"),
             };
             let text = read_text(path, HANDWRITTEN_MAX).map_err(|why| bad(why.to_string()))?;
             let read = DeviceTable::parse(&text).map_err(|why| bad(why.to_string()))?;
-            Ok(table?.overridden(read))
+            Ok(table.overridden(read))
         })
     }
 }
