@@ -1,11 +1,12 @@
-//! `oxmpi explain`: explains the path of a message by size and peer, the algorithm of a collective (`collective`), and
-//! the choice of transports (`transports`).
+//! `oxmpi explain`: explains the path of a message by size and peer, the algorithm of a collective (`collective`),
+//! the choice of transports (`transports`), and registered memory (`memory`).
 //!
 //! No job is started and nothing is measured: the tables come from the functions that a job calls, with the costs and
 //! settings of this process.
 
 mod collective;
 mod mailbox_memory;
+mod memory;
 mod peers;
 mod show;
 #[cfg(test)]
@@ -28,10 +29,11 @@ const OPTIONS: OptionTable<PathOptions> = OptionTable {
 Usage: oxmpi explain [-n RANKS] [--json]
        oxmpi explain COLLECTIVE SIZE -n RANKS [OPTION...]
        oxmpi explain transports [--json]
+       oxmpi explain memory [-n RANKS]
 
 The second form explains which algorithm serves a collective; `oxmpi explain allreduce --help` describes it.
-The third form lists every transport and network device of this host, whether it is used, and why. The first
-form:
+The third form lists every transport and network device of this host, whether it is used, and why. The fourth
+foretells the memory that a rank registers with an RDMA device. The first form:
 
 Prints which path a message takes, by size, to each kind of peer: this rank itself, a rank of the same node, a
 rank of another node. For each path it prints why the path ends: the path reaches no further, the next path
@@ -81,6 +83,9 @@ fn run(arguments: &[OsString]) -> Result<String, String> {
     match arguments {
         [word, rest @ ..] if word == "transports" => {
             return transports::run(rest, values);
+        }
+        [word, rest @ ..] if word == "memory" => {
+            return memory::run(rest, values);
         }
         [word, ..] if collective::is_collective(word) => {
             diagnostics::collective(&word.to_string_lossy())

@@ -1,9 +1,11 @@
 //! `oxmpi info`: prints this machine and its transports, and why each transport is used or not.
 
+mod rdma;
 mod show;
 
 use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use oxmpi_os::{affinity, cpu, host, limit, probe};
@@ -19,19 +21,47 @@ use crate::process_settings;
 use crate::topo;
 
 #[rustfmt::skip]
-const OPTIONS: OptionTable<bool> = OptionTable {
+const OPTIONS: OptionTable<Options> = OptionTable {
     command: "oxmpi info",
     intro: "\
 Usage: oxmpi info [--json]
+       oxmpi info --rdma [--report FILE]
+       oxmpi info --param btl openib [--level N] [--parsable]
 
 Prints the version, this machine as ranks see it, the process manager that started this process, and for each
-transport whether it is used, why, and the system facilities that it needs.
+transport whether it is used, why, and the system facilities that it needs. --rdma prints the RDMA devices
+with their ports and limits, what memory may be locked, and whether RDMA is used or why not. --report writes
+that to a file, with the system, its kernel and interfaces: compare those of a good and a bad node.
 ",
     groups: &[OptionGroup { title: "Options", rows: &[
-        flag(&["json"], "print JSON (docs/formats.md)", |json| *json = true),
+        flag(&["json"], "print JSON (docs/formats.md)", |o| o.json = true),
+        flag(&["rdma"], "print RDMA devices, their ports, and limits of memory", |o| o.rdma = true),
+        value(&["report"], &["FILE"], "write what is needed to compare the RDMA of two hosts to this file",
+            |o, v| { o.report = Some(v.path()); Ok(()) }),
+        pair(&["param"], &["btl", "openib"], "print the parameters of openib that are settings here, as ompi_info does",
+            |o, framework, component| {
+                if (framework.text()?, component.text()?) != ("btl", "openib") {
+                    return Err("--param knows btl openib; `oxmpi settings NAME` finds others".into());
+                }
+                o.param = true;
+                Ok(())
+            }),
+        value(&["level"], &["N"], "with --param: all levels are printed, whatever the number",
+            |_, v| v.parse(str::parse::<u8>).map(drop)),
+        flag(&["parsable"], "with --param: lines mca:btl:openib:param:NAME:value:VALUE", |o| o.parsable = true),
         help(),
     ] }],    ..OptionTable::GNU
 };
+
+/// The command line.
+#[derive(Default)]
+struct Options {
+    json: bool,
+    rdma: bool,
+    report: Option<PathBuf>,
+    param: bool,
+    parsable: bool,
+}
 
 /// Everything that the command prints.
 struct SystemInfo {
@@ -71,12 +101,37 @@ struct Facility {
 
 /// Runs `oxmpi info` with these arguments.
 pub(crate) fn main(arguments: Vec<OsString>) -> ExitCode {
-    let mut json = false;
-    diagnostics::print(match OPTIONS.read(&arguments, &mut json) {
-        Ok(Parsed::Run(_)) if json => show::json(&collect()),
-        Ok(Parsed::Run(_)) => show::text(&collect()),
-        Ok(Parsed::Help | Parsed::Version) => OPTIONS.help(),
-        Err(why) => return diagnostics::exit_code(Err(CommandError::Usage(why))),
+    let mut options = Options::default();
+    let text = match OPTIONS.read(&arguments, &mut options) {
+        Ok(Parsed::Run(_)) => run(&options),
+        Ok(Parsed::Help | Parsed::Version) => Ok(OPTIONS.help()),
+        Err(why) => Err(CommandError::Usage(why)),
+    };
+    match text {
+        Ok(text) => diagnostics::print(text),
+        Err(why) => diagnostics::exit_code(Err(why)),
+    }
+}
+
+/// The text to print.
+fn run(options: &Options) -> Result<String, CommandError> {
+    if options.param {
+        let values = process_settings::values().map_err(CommandError::Usage)?;
+        let line = |(name, value): (&str, String)| match options.parsable {
+            true => format!("mca:btl:openib:param:{name}:value:{value}\n"),
+            false => format!("{name} = {value}\n"),
+        };
+        return Ok(rdma::openib(&values).into_iter().map(line).collect());
+    }
+    if let Some(path) = &options.report {
+        let written = std::fs::write(path, rdma::report(&selection()));
+        written.map_err(|why| CommandError::Io(format!("{}: {why}", path.display())))?;
+        return Ok(format!("wrote {}\n", path.display()));
+    }
+    Ok(match options {
+        Options { rdma: true, .. } => rdma::text(&selection()),
+        Options { json: true, .. } => show::json(&collect()),
+        _ => show::text(&collect()),
     })
 }
 

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::settings::machine;
-use oxmpi_settings::{SettingValue, Values};
+use oxmpi_settings::{SettingValue, Values, answered_names};
 use oxmpi_text::{Level, size, whole};
 
 use crate::diagnostics::{self, CommandError, did_you_mean};
@@ -27,7 +27,8 @@ Usage: oxmpi settings [OPTIONS] [PATTERN]
 
 Prints every setting: name, value, origin of the value, default, type and meaning. PATTERN selects the
 settings whose name, or name in another product, contains that text, of every level. The whole name of a
-setting prints all there is to know about it.
+setting prints all there is to know about it. Where PATTERN is in names of Open MPI's parameters, what each is
+here is printed, too: a setting, or why none.
 
 A value comes from the first of: the command line of the job; the environment variable OXMPI_NAME; the
 variable of another product with the same meaning; the file named by OXMPI_SETTINGS_FILE; the user's file
@@ -154,9 +155,16 @@ fn shown(options: &Options) -> Result<String, String> {
     Ok(match options.form {
         Form::Json => show::json(&shown, &values.warnings),
         Form::Parsable => show::parsable(&shown),
-        _ => match (shown.as_slice(), &options.pattern) {
+        Form::Table => match (shown.as_slice(), &options.pattern) {
             ([one], Some(pattern)) if one.setting.name == pattern => show::page(one),
-            _ => show::table(&shown, values.all.len()),
+            ([], Some(pattern)) => show::names_of_open_mpi(&shown, pattern),
+            (_, pattern) => {
+                let names = (pattern.iter())
+                    .map(|pattern| show::names_of_open_mpi(&shown, pattern))
+                    .filter(|names| !names.is_empty())
+                    .map(|names| format!("\n{names}"));
+                show::table(&shown, values.all.len()) + &names.collect::<String>()
+            }
         },
     })
 }
@@ -244,7 +252,7 @@ fn select<'a>(values: &'a Values, options: &Options) -> Result<Vec<&'a SettingVa
         Some(one) => vec![one],
         None => within.filter(|v| matches(v, pattern)).collect(),
     };
-    if shown.is_empty() {
+    if shown.is_empty() && answered_names(pattern).next().is_none() {
         let names = values.all.iter().map(|v| v.setting.name);
         let hint = did_you_mean(pattern, names).map_or(String::new(), |hint| format!("; {hint}"));
         return Err(format!("no setting matches `{pattern}`{hint}"));

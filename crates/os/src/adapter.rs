@@ -26,6 +26,19 @@ pub fn list() -> Vec<AdapterPort> {
     list_under(Path::new("/sys/class/infiniband"))
 }
 
+/// A parameter of the module of an adapter's driver, such as `log_num_mtt`. `None` if there is no such one, or it is no
+/// number.
+#[must_use]
+pub fn driver_parameter(device: &str, name: &str) -> Option<u64> {
+    parameter_under(Path::new("/sys/class/infiniband"), device, name)
+}
+
+fn parameter_under(root: &Path, device: &str, name: &str) -> Option<u64> {
+    let module = root.join(device).join("device/driver/module/parameters");
+    let text = fs::read_to_string(module.join(name)).ok()?;
+    text.trim().parse().ok()
+}
+
 fn list_under(root: &Path) -> Vec<AdapterPort> {
     let mut ports = Vec::new();
     for device in names(root) {
@@ -98,5 +111,16 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert!(list_under(Path::new("/nowhere")).is_empty());
+    }
+
+    #[test]
+    fn parameters_of_a_driver() {
+        let root = Folder::fresh();
+        let file = "mlx4_0/device/driver/module/parameters/log_num_mtt";
+        drop(root.write(file, "20\n"));
+        let of = |device, name| parameter_under(root.path(), device, name);
+        assert_eq!(of("mlx4_0", "log_num_mtt"), Some(20));
+        assert_eq!(of("mlx4_0", "num_mtt"), None);
+        assert_eq!(of("rxe0", "log_num_mtt"), None);
     }
 }

@@ -56,6 +56,7 @@ pub mod userfault;
 
 pub use bytes::RawBytes;
 pub use inherit::{inherit, inherit_stream};
+pub use page_size::page_size;
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

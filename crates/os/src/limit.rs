@@ -119,7 +119,7 @@ pub fn address_space() -> Option<AvailableMemory> {
 pub fn available() -> Option<AvailableMemory> {
     let machine = fs::read_to_string("/proc/meminfo")
         .ok()
-        .and_then(|text| mem_available(&text))
+        .and_then(|text| field_of_meminfo(&text, "MemAvailable:"))
         .map(|bytes| AvailableMemory {
             bytes,
             source: LimitSource::Machine,
@@ -136,11 +136,15 @@ pub fn available() -> Option<AvailableMemory> {
     machine.into_iter().chain(groups).min_by_key(|a| a.bytes)
 }
 
-/// MemAvailable in bytes.
-fn mem_available(meminfo: &str) -> Option<u64> {
-    let line = meminfo
-        .lines()
-        .find_map(|l| l.strip_prefix("MemAvailable:"))?;
+/// Bytes of this machine's memory.
+#[must_use]
+pub fn of_machine() -> Option<u64> {
+    field_of_meminfo(&fs::read_to_string("/proc/meminfo").ok()?, "MemTotal:")
+}
+
+/// A field of proc_meminfo(5) in bytes.
+fn field_of_meminfo(meminfo: &str, field: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|l| l.strip_prefix(field))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }
@@ -246,9 +250,9 @@ mod tests {
     #[test]
     fn meminfo() {
         let text = "MemTotal:  100 kB\nMemFree: 1 kB\nMemAvailable:      42 kB\n";
-        assert_eq!(mem_available(text), Some(42 * 1024));
+        assert_eq!(field_of_meminfo(text, "MemAvailable:"), Some(42 * 1024));
         for bad in ["", "MemAvailable:", "MemAvailable: x kB", "MemAvailable: 3"] {
-            assert_eq!(mem_available(bad), None, "{bad:?}");
+            assert_eq!(field_of_meminfo(bad, "MemAvailable:"), None, "{bad:?}");
         }
     }
 

@@ -2,11 +2,10 @@
 
 use oxmpi_coll::choice::Tuning;
 use oxmpi_coll::settings::SETTINGS;
-use oxmpi_core::{
-    AgreedSettings, EndpointPolicy, JobPolicy, NetworkPreference, StartOptions, settings::spin,
-};
+use oxmpi_core::{AgreedSettings, EndpointPolicy, JobPolicy, StartOptions, settings::spin};
 use oxmpi_wire::transports::Selection;
 
+use crate::network_preference::network_preference;
 use crate::{
     Assignment, BadSetting, JOB_VARIABLE, Origin, SettingValue, Sources, TABLE, Values, resolve,
     transports,
@@ -34,7 +33,7 @@ pub fn job_policy(given: Vec<Assignment>) -> Result<JobPolicy, BadSetting> {
         agreed: agreed_settings(&values, &tuning),
         connect_at_start: values.parse("connect_at_start", oxmpi_text::switch),
         start_report: values.parse("start_report", oxmpi_text::switch),
-        endpoint: endpoint_policy(&values, tuning, selection),
+        endpoint: endpoint_policy(&values, tuning, selection)?,
         // `oxmpi run` has read the same settings, and has given the warnings about them.
         warnings: match std::env::var_os(JOB_VARIABLE) {
             Some(_) => Vec::new(),
@@ -44,13 +43,17 @@ pub fn job_policy(given: Vec<Assignment>) -> Result<JobPolicy, BadSetting> {
 }
 
 /// The settings of an endpoint; `tuning` and `selection` are made of `values`.
-fn endpoint_policy(values: &Values, tuning: Tuning, selection: Selection) -> EndpointPolicy {
+fn endpoint_policy(
+    values: &Values,
+    tuning: Tuning,
+    selection: Selection,
+) -> Result<EndpointPolicy, BadSetting> {
     let start = StartOptions {
-        network: network_preference(values, selection),
+        network: network_preference(values, selection)?,
         layout: values.layout(1),
         heap: values.heap(),
     };
-    EndpointPolicy {
+    Ok(EndpointPolicy {
         start,
         switches: values.switch_points(),
         bulk: values.bulk_protocols(),
@@ -59,27 +62,34 @@ fn endpoint_policy(values: &Values, tuning: Tuning, selection: Selection) -> End
         checks: values.checks_collectives(),
         wait: values.parse("wait", str::parse),
         spin: values.parse("spin", spin),
-    }
+    })
 }
 
-/// How the transports of `selection` are used.
-#[cfg(feature = "tcp")]
-fn network_preference(values: &Values, selection: Selection) -> NetworkPreference {
-    let filter = (values.tcp_filter()).restrict_to(selection.interfaces.clone());
-    NetworkPreference::new(selection).with_tcp(filter, values.tcp_options())
+/// The receive queues of ranks, which must be the same at both ends of a connection.
+const RECEIVE_QUEUES: &str = "verbs_receive_queues";
+
+/// The receive queues that somebody has set, in the one spelling of them.
+#[cfg(feature = "verbs")]
+fn receive_queues(values: &Values) -> String {
+    use oxmpi_verbs::{ReceiveQueue, settings};
+    let queues = values.parse(RECEIVE_QUEUES, |text| {
+        settings::auto_or(text, settings::receive_queues)
+    });
+    queues.map_or_else(String::new, |queues| ReceiveQueue::join_all(&queues))
 }
 
-/// The transports of `selection`, which has no network.
-#[cfg(not(feature = "tcp"))]
-fn network_preference(_: &Values, selection: Selection) -> NetworkPreference {
-    NetworkPreference::new(selection)
+/// None, as there is no RDMA.
+#[cfg(not(feature = "verbs"))]
+const fn receive_queues(_: &Values) -> &'static str {
+    ""
 }
 
 /// The settings that all ranks must agree on; `tuning` is made of `values`.
 fn agreed_settings(values: &Values, tuning: &Tuning) -> AgreedSettings {
     let is_agreed = |value: &&SettingValue| {
         let name = value.setting.name;
-        name == "shm_collectives" || SETTINGS.iter().any(|row| row.name == name)
+        ["shm_collectives", RECEIVE_QUEUES].contains(&name)
+            || SETTINGS.iter().any(|row| row.name == name)
     };
     let set = (values.all.iter().filter(is_agreed))
         .filter(|value| value.origin != Origin::Default)
@@ -88,10 +98,11 @@ fn agreed_settings(values: &Values, tuning: &Tuning) -> AgreedSettings {
         true => String::new(),
         false => format!("{:?}", tuning.rules),
     };
+    let queues = receive_queues(values);
     let (in_node, checks) = (values.node_collectives(), values.checks_collectives());
     // By value, as one value can be written in several ways.
     AgreedSettings::new(
-        &format!("{tuning:?} {in_node} {checks}"),
+        &format!("{tuning:?} {in_node} {checks} {queues}"),
         set.collect(),
         &rules,
     )

@@ -10,8 +10,12 @@
 
 #![forbid(unsafe_code)]
 
+mod answered;
 mod file;
 mod job_policy;
+mod network_preference;
+#[cfg(feature = "verbs")]
+mod rdma;
 mod resolve;
 mod rows;
 mod sources;
@@ -21,6 +25,7 @@ pub mod transports;
 mod typed;
 mod value;
 
+pub use answered::{AnsweredName, answered_names};
 pub use file::{FileEntry, entries};
 pub use job_policy::job_policy;
 pub use resolve::{JOB_VARIABLE, resolve};
@@ -42,6 +47,12 @@ pub const TABLE: SettingsTable = SettingsTable(&[
     oxmpi_shm::SETTINGS,
     #[cfg(feature = "tcp")]
     oxmpi_tcp::SETTINGS,
+    #[cfg(feature = "verbs")]
+    oxmpi_verbs::settings::MESSAGES,
+    #[cfg(feature = "verbs")]
+    oxmpi_verbs::settings::MEMORY,
+    #[cfg(feature = "verbs")]
+    oxmpi_verbs::settings::CONNECTIONS,
     oxmpi_coll::settings::SETTINGS,
 ]);
 

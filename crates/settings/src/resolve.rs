@@ -2,6 +2,7 @@
 
 use oxmpi_text::{EnvName, Product, Setting, SettingsTable};
 
+use super::answered;
 use super::sources::FILE_VARIABLE;
 use super::value::RefusedValue;
 use super::{Assignment, BadSetting, File, Origin, SettingValue, Sources, Values, entries};
@@ -220,7 +221,7 @@ fn variable_of<'a>(environment: &'a [(String, String)], variable: &str) -> Optio
 }
 
 fn no_such_parameter(name: &str, origin: &str) -> String {
-    if let Some(why) = oxmpi_coll::settings::unsupported_hardware(name) {
+    if let Some(why) = answered::why(name) {
         return format!("ignored: {origin}: {why}");
     }
     format!(

@@ -2,6 +2,8 @@
 
 mod collectives;
 mod network;
+#[cfg(feature = "verbs")]
+mod openfabrics;
 
 use oxmpi_text::{Alias, Level, Product, Setting, SettingsTable, size, switch};
 
@@ -184,11 +186,15 @@ fn what_may_be_meant_for_others_is_warned_about_once() {
         ),
         (
             environment(&[("OMPI_MCA_pml", "ob1")]),
-            "ignored: OMPI_MCA_pml: the MCA parameter `pml` of Open MPI",
+            "ignored: OMPI_MCA_pml: messages have one implementation here",
         ),
         (
-            typed(("--mca", OPEN_MPI, "pml", "ob1")),
-            "ignored: --mca pml: the MCA parameter",
+            environment(&[("OMPI_MCA_vprotocol", "x")]),
+            "ignored: OMPI_MCA_vprotocol: the MCA parameter `vprotocol` of Open MPI",
+        ),
+        (
+            typed(("--mca", OPEN_MPI, "vprotocol", "x")),
+            "ignored: --mca vprotocol: the MCA parameter",
         ),
         (
             environment(&[("I_MPI_LIMIT", "x")]),

@@ -14,6 +14,7 @@ use oxmpi_wire::transports::{
 #[cfg(not(feature = "tcp"))]
 use crate::BadSetting;
 use crate::Values;
+use crate::network_preference::network_preference;
 
 /// The transports that `values` ask for and the devices of this host allow.
 ///
@@ -47,9 +48,18 @@ pub fn selection(values: &Values) -> Selection {
 pub fn opened(values: &Values) -> Selection {
     let mut selection = selection(values);
     let shared = open_transports(&mut selection, values.layout(2));
-    let verbs = probe_verbs(&mut selection);
-    selection.warnings.extend(shared.into_iter().chain(verbs));
-    selection
+    selection.warnings.extend(shared);
+    match network_preference(values, selection.clone()) {
+        Ok(mut preference) => {
+            let verbs = probe_verbs(&mut preference);
+            preference.selection.warnings.extend(verbs);
+            preference.selection
+        }
+        Err(why) => {
+            selection.warnings.push(why.to_string());
+            selection
+        }
+    }
 }
 
 /// The network interfaces and adapters of this host.

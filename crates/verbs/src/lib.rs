@@ -13,13 +13,16 @@ mod library;
 mod network;
 #[allow(unsafe_code)]
 mod objects;
+mod preference;
 #[allow(unsafe_code)]
 mod registration;
+pub mod settings;
 mod transport;
 
 pub use device_parameters::*;
 pub use error::{PostError, Unavailable, VerbsError};
 pub use network::*;
 pub use objects::*;
+pub use preference::RdmaPreference;
 pub use registration::*;
 pub use transport::*;

@@ -16,8 +16,8 @@ const SETTINGS: &str = "oxmpi-settings";
 /// hexadecimal digits.
 const LONGEST: usize = 480;
 
-/// The settings by which each rank finds for itself how collectives are done. Ranks that find otherwise would
-/// wait for each other.
+/// The settings by which each rank finds for itself how collectives are done, and which receive queues it has. Ranks that
+/// find otherwise would wait for each other, or not connect.
 #[derive(Clone, Debug)]
 pub struct AgreedSettings {
     /// The hash by which ranks compare them.
@@ -56,7 +56,7 @@ impl AgreedSettings {
     pub(super) fn differs(&self, manager: &mut ProcessManager, other: u32) -> Error {
         let both = self.exchange(manager, other).map(|[first, second]| {
             format!(
-                "for collectives rank 0 has {first}, and rank {other} has {second}; all ranks of a job need \
+                "rank 0 has {first}, and rank {other} has {second}; all ranks of a job need \
                  the same"
             )
         });

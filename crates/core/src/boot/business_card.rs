@@ -45,7 +45,7 @@ impl NetworkListener {
         first: &EndpointAddress,
         ranks: u32,
     ) -> Result<Self> {
-        let rdma = Rdma::open(&preference.selection, ranks);
+        let rdma = Rdma::open(preference, ranks);
         if !preference.selection.tcp && !rdma.is_open() {
             return Err(rdma.refusal(preference));
         }

@@ -130,17 +130,17 @@ pub fn open_transports(selection: &mut Selection, layout: SegmentLayout) -> Opti
     Some(selection.failed(&oxmpi_os::host::name(), Transport::Shared, &why))
 }
 
-/// Opens an RDMA port of `selection`, which a job of several nodes would do, and closes it. If none opens, verbs is
-/// deselected; the warning is returned if somebody has asked for verbs.
+/// Opens an RDMA port of `preference`, which a job of several nodes would do, and closes it. If none opens, verbs is
+/// deselected; the warning is returned if somebody has asked for verbs, and any other about the port.
 ///
 /// # Cost
 /// Loads libibverbs, if verbs is selected.
-pub fn probe_verbs(selection: &mut Selection) -> Option<String> {
+pub fn probe_verbs(preference: &mut NetworkPreference) -> Option<String> {
     #[cfg(feature = "verbs")]
-    return rdma::probe(selection);
+    return rdma::probe(preference);
     #[cfg(not(feature = "verbs"))]
     {
-        let _ = selection;
+        let _ = preference;
         None
     }
 }

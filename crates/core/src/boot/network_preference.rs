@@ -2,6 +2,8 @@
 
 #[cfg(feature = "tcp")]
 use oxmpi_tcp::{InterfaceFilter, TcpOptions};
+#[cfg(feature = "verbs")]
+use oxmpi_verbs::RdmaPreference;
 use oxmpi_wire::transports::{Selection, Verdict};
 
 use crate::error::Error;
@@ -20,6 +22,9 @@ pub struct NetworkPreference {
     /// How TCP connects and waits.
     #[cfg(feature = "tcp")]
     pub(super) options: TcpOptions,
+    /// How an RDMA port is used.
+    #[cfg(feature = "verbs")]
+    pub(super) rdma: RdmaPreference,
 }
 
 impl NetworkPreference {
@@ -32,6 +37,8 @@ impl NetworkPreference {
             filter: InterfaceFilter::all().restrict_to(Vec::new()),
             #[cfg(feature = "tcp")]
             options: TcpOptions::default(),
+            #[cfg(feature = "verbs")]
+            rdma: RdmaPreference::default(),
         }
     }
 
@@ -44,6 +51,13 @@ impl NetworkPreference {
             options,
             ..self
         }
+    }
+
+    /// With an RDMA port used so.
+    #[cfg(feature = "verbs")]
+    #[must_use]
+    pub fn with_rdma(self, rdma: RdmaPreference) -> Self {
+        Self { rdma, ..self }
     }
 
     /// The error where ranks are on other nodes and TCP is not selected.

@@ -1,7 +1,6 @@
 //! A build without RDMA: no rank has a port.
 
 use oxmpi_tcp::{TcpRx, TcpTx};
-use oxmpi_wire::transports::Selection;
 
 use super::network_preference::NetworkPreference;
 use crate::error::{Error, Result};
@@ -14,7 +13,7 @@ pub(super) const NONE: &str = "-";
 pub(crate) struct Rdma;
 
 impl Rdma {
-    pub(super) const fn open(_: &Selection, _: u32) -> Self {
+    pub(super) const fn open(_: &NetworkPreference, _: u32) -> Self {
         Self
     }
 

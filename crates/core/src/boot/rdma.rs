@@ -5,8 +5,8 @@
 //! the same fabric, else by TCP; both sides know that before their first message.
 
 use oxmpi_tcp::{TcpRx, TcpTx};
-use oxmpi_verbs::RdmaPort;
-use oxmpi_wire::transports::{Selection, Transport};
+use oxmpi_verbs::{NoRdmaPort, RdmaPort};
+use oxmpi_wire::transports::Transport;
 use oxmpi_wire::{Network, Peer};
 
 use super::network_preference::{NetworkPreference, STEP};
@@ -19,7 +19,7 @@ pub(super) const NONE: &str = "-";
 /// The RDMA port of this rank, where it has one.
 pub(crate) struct Rdma {
     port: Option<RdmaPort>,
-    /// Why a port that somebody asked for is not used.
+    /// Why a port that somebody asked for is not used, or what of it may fail later.
     warning: Option<String>,
     /// Somebody asked for it.
     named: bool,
@@ -28,8 +28,9 @@ pub(crate) struct Rdma {
 }
 
 impl Rdma {
-    /// Opens the first usable port of `selection`, for `ranks` ranks.
-    pub(super) fn open(selection: &Selection, ranks: u32) -> Self {
+    /// Opens the first usable port of the selection, for `ranks` ranks.
+    pub(super) fn open(preference: &NetworkPreference, ranks: u32) -> Self {
+        let selection = &preference.selection;
         let (tcp, named) = (selection.tcp, selection.names_verbs);
         if !selection.verbs {
             return Self {
@@ -39,16 +40,17 @@ impl Rdma {
                 tcp,
             };
         }
-        match RdmaPort::open(&selection.adapters, ranks) {
+        match RdmaPort::open(&selection.adapters, ranks, &preference.rdma) {
             Ok(port) => Self {
+                warning: warning_of(&port),
                 port: Some(port),
-                warning: None,
                 named,
                 tcp,
             },
             Err(why) => {
                 let host = oxmpi_os::host::name();
                 let warning = selection.clone().failed(&host, Transport::Verbs, &why);
+                let warning = with_advice(warning, &why);
                 Self {
                     port: None,
                     // Where nobody has asked for it, the next transport is no news.
@@ -131,13 +133,37 @@ impl Rdma {
     }
 }
 
-/// Opens a port of `selection` and closes it: one that does not open is deselected, and the warning returned.
-pub(super) fn probe(selection: &mut Selection) -> Option<String> {
+/// The warning, and what to do.
+fn with_advice(warning: String, why: &NoRdmaPort) -> String {
+    let advice = why.advice();
+    match advice.is_empty() {
+        true => warning,
+        false => format!("{warning}\n{advice}"),
+    }
+}
+
+/// What of an open port may fail later.
+fn warning_of(port: &RdmaPort) -> Option<String> {
+    let host = oxmpi_os::host::name();
+    let all: Vec<String> = (port.warnings().iter())
+        .map(|warning| format!("{host}: {warning}"))
+        .collect();
+    (!all.is_empty()).then(|| all.join("\n"))
+}
+
+/// Opens a port of the selection and closes it: one that does not open is deselected, and the warning returned.
+pub(super) fn probe(preference: &mut NetworkPreference) -> Option<String> {
+    let NetworkPreference {
+        selection, rdma, ..
+    } = preference;
     if !selection.verbs {
         return None;
     }
-    let why = RdmaPort::open(&selection.adapters, 1).err()?;
+    let why = match RdmaPort::open(&selection.adapters, 1, rdma) {
+        Ok(port) => return warning_of(&port),
+        Err(why) => why,
+    };
     let host = oxmpi_os::host::name();
-    let warning = selection.failed(&host, Transport::Verbs, &why);
+    let warning = with_advice(selection.failed(&host, Transport::Verbs, &why), &why);
     selection.names_verbs.then_some(warning)
 }

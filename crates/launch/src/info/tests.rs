@@ -77,9 +77,9 @@ fn json_has_format_and_version() {
 #[test]
 fn this_system_has_a_usable_transport() {
     let info = collect();
-    // The first transport is shm, the second tcp.
+    // The first transport is shm, the last tcp.
     assert!(info.transports[0].used, "{}", show::text(&info));
-    let why = &info.transports[1].why;
+    let why = &info.transports[2].why;
     assert!(
         why.contains("fastest network") || why.contains("no interface"),
         "{why}"

@@ -1,6 +1,7 @@
 //! Prints settings as a table, as tab-separated lines, as JSON, or one setting as a page.
 
-use oxmpi_settings::SettingValue;
+use oxmpi_settings::{SettingValue, answered_names};
+use oxmpi_text::Product;
 use serde_json::json;
 
 use crate::columns::{aligned, wrapped};
@@ -33,6 +34,38 @@ pub(super) fn table(values: &[&SettingValue], all: usize) -> String {
         text += &format!("{hidden} more: `oxmpi settings --level 3` shows all\n");
     }
     text
+}
+
+/// What the parameters of Open MPI are here whose names contain `pattern`: one of `values`, or why nothing.
+pub(super) fn names_of_open_mpi(values: &[&SettingValue], pattern: &str) -> String {
+    let aliases = values.iter().flat_map(|value| {
+        let of_it = value
+            .setting
+            .aliases
+            .iter()
+            .map(move |alias| (alias, value));
+        of_it.filter(|(alias, _)| alias.product == Product::OpenMpi && alias.name.contains(pattern))
+    });
+    let settings = aliases.map(|(alias, value)| {
+        let ours = format!("{} = {}", value.setting.name, value.text);
+        (alias.name, ours)
+    });
+    let answers = answered_names(pattern).map(|answer| {
+        let why = format!("no setting: {}", answer.why);
+        (answer.name, why)
+    });
+    let mut names: Vec<_> = settings.chain(answers).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    names.sort_unstable();
+    let mut rows = vec![vec!["Open MPI's parameter".to_owned(), "here".to_owned()]];
+    rows.extend(
+        names
+            .into_iter()
+            .map(|(name, here)| vec![name.into(), here]),
+    );
+    aligned(&rows)
 }
 
 /// A line for each setting, with tabs between the fields: name, value, origin, default, type, level.

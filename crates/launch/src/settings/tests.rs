@@ -77,6 +77,22 @@ pin_order   compact  I_MPI_PIN_ORDER   bunch    order   which rank gets which do
 }
 
 #[test]
+fn names_of_open_mpi_say_what_they_are_here() {
+    let text = |pattern: &str| shown(&options(&[pattern])).unwrap();
+    let openib = text("btl_openib");
+    for line in [
+        "btl_openib_eager_limit                   verbs_eager_limit = 12KiB\n",
+        "btl_openib_if_include                    network_devices = auto\n",
+        "btl_openib_allow_ib                      no setting: InfiniBand ports are used",
+    ] {
+        assert!(openib.contains(line), "{openib}");
+    }
+    let pml = text("pml_ob1");
+    assert!(pml.starts_with("Open MPI's parameter"), "{pml}");
+    assert!(!text("pin_domain").contains("Open MPI's parameter"));
+}
+
+#[test]
 fn json_has_format_and_version() {
     let values = values();
     let shown: Vec<&SettingValue> = values.all.iter().collect();

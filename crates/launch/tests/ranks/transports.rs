@@ -221,7 +221,7 @@ fn ranks_with_different_settings_of_collectives_do_not_join() {
     assert_eq!(done.code, 1, "{done:?}");
     let version = env!("CARGO_PKG_VERSION");
     let said = format!(
-        "for collectives rank 0 has oxmpi {version} and the defaults, and rank 1 has oxmpi {version} and \
+        "rank 0 has oxmpi {version} and the defaults, and rank 1 has oxmpi {version} and \
          allreduce_algorithm = ring (OXMPI_ALLREDUCE_ALGORITHM); all ranks of a job need the same"
     );
     assert!(done.err.contains(&said), "{}", done.err);

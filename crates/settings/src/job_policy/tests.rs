@@ -48,6 +48,19 @@ fn every_setting_of_collectives_counts() {
     assert_eq!(count, SETTINGS.len());
 }
 
+/// Ranks with other receive queues would not connect.
+#[cfg(feature = "verbs")]
+#[test]
+fn receive_queues_count() {
+    let plain = settings_of("wait", "passive");
+    let other = settings_of("verbs_receive_queues", "P,4096");
+    assert_ne!(plain.fingerprint, other.fingerprint);
+    let said = "verbs_receive_queues = P,4096 (OXMPI_VERBS_RECEIVE_QUEUES)";
+    assert!(other.text.contains(said), "{}", other.text);
+    let same = settings_of("verbs_receive_queues", "P,4096,8,4,2,7");
+    assert_eq!(same.fingerprint, other.fingerprint, "all numbers");
+}
+
 #[test]
 fn fingerprints_depend_on_values_not_on_their_spelling() {
     let fingerprints =
@@ -83,6 +96,7 @@ fn defaults_of_the_settings_are_those_of_the_core() {
         &values,
         values.tuning(),
         usual.start.network.selection.clone(),
-    );
+    )
+    .expect("no file is named");
     assert_eq!(format!("{policy:?}"), format!("{usual:?}"));
 }

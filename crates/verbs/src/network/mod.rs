@@ -17,6 +17,7 @@
 mod connection;
 mod fabric;
 mod memory;
+mod no_rdma_port;
 mod rdma_port;
 mod rx;
 #[cfg(test)]
@@ -25,6 +26,7 @@ mod tx;
 
 pub use fabric::Fabric;
 pub use memory::VerbsNetworkRegion;
+pub use no_rdma_port::NoRdmaPort;
 pub use rdma_port::RdmaPort;
 pub use rx::VerbsNetworkRx;
 pub use tx::{VerbsNetworkSlot, VerbsNetworkTx};

@@ -1,11 +1,14 @@
 //! [`RdmaPort`]: the port that a rank uses, opened.
 
 use super::fabric::Fabric;
+use super::no_rdma_port::NoRdmaPort;
 use super::rx::VerbsNetworkRx;
 use super::tx::VerbsNetworkTx;
-use crate::device_parameters::DeviceTable;
 use crate::objects::{Context, Device, Mtu, PortState, devices};
-use crate::transport::{ReceiveQueue, VerbsEndpoint, VerbsOptions};
+use crate::preference::RdmaPreference;
+use crate::registration::RegistrableWarning;
+use crate::transport::{FittedQueues, ReceiveQueue, VerbsEndpoint, VerbsOptions};
+use oxmpi_os::limit::LockedMemoryLimit;
 use oxmpi_wire::Network;
 
 /// A port of a device, opened for a number of peers.
@@ -14,18 +17,24 @@ pub struct RdmaPort {
     pub(super) endpoint: VerbsEndpoint,
     pub(super) fabric: Fabric,
     pub(super) network: String,
+    pub(super) warnings: Vec<String>,
 }
 
 impl RdmaPort {
-    /// Opens the first of `ports`, each `DEVICE:PORT` as in `mlx5_0:1`, that can be used, for `peers` peers.
+    /// Opens the first of `ports`, each `DEVICE:PORT` as in `mlx5_0:1`, that can be used, for `peers` peers, as `preference`
+    /// says.
     ///
     /// # Errors
-    /// Why none can be used, as a clause for people.
+    /// Why none can be used.
     ///
     /// # Cost
     /// Loads libibverbs.
-    pub fn open(ports: &[String], peers: u32) -> Result<Self, String> {
-        Self::open_of(&devices().map_err(|why| why.to_string())?, ports, peers)
+    pub fn open(
+        ports: &[String],
+        peers: u32,
+        preference: &RdmaPreference,
+    ) -> Result<Self, NoRdmaPort> {
+        Self::open_of(&devices()?, ports, peers, preference)
     }
 
     /// As [`RdmaPort::open`], of these devices.
@@ -33,59 +42,86 @@ impl RdmaPort {
         devices: &[Device],
         ports: &[String],
         peers: u32,
-    ) -> Result<Self, String> {
-        let mut reasons = Vec::new();
+        preference: &RdmaPreference,
+    ) -> Result<Self, NoRdmaPort> {
+        let mut none = NoRdmaPort::default();
         for name in ports {
             let (device, port) = name.split_once(':').unwrap_or((name, "1"));
             let found = devices.iter().find(|found| found.name() == device);
             let opened = match found {
-                Some(found) if found.is_iwarp() => {
-                    Err("it is an iWARP device, which needs connections by rdmacm".into())
-                }
-                Some(found) => (found.open().map_err(|why| why.to_string()))
-                    .and_then(|context| Self::on(&context, port.parse().unwrap_or(1), peers)),
-                None => Err("libibverbs has no driver (provider) for it".into()),
+                Some(found) if found.is_iwarp() => Err(NoRdmaPort::new(
+                    "it is an iWARP device, which needs connections by rdmacm",
+                )),
+                Some(found) => (found.open().map_err(NoRdmaPort::from)).and_then(|context| {
+                    Self::on(&context, port.parse().unwrap_or(1), peers, preference)
+                }),
+                None => Err(NoRdmaPort::new(
+                    "libibverbs has no driver (provider) for it",
+                )),
             };
             match opened {
                 Ok(opened) => return Ok(opened),
-                Err(why) => reasons.push(format!("{name}: {why}")),
+                Err(why) => none.add(name, why),
             }
         }
-        Err(reasons.join("; "))
+        Err(none)
     }
 
     /// Opens port `port` of a device for `peers` peers.
     ///
     /// # Errors
     /// As [`RdmaPort::open`].
-    fn on(context: &Context, port: u8, peers: u32) -> Result<Self, String> {
-        let at = context.port(port).map_err(|why| why.to_string())?;
+    fn on(
+        context: &Context,
+        port: u8,
+        peers: u32,
+        preference: &RdmaPreference,
+    ) -> Result<Self, NoRdmaPort> {
+        let at = context.port(port)?;
         if at.state != PortState::Active {
-            return Err(format!("the port is not active but {:?}", at.state));
+            let why = format!("the port is not active but {:?}", at.state);
+            return Err(NoRdmaPort::new(why));
         }
-        let gids = context.gids(port).map_err(|why| why.to_string())?;
-        let (fabric, gid) = Fabric::of(at.link_layer, &gids)
-            .ok_or("no address (GID) of it is InfiniBand's or RoCE's")?;
-        let limits = context.limits().map_err(|why| why.to_string())?;
+        let mut gids = context.gids(port)?;
+        if let Some(index) = preference.gid_index {
+            gids.retain(|entry| entry.index == index);
+        }
+        let (fabric, gid) = Fabric::of(at.link_layer, &gids).ok_or_else(|| {
+            let which = preference.gid_index.map_or_else(
+                || "no address (GID) of it".to_owned(),
+                |index| format!("no address (GID) {index}, which verbs_gid_index names,"),
+            );
+            NoRdmaPort::new(format!("{which} is InfiniBand's or RoCE's"))
+        })?;
+        let limits = context.limits()?;
         let (vendor, part) = (limits.vendor_id, limits.vendor_part_id);
-        let parameters = DeviceTable::shipped().find(vendor, part);
+        let parameters = preference.parameters(vendor, part);
         if parameters.ignore_device == Some(true) {
-            return Err(format!(
+            let why = format!(
                 "the table of devices says not to use it (vendor {vendor:#x}, part {part})"
-            ));
+            );
+            return Err(NoRdmaPort::new(why));
         }
+        let pinned = preference.decide_pinned()?;
         let options = VerbsOptions {
             port,
             gid_index: gid.index,
-            ..parameters.options()
+            ..preference.options(&parameters, pinned.leave_pinned)
         };
         let network = network(fabric, &options.receive_queues, at.active_mtu);
-        let endpoint =
-            VerbsEndpoint::open(context, peers, options).map_err(|why| why.to_string())?;
+        let fitted = FittedQueues::of(&options, LockedMemoryLimit::raise().bytes());
+        let endpoint = VerbsEndpoint::open(context, peers, options)?;
+        let refused = pinned.is_refusal.then(|| pinned.to_string());
+        let shrunk = fitted.ok().and_then(FittedQueues::warning);
+        let own = refused.into_iter().chain(shrunk);
+        let own = own.map(|warning| format!("{}: {warning}", context.name()));
+        let registrable = RegistrableWarning::of_device(context.name());
+        let registrable = registrable.map(|warning| warning.to_string());
         Ok(Self {
             endpoint,
             fabric,
             network,
+            warnings: own.chain(registrable).collect(),
         })
     }
 
@@ -117,6 +153,12 @@ impl RdmaPort {
     pub fn network_number(&self) -> u16 {
         let hash = fnv(&self.network);
         ((hash ^ hash >> 16) as u16).max(1)
+    }
+
+    /// What of the preference could not be had, and what may fail later: a sentence each.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The fabric that it belongs to.

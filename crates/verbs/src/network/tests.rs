@@ -3,6 +3,7 @@
 use super::{Fabric, RdmaPort, VerbsNetworkRx, VerbsNetworkTx};
 use crate::fake::{self, HeapMemory, Script};
 use crate::objects::devices_of;
+use crate::preference::RdmaPreference;
 use crate::transport::{ReceiveQueue, VerbsEndpoint, VerbsOptions};
 use oxmpi_os::RawBytes;
 use oxmpi_testkit::conformance::{
@@ -44,6 +45,7 @@ fn ends_with(
             endpoint: endpoint.expect("an endpoint"),
             fabric: Fabric::RoceV2Ipv4,
             network: String::new(),
+            warnings: Vec::new(),
         };
         let stages: Vec<bool> = (0..count).map(|peer| by_verbs(me, peer)).collect();
         port.over(control, &stages, true)
@@ -278,7 +280,9 @@ fn an_iwarp_device_is_refused_with_the_reason() {
         ..Script::GOOD
     });
     let devices = devices_of(&fake::LIBRARY).expect("a list");
-    let why = RdmaPort::open_of(&devices, &["fake0:1".into()], 2).expect_err("no connections");
+    let preference = RdmaPreference::default();
+    let opened = RdmaPort::open_of(&devices, &["fake0:1".into()], 2, &preference);
+    let why = opened.expect_err("no connections").to_string();
     assert!(why.contains("fake0:1: ") && why.contains("rdmacm"), "{why}");
 }
 

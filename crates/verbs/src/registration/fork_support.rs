@@ -3,6 +3,7 @@
 //! A kernel of version 5.12 or later copies registered pages for a child at once. With an older one, libibverbs can keep
 //! them from the child, which must then not touch them, and must be told to before anything is registered.
 
+use crate::error::Unavailable;
 use crate::library::Library;
 use oxmpi_os::fork::ForkGuard;
 use std::io;
@@ -101,6 +102,16 @@ pub(crate) fn prepare(library: &Library, want: i32) -> Result<ForkSupport, NoFor
         false => Ok(()),
     };
     fork_support(want, status, called)
+}
+
+/// What protects registered memory when this process forks, after trying to have it.
+///
+/// # Errors
+/// Why this process cannot use RDMA.
+pub fn probe_fork_support() -> Result<ForkSupport, Unavailable> {
+    let library = Library::load()?;
+    // Whoever only tries gets no error.
+    Ok(prepare(library, -1).unwrap_or(ForkSupport::None))
 }
 
 /// Whether this process is a forked child of one that has used a device: it must not use its parent's.

@@ -27,7 +27,9 @@ pub(crate) use bounce_pool::BouncePool;
 pub use cache::CacheCounts;
 pub(crate) use cache::{Placed, RegistrationCache};
 pub use event_log::{EventLog, LogMemory, LogPosition, LogReading, LogWords, LogWriter};
-pub use fork_support::{ForkStatus, ForkSupport, NoForkSupport, calls_fork_init, fork_support};
+pub use fork_support::{
+    ForkStatus, ForkSupport, NoForkSupport, calls_fork_init, fork_support, probe_fork_support,
+};
 pub(crate) use fork_support::{is_forked_child, prepare as prepare_for_forks};
 pub use leave_pinned::{
     LeavePinned, PinnedDecision, PinnedFromFile, PinnedSetting, PinnedSettings, SettingOrigin,

@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use oxmpi_os::adapter::driver_parameter;
+
 /// The size of a driver's table of pages, by its module's parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TranslationTable {
@@ -52,6 +54,26 @@ pub struct RegistrableWarning {
 }
 
 impl RegistrableWarning {
+    /// A warning about a device of this host, if its driver has a table and it is too small.
+    ///
+    /// # Cost
+    /// Reads some small files.
+    #[must_use]
+    pub fn of_device(device: &str) -> Option<Self> {
+        let number = |name| driver_parameter(device, name);
+        let log = number("log_num_mtt").and_then(|log| u32::try_from(log).ok());
+        // 0 leaves it to the driver.
+        let table = match (log, number("num_mtt")) {
+            (Some(log), _) if log > 0 => TranslationTable::LogSegments(log),
+            (_, Some(segments)) if segments > 0 => TranslationTable::Segments(segments),
+            _ => return None,
+        };
+        let log_mtts_per_seg = u32::try_from(number("log_mtts_per_seg")?).ok()?;
+        let (host, page) = (oxmpi_os::host::name(), oxmpi_os::page_size());
+        let memory = oxmpi_os::limit::of_machine()?;
+        Self::of(&host, device, table, log_mtts_per_seg, page, memory)
+    }
+
     /// A warning, if it is one.
     #[must_use]
     pub fn of(

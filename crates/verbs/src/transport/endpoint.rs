@@ -2,6 +2,7 @@
 
 use super::OPERATIONS;
 use super::buffers::Buffers;
+use super::fitted_queues::FittedQueues;
 use super::frame_head::MAX_INLINE;
 use super::options::{VerbsOptions, VerbsTransportError};
 use super::order::Order;
@@ -102,6 +103,7 @@ impl VerbsEndpoint {
         // Before anything is registered.
         let locked = LockedMemoryLimit::raise();
         tracing::debug!(%locked, "memory that may be locked");
+        let fitted = FittedQueues::of(&options, locked.bytes())?;
         prepare_for_forks(context.library(), options.want_fork_support)?;
         let domain = context.alloc_pd()?;
         let channel = context.create_completion_channel()?;
@@ -130,9 +132,10 @@ impl VerbsEndpoint {
             let (receive, send) = match queue {
                 ReceiveQueue::PerPeer(_) => (None, None),
                 ReceiveQueue::Shared(shared) | ReceiveQueue::Extended(shared) => {
+                    let shared = fitted.apply(*shared);
                     let send = Buffers::all_free(&domain, shared.buffers, shared.size)?;
                     (
-                        Some(SharedReceives::new(&domain, number, shared)?),
+                        Some(SharedReceives::new(&domain, number, &shared)?),
                         Some(send),
                     )
                 }
@@ -222,7 +225,10 @@ impl PairConnector {
             return Err(VerbsTransportError::Forked);
         }
         let VerbsOptions {
-            port, gid_index, ..
+            port,
+            gid_index,
+            connection,
+            ..
         } = self.options;
         let (at, gids) = (self.context.port(port)?, self.context.gids(port)?);
         let gid = gids.iter().find(|entry| entry.index == gid_index);
@@ -230,6 +236,7 @@ impl PairConnector {
         for (queue, number) in self.options.receive_queues.iter().zip(0..) {
             let pair = self.make_pair(queue, number)?.init(InitAttributes {
                 access: Access::REMOTE_READ | Access::REMOTE_WRITE,
+                pkey_index: connection.pkey_index,
                 ..InitAttributes::new(port)
             })?;
             let mut buffers = None;
@@ -308,12 +315,15 @@ impl PairConnector {
             });
         }
         let VerbsOptions {
-            port, gid_index, ..
+            port,
+            gid_index,
+            connection,
+            ..
         } = self.options;
         let vector = AddressVector {
             port,
             lid: there.lid,
-            service_level: 0,
+            service_level: connection.service_level,
             route: there.gid.map(|gid| GlobalRoute::new(gid, gid_index)),
         };
         let mtu = address.mtu.min(there.mtu);
@@ -322,7 +332,11 @@ impl PairConnector {
         for ((pair, queue), number) in pairs.into_iter().zip(queues).zip(0..) {
             let to = there.numbers[usize::from(number)];
             let mut receive = ReceiveAttributes::new(vector, to, there.sq_psn, mtu);
-            let mut send = SendAttributes::new(address.sq_psn);
+            let mut send = SendAttributes {
+                timeout: connection.timeout,
+                retry_cnt: connection.retry_count,
+                ..SendAttributes::new(address.sq_psn)
+            };
             if queue.is_shared() {
                 receive.min_rnr_timer = SHARED_RNR_TIMER;
                 send.rnr_retry = FOR_EVER;

@@ -25,6 +25,7 @@ mod control;
 mod credits;
 mod data_head;
 mod endpoint;
+mod fitted_queues;
 mod frame_head;
 mod hostile;
 mod options;
@@ -43,9 +44,12 @@ mod tx;
 
 pub(crate) use endpoint::PairConnector;
 pub use endpoint::VerbsEndpoint;
+pub(crate) use fitted_queues::FittedQueues;
 #[doc(hidden)]
 pub use hostile::read_bytes_of_peer;
-pub use options::{EagerRings, LongMessages, TransferFlags, VerbsOptions, VerbsTransportError};
+pub use options::{
+    ConnectionOptions, EagerRings, LongMessages, TransferFlags, VerbsOptions, VerbsTransportError,
+};
 pub use pair_address::{PairAddress, PairAddressError};
 pub use receive_queues::{PerPeerQueue, ReceiveQueue, ReceiveQueueError, SharedQueue};
 pub use registered_bytes::RegisteredBytes;

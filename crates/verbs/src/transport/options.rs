@@ -3,7 +3,7 @@
 use super::frame_head::HEAD;
 use super::receive_queues::{ReceiveQueue, ReceiveQueueError};
 use crate::error::{PostError, VerbsError};
-use crate::registration::{NoForkSupport, RegistrationOptions};
+use crate::registration::{LockedMemoryShortage, NoForkSupport, RegistrationOptions};
 use oxmpi_wire::paths::{PathOverrides, RendezvousScheme};
 use oxmpi_wire::{Limits, Peer};
 use std::fmt;
@@ -37,6 +37,33 @@ pub struct VerbsOptions {
     pub long: LongMessages,
     /// Rings to peers that send many frames.
     pub rings: EagerRings,
+    /// What connections have in common.
+    pub connection: ConnectionOptions,
+}
+
+/// What the connections of a rank have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionOptions {
+    /// The InfiniBand service level, 0 to 15.
+    pub service_level: u8,
+    /// The index of the partition key.
+    pub pkey_index: u16,
+    /// As [`SendAttributes::timeout`](crate::SendAttributes::timeout).
+    pub timeout: u8,
+    /// As [`SendAttributes::retry_cnt`](crate::SendAttributes::retry_cnt).
+    pub retry_count: u8,
+}
+
+impl Default for ConnectionOptions {
+    /// Level 0, the first key, six retries 1.1 s after each other.
+    fn default() -> Self {
+        Self {
+            service_level: 0,
+            pkey_index: 0,
+            timeout: 18,
+            retry_count: 6,
+        }
+    }
 }
 
 bitflags::bitflags! {
@@ -169,6 +196,7 @@ impl Default for VerbsOptions {
             eager_limit: 12 << 10,
             long: LongMessages::default(),
             rings: EagerRings::default(),
+            connection: ConnectionOptions::default(),
         }
     }
 }
@@ -186,6 +214,9 @@ pub enum VerbsTransportError {
     /// The process cannot fork, and is to.
     #[error(transparent)]
     Fork(#[from] NoForkSupport),
+    /// The process may lock too little memory.
+    #[error(transparent)]
+    LockedMemory(#[from] LockedMemoryShortage),
     /// A forked child uses its parent's endpoint.
     #[error(
         "this process is a forked child, and the device is its parent's: start it by exec, or open the device in it"

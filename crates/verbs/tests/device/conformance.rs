@@ -7,8 +7,8 @@ use oxmpi_testkit::conformance::{
 };
 use oxmpi_testkit::switch::{SwitchRx, SwitchTx, switch};
 use oxmpi_verbs::{
-    EagerRings, LongMessages, RdmaPort, ReceiveQueue, RegistrationOptions, VerbsEndpoint,
-    VerbsNetworkRx, VerbsNetworkTx, VerbsOptions, VerbsRx, VerbsTx,
+    EagerRings, LongMessages, RdmaPort, RdmaPreference, ReceiveQueue, RegistrationOptions,
+    VerbsEndpoint, VerbsNetworkRx, VerbsNetworkTx, VerbsOptions, VerbsRx, VerbsTx,
 };
 use oxmpi_wire::{Network, Peer, Rx};
 
@@ -125,7 +125,8 @@ impl TestedTransport for NetworkOnDevice {
     fn ends(count: u32) -> Vec<(Self::Tx, Self::Rx)> {
         let (name, _) = device().expect("a device");
         let open = |control| {
-            let port = RdmaPort::open(&[format!("{name}:1")], count).expect("an active port");
+            let port = RdmaPort::open(&[format!("{name}:1")], count, &RdmaPreference::default())
+                .expect("an active port");
             port.over(control, &vec![true; count as usize], true)
         };
         let controls = switch(count).expect("sockets");

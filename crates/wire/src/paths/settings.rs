@@ -52,18 +52,11 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "rendezvous",
-        aliases: &[
-            Alias {
-                product: Product::Ucx,
-                name: "UCX_RNDV_SCHEME",
-                values: &[("get_zcopy", "get"), ("put_zcopy", "put")],
-            },
-            Alias {
-                product: Product::OpenMpi,
-                name: "btl_openib_flags",
-                values: &[("2", "put"), ("4", "get"), ("6", AUTO)],
-            },
-        ],
+        aliases: &[Alias {
+            product: Product::Ucx,
+            name: "UCX_RNDV_SCHEME",
+            values: &[("get_zcopy", "get"), ("put_zcopy", "put")],
+        }],
         default: AUTO,
         kind: "word",
         level: Level::Tuning,
@@ -74,10 +67,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "put_chunk",
-        aliases: &[Alias::new(
-            Product::OpenMpi,
-            "btl_openib_rdma_pipeline_frag_size",
-        )],
+        aliases: &[],
         default: AUTO,
         kind: "bytes",
         level: Level::Expert,

@@ -1,5 +1,5 @@
 //! The settings of a network transport (`network_*`), with Cray MPICH's names as aliases, and their parsers.
-//! Only `oxmpi explain` reads them so far: until the verbs transport does, their help starts with `unused: `.
+//! Only `oxmpi explain` reads them, for its model of such a network: their help starts with `unused: `.
 
 use oxmpi_text::{Alias, Error, Level, Product, Setting, Span, Words, switch, whole};
 
@@ -34,10 +34,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "network_eager_limit",
-        aliases: &[
-            cray("MPICH_GNI_MAX_EAGER_MSG_SIZE"),
-            Alias::new(Product::OpenMpi, "btl_openib_eager_limit"),
-        ],
+        aliases: &[cray("MPICH_GNI_MAX_EAGER_MSG_SIZE")],
         default: "8KiB",
         kind: "bytes",
         level: Level::Tuning,

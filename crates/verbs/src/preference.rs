@@ -1,0 +1,168 @@
+//! [`RdmaPreference`]: how a rank wants to use whichever device it finds.
+
+use crate::device_parameters::{DeviceParameters, DeviceTable};
+use crate::registration::{
+    LeavePinned, PinnedDecision, PinnedFromFile, PinnedSettings, RegistrationCaps,
+    RegistrationOptions, notifier_unavailable,
+};
+use crate::transport::{
+    ConnectionOptions, EagerRings, LongMessages, ReceiveQueue, TransferFlags, VerbsOptions,
+};
+use std::fmt::Display;
+
+/// How a rank wants to use whichever device it finds. `None` leaves it to the table of devices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RdmaPreference {
+    /// The receive queues; all ranks of a job need the same.
+    pub receive_queues: Option<Vec<ReceiveQueue>>,
+    /// Bytes that are sent inline.
+    pub inline: Option<u32>,
+    /// As [`VerbsOptions::eager_limit`].
+    pub eager_limit: u32,
+    /// How longer messages go.
+    pub long: LongMessages,
+    /// Whether there are eager rings.
+    pub use_rings: Option<bool>,
+    /// Their numbers; `size` is [`eager_limit`](Self::eager_limit).
+    pub rings: EagerRings,
+    /// What stays registered.
+    pub pinned: PinnedSettings,
+    /// The most that does.
+    pub caps: RegistrationCaps,
+    /// As [`VerbsOptions::want_fork_support`].
+    pub want_fork_support: i32,
+    /// The index of this rank's address; `None`: the one that reaches farthest.
+    pub gid_index: Option<u8>,
+    /// What connections have in common.
+    pub connection: ConnectionOptions,
+    /// Parameters of devices, over those that are shipped.
+    pub devices: DeviceTable,
+}
+
+impl Default for RdmaPreference {
+    fn default() -> Self {
+        let VerbsOptions {
+            registration,
+            want_fork_support,
+            eager_limit,
+            long,
+            rings,
+            connection,
+            ..
+        } = VerbsOptions::default();
+        Self {
+            receive_queues: None,
+            inline: None,
+            eager_limit,
+            long,
+            use_rings: None,
+            rings,
+            pinned: PinnedSettings::default(),
+            caps: registration.caps,
+            want_fork_support,
+            gid_index: None,
+            connection,
+            devices: DeviceTable::default(),
+        }
+    }
+}
+
+impl RdmaPreference {
+    /// The parameters of a device by its vendor and part.
+    #[must_use]
+    pub fn parameters(&self, vendor: u32, part: u32) -> DeviceParameters {
+        let table = DeviceTable::shipped().overridden(self.devices.clone());
+        table.find(vendor, part)
+    }
+
+    /// The options of the transport on a device with these parameters, if the memory that stays registered is
+    /// `leave_pinned`.
+    #[must_use]
+    pub fn options(&self, device: &DeviceParameters, leave_pinned: LeavePinned) -> VerbsOptions {
+        let of_device = device.options();
+        let has_rings = self.use_rings.unwrap_or(of_device.rings != EagerRings::OFF);
+        let rings = EagerRings {
+            size: self.eager_limit,
+            ..self.rings
+        };
+        let mut long = self.long;
+        if leave_pinned == LeavePinned::Pipeline && long.flags.contains(TransferFlags::PUT) {
+            // Only puts go in parts.
+            long.flags -= TransferFlags::GET;
+        }
+        VerbsOptions {
+            receive_queues: (self.receive_queues.clone()).unwrap_or(of_device.receive_queues),
+            inline: self.inline.unwrap_or(of_device.inline),
+            registration: RegistrationOptions {
+                leave_pinned: leave_pinned != LeavePinned::Off,
+                caps: self.caps,
+                ..of_device.registration
+            },
+            want_fork_support: self.want_fork_support,
+            eager_limit: self.eager_limit,
+            long,
+            rings: match has_rings {
+                true => rings,
+                false => EagerRings::OFF,
+            },
+            connection: self.connection,
+            ..VerbsOptions::default()
+        }
+    }
+
+    /// What stays registered in this process, which has a device.
+    ///
+    /// # Errors
+    /// A setting is in a file.
+    ///
+    /// # Cost
+    /// That of [`notifier_unavailable`].
+    pub fn decide_pinned(&self) -> Result<PinnedDecision, PinnedFromFile> {
+        let missing = notifier_unavailable().map(|why| why as &dyn Display);
+        self.pinned.decide(true, missing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_decide_over_the_table_of_devices() {
+        let device = DeviceTable::shipped().find(0x5076, 0);
+        let default = RdmaPreference::default();
+        let options = default.options(&device, LeavePinned::On);
+        assert_eq!(options.receive_queues, device.options().receive_queues);
+        assert_eq!(options.inline, 0);
+        assert_eq!(options.rings, EagerRings::default());
+        let queues = ReceiveQueue::parse_all("P,4096").unwrap();
+        let said = RdmaPreference {
+            receive_queues: Some(queues.clone()),
+            inline: Some(64),
+            eager_limit: 1000,
+            use_rings: Some(false),
+            ..default.clone()
+        };
+        let options = said.options(&device, LeavePinned::Off);
+        assert_eq!(options.receive_queues, queues);
+        assert_eq!((options.inline, options.eager_limit), (64, 1000));
+        assert_eq!(options.rings, EagerRings::OFF);
+        assert!(!options.registration.leave_pinned);
+        let unknown = DeviceParameters::default();
+        let rings = RdmaPreference {
+            use_rings: Some(true),
+            ..said
+        };
+        let options = rings.options(&unknown, LeavePinned::On);
+        assert_eq!(options.rings.size, 1000, "the device says nothing of rings");
+    }
+
+    #[test]
+    fn a_pipeline_that_stays_registered_is_of_puts() {
+        let device = DeviceParameters::default();
+        let flags = |leave| RdmaPreference::default().options(&device, leave).long.flags;
+        assert_eq!(flags(LeavePinned::Pipeline), TransferFlags::PUT);
+        let both = TransferFlags::PUT | TransferFlags::GET;
+        assert_eq!(flags(LeavePinned::On), both);
+    }
+}

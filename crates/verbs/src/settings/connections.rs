@@ -1,0 +1,75 @@
+//! Rows: devices, addresses and connections.
+
+use oxmpi_text::{Level, Setting};
+
+use super::{AUTO, auto_or, gid_index, openib, pkey_index, retries, service_level, timeout, ucx};
+
+/// The rows of the settings table about RDMA devices and connections.
+pub const CONNECTIONS: &[Setting] = &[
+    Setting {
+        name: "verbs_device_files",
+        aliases: &[openib("btl_openib_device_param_files")],
+        default: "",
+        kind: "files",
+        level: Level::Expert,
+        short: "files of parameters of RDMA devices, joined by `:`, in the format of openib",
+        long: "As `mca-btl-openib-device-params.ini`: sections with vendor_id, vendor_part_id and mtu, use_eager_rdma, \
+               receive_queues, max_inline_data or ignore_device. A later file decides, and each decides over what is \
+               shipped.",
+        check: |_| Ok(()),
+    },
+    Setting {
+        name: "verbs_gid_index",
+        aliases: &[openib("btl_openib_gid_index"), ucx("UCX_IB_GID_INDEX")],
+        default: AUTO,
+        kind: "number",
+        level: Level::Tuning,
+        short: "index of the address (GID) of the RDMA port that is used",
+        long: "`auto`: on Ethernet RoCE v2 over IPv4 if the port has such an address, else v2 over IPv6, else one that does not \
+               leave the network. An address of a VLAN selects the VLAN. `oxmpi info --rdma` lists them.",
+        check: |text| auto_or(text, gid_index).map(drop),
+    },
+    Setting {
+        name: "verbs_service_level",
+        aliases: &[openib("btl_openib_ib_service_level"), ucx("UCX_IB_SL")],
+        default: "0",
+        kind: "number",
+        level: Level::Tuning,
+        short: "InfiniBand service level of all messages, 0 to 15",
+        long: "The subnet manager configures the quality of service of each.",
+        check: |text| service_level(text).map(drop),
+    },
+    Setting {
+        name: "verbs_pkey_index",
+        aliases: &[],
+        default: "0",
+        kind: "number",
+        level: Level::Expert,
+        short: "index of the partition key in the table of an InfiniBand port",
+        long: "Ports exchange messages only inside a partition. 0 but in partitioned subnets.",
+        check: |text| pkey_index(text).map(drop),
+    },
+    Setting {
+        name: "verbs_timeout",
+        aliases: &[openib("btl_openib_ib_timeout")],
+        default: "18",
+        kind: "number",
+        level: Level::Expert,
+        short: "how long a device waits for an answer before it tries again: 4.096 us times 2 to this power",
+        long: "1 to 31; 18 is 1.1 s. After `verbs_retry_count` retries the peer is lost.",
+        check: |text| timeout(text).map(drop),
+    },
+    Setting {
+        name: "verbs_retry_count",
+        aliases: &[
+            openib("btl_openib_ib_retry_count"),
+            ucx("UCX_RC_RETRY_COUNT"),
+        ],
+        default: "6",
+        kind: "count",
+        level: Level::Expert,
+        short: "how often a device tries again without an answer, 0 to 7",
+        long: "Then the peer is lost. Soft-RoCE takes 7 for ever.",
+        check: |text| retries(text).map(drop),
+    },
+];
