@@ -117,7 +117,7 @@ impl Control {
             (4, [0, 0, 0, 0]) => Self::Released {
                 region: RegionId::from_word(id),
             },
-            (5, [rkey, slots, size, 0]) => Self::Ring {
+            (5, [rkey, slots, size, 0]) if slots.is_power_of_two() => Self::Ring {
                 start: remote(id, rkey)?,
                 shape: RingShape::new(slots.try_into().ok()?, size.try_into().ok()?)?,
             },
