@@ -16,7 +16,10 @@ const LANGUAGES: [(&str, &str); 4] = [
 ];
 
 /// Prototypes that differ from pympistandard's, with the reason.
-const DIFFERENT: [(&str, &str); 6] = [
+const DIFFERENT: [(&str, &str); 9] = [
+    ("MPI_Dist_graph_create", WEIGHTS),
+    ("MPI_Dist_graph_create_adjacent", WEIGHTS),
+    ("MPI_Dist_graph_neighbors", WEIGHTS),
     (
         "MPI_Info_create_env",
         "its argv is the one of main: pointers to strings, not characters",
@@ -33,6 +36,8 @@ const DIFFERENT: [(&str, &str); 6] = [
     ),
     ("MPI_Psend_init_c", "the errata add it"),
 ];
+
+const WEIGHTS: &str = "its weights are pointers, the same type: of an array gcc takes MPI_UNWEIGHTED for one too short";
 
 /// Prints the prototypes, one a line.
 const PRINT: &str = "
