@@ -6,7 +6,7 @@ use oxmpi_coll::catalog::PROC_NULL;
 /// numbered row by row: the last dimension varies fastest.
 ///
 /// ```
-/// use oxmpi::Grid;
+/// use oxmpi_core::Grid;
 ///
 /// let grid = Grid::new(&[2, 3], &[false, true]);
 /// assert_eq!(grid.coordinates(4), [1, 1]);
