@@ -7,16 +7,10 @@ use xshell::cmd;
 const FOR_DEVELOPERS: [&str; 2] = ["oxmpi-testkit", "xtask"];
 
 /// Parts of the design that are not written yet, and what that means to a user.
-const NOT_YET: [(&str, &str); 2] = [
-    (
-        "RDMA",
-        "transport: oxmpi-verbs has it, no job uses it yet; TCP between hosts",
-    ),
-    (
-        "abi",
-        "C interface libmpi_abi.so.1: a part of its functions; docs/abi.md",
-    ),
-];
+const NOT_YET: [(&str, &str); 1] = [(
+    "abi",
+    "C interface libmpi_abi.so.1: a part of its functions; docs/abi.md",
+)];
 
 pub(crate) fn run(repo: &Repo) -> Result {
     let sh = &repo.shell;
