@@ -38,12 +38,12 @@
     mov ecx, dword ptr [rcx + 4*rax]
     or ecx, dword ptr [r14 + 236]
     jne .L3
-    cmp qword ptr [r14 + 2024], rax
+    cmp qword ptr [r14 + 2208], rax
     jbe .L3
     mov ecx, ebp
     add rcx, qword ptr [r13 + 16]
     lea rdx, [r14 + 544]
-    mov rdi, qword ptr [r14 + 2016]
+    mov rdi, qword ptr [r14 + 2200]
     shl rax, 7
     lea rsi, [rdi + rax]
     mov r8d, dword ptr [rdi + rax + 56]
