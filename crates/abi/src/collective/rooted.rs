@@ -8,7 +8,7 @@ use super::{Description, Site, blocks, equal_blocks, is_in_place};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
 use crate::errors::Result;
-use crate::shared::both;
+use crate::shared::{Held, both};
 use crate::types::{Datatype, c_int, c_void};
 
 /// # Safety
@@ -35,6 +35,102 @@ pub(super) unsafe fn bcast<N: Counting>(
     Ok(Description::new(call, area.clone(), area, held))
 }
 
+/// What a rank has of a gather or a scatter.
+struct Parts {
+    /// The blocks of all ranks, at the root.
+    all: Area,
+    /// The block of this rank, where it is not in place.
+    own: Area,
+    /// Bytes of the block of this rank.
+    len: u64,
+    in_place: bool,
+    held: Held,
+}
+
+impl Parts {
+    /// The blocks of all ranks, of which this rank's has `len` bytes.
+    fn of_all(all: Area, len: u64, held: Held) -> Self {
+        Self {
+            all,
+            own: Area::empty(),
+            len,
+            in_place: false,
+            held,
+        }
+    }
+
+    /// With the block of this rank, if it takes part in a collective with this root.
+    ///
+    /// # Safety
+    /// As [`Buffer::new`].
+    unsafe fn with_own<N: Counting>(
+        mut self,
+        site: &Site<'_>,
+        root: u32,
+        start: *const c_void,
+        count: N,
+        datatype: Datatype,
+    ) -> Result<Self> {
+        self.in_place = root == site.rank && is_in_place(start);
+        if site.gives_to(root) && !self.in_place {
+            // SAFETY: the caller's promise.
+            let Buffer { bytes, held } = unsafe { Buffer::new(start, count, datatype)? };
+            self.len = bytes.len();
+            self.own = Area::Whole(bytes);
+            self.held = both(held, self.held);
+        }
+        Ok(self)
+    }
+}
+
+/// At the root, as many elements for each rank; elsewhere nothing.
+///
+/// # Safety
+/// As [`Buffer::new`].
+unsafe fn equal_blocks_at_root<N: Counting>(
+    site: &Site<'_>,
+    root: u32,
+    start: *const c_void,
+    count: N,
+    datatype: Datatype,
+) -> Result<Parts> {
+    if root != site.rank {
+        return Ok(Parts::of_all(Area::empty(), 0, None));
+    }
+    // SAFETY: the caller's promise.
+    let all = unsafe { equal_blocks(start, count, datatype, site.blocks())? };
+    let len = all.bytes.len() / u64::from(site.blocks());
+    Ok(Parts::of_all(Area::Whole(all.bytes), len, all.held))
+}
+
+/// At the root, a block for each rank with a count and a displacement of its own; elsewhere nothing.
+///
+/// # Safety
+/// As [`blocks`], at the root.
+unsafe fn blocks_at_root<N: Counting, D: Counting>(
+    site: &Site<'_>,
+    root: u32,
+    start: *const c_void,
+    counts: *const N,
+    displacements: *const D,
+    datatype: Datatype,
+) -> Result<Parts> {
+    if root != site.rank {
+        return Ok(Parts::of_all(Area::empty(), 0, None));
+    }
+    // SAFETY: the caller's promise.
+    let (all, held) = unsafe { blocks(start, counts, displacements, datatype, site.blocks())? };
+    let len = match site.remote {
+        0 => {
+            // SAFETY: as above.
+            let count = unsafe { *counts.wrapping_add(site.rank as usize) }.checked()?;
+            count * crate::datatype::size_of(datatype)?
+        }
+        _ => 0,
+    };
+    Ok(Parts::of_all(all, len, held))
+}
+
 /// # Safety
 /// As [`bcast`].
 #[allow(
@@ -52,23 +148,12 @@ pub(super) unsafe fn gather<N: Counting>(
     root: c_int,
 ) -> Result<Description> {
     let root = site.root(root)?;
-    let (mut output, mut each, mut held) = (Area::empty(), 0, None);
-    if root == site.rank {
-        // SAFETY: the caller's promise.
-        let all = unsafe { equal_blocks(into, into_count, into_type, site.blocks())? };
-        each = all.bytes.len() / u64::from(site.blocks());
-        (output, held) = (Area::Whole(all.bytes), all.held);
-    }
-    let in_place = root == site.rank && is_in_place(out);
-    let mut input = Area::empty();
-    if site.gives_to(root) && !in_place {
-        // SAFETY: the caller's promise.
-        let own = unsafe { Buffer::new(out, out_count, out_type)? };
-        each = own.bytes.len();
-        (input, held) = (Area::Whole(own.bytes), both(own.held, held));
-    }
-    let call = Call::gather(site.rank, site.size, root, each).with_in_place(in_place);
-    Ok(Description::new(call, input, output, held))
+    // SAFETY: the caller's promise.
+    let parts = unsafe { equal_blocks_at_root(site, root, into, into_count, into_type)? };
+    // SAFETY: as above.
+    let parts = unsafe { parts.with_own(site, root, out, out_count, out_type)? };
+    let call = Call::gather(site.rank, site.size, root, parts.len).with_in_place(parts.in_place);
+    Ok(Description::new(call, parts.own, parts.all, parts.held))
 }
 
 /// # Safety
@@ -89,27 +174,12 @@ pub(super) unsafe fn gatherv<N: Counting, D: Counting>(
     root: c_int,
 ) -> Result<Description> {
     let root = site.root(root)?;
-    let (mut output, mut held) = (Area::empty(), None);
-    let mut own = 0;
-    if root == site.rank {
-        // SAFETY: the caller's promise.
-        (output, held) = unsafe { blocks(into, counts, displacements, into_type, site.blocks())? };
-        if site.remote == 0 {
-            // SAFETY: as above.
-            let count = unsafe { *counts.wrapping_add(site.rank as usize) }.checked()?;
-            own = count * crate::datatype::size_of(into_type)?;
-        }
-    }
-    let in_place = root == site.rank && is_in_place(out);
-    let mut input = Area::empty();
-    if site.gives_to(root) && !in_place {
-        // SAFETY: the caller's promise.
-        let values = unsafe { Buffer::new(out, out_count, out_type)? };
-        own = values.bytes.len();
-        (input, held) = (Area::Whole(values.bytes), both(values.held, held));
-    }
-    let call = Call::gatherv(site.rank, site.size, root, own).with_in_place(in_place);
-    Ok(Description::new(call, input, output, held))
+    // SAFETY: the caller's promise.
+    let parts = unsafe { blocks_at_root(site, root, into, counts, displacements, into_type)? };
+    // SAFETY: as above.
+    let parts = unsafe { parts.with_own(site, root, out, out_count, out_type)? };
+    let call = Call::gatherv(site.rank, site.size, root, parts.len).with_in_place(parts.in_place);
+    Ok(Description::new(call, parts.own, parts.all, parts.held))
 }
 
 /// # Safety
@@ -129,23 +199,12 @@ pub(super) unsafe fn scatter<N: Counting>(
     root: c_int,
 ) -> Result<Description> {
     let root = site.root(root)?;
-    let (mut input, mut each, mut held) = (Area::empty(), 0, None);
-    if root == site.rank {
-        // SAFETY: the caller's promise.
-        let all = unsafe { equal_blocks(out, out_count, out_type, site.blocks())? };
-        each = all.bytes.len() / u64::from(site.blocks());
-        (input, held) = (Area::Whole(all.bytes), all.held);
-    }
-    let in_place = root == site.rank && is_in_place(into);
-    let mut output = Area::empty();
-    if site.gives_to(root) && !in_place {
-        // SAFETY: the caller's promise.
-        let own = unsafe { Buffer::new(into, into_count, into_type)? };
-        each = own.bytes.len();
-        (output, held) = (Area::Whole(own.bytes), both(own.held, held));
-    }
-    let call = Call::scatter(site.rank, site.size, root, each).with_in_place(in_place);
-    Ok(Description::new(call, input, output, held))
+    // SAFETY: the caller's promise.
+    let parts = unsafe { equal_blocks_at_root(site, root, out, out_count, out_type)? };
+    // SAFETY: as above.
+    let parts = unsafe { parts.with_own(site, root, into, into_count, into_type)? };
+    let call = Call::scatter(site.rank, site.size, root, parts.len).with_in_place(parts.in_place);
+    Ok(Description::new(call, parts.all, parts.own, parts.held))
 }
 
 /// # Safety
@@ -166,25 +225,10 @@ pub(super) unsafe fn scatterv<N: Counting, D: Counting>(
     root: c_int,
 ) -> Result<Description> {
     let root = site.root(root)?;
-    let (mut input, mut held) = (Area::empty(), None);
-    let mut own = 0;
-    if root == site.rank {
-        // SAFETY: the caller's promise.
-        (input, held) = unsafe { blocks(out, counts, displacements, out_type, site.blocks())? };
-        if site.remote == 0 {
-            // SAFETY: as above.
-            let count = unsafe { *counts.wrapping_add(site.rank as usize) }.checked()?;
-            own = count * crate::datatype::size_of(out_type)?;
-        }
-    }
-    let in_place = root == site.rank && is_in_place(into);
-    let mut output = Area::empty();
-    if site.gives_to(root) && !in_place {
-        // SAFETY: the caller's promise.
-        let values = unsafe { Buffer::new(into, into_count, into_type)? };
-        own = values.bytes.len();
-        (output, held) = (Area::Whole(values.bytes), both(values.held, held));
-    }
-    let call = Call::scatterv(site.rank, site.size, root, own).with_in_place(in_place);
-    Ok(Description::new(call, input, output, held))
+    // SAFETY: the caller's promise.
+    let parts = unsafe { blocks_at_root(site, root, out, counts, displacements, out_type)? };
+    // SAFETY: as above.
+    let parts = unsafe { parts.with_own(site, root, into, into_count, into_type)? };
+    let call = Call::scatterv(site.rank, site.size, root, parts.len).with_in_place(parts.in_place);
+    Ok(Description::new(call, parts.all, parts.own, parts.held))
 }

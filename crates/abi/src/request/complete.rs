@@ -4,7 +4,7 @@ use std::slice;
 
 use oxmpi_core::RawRequest;
 
-use super::{Found, InUse, completed, generalized, look};
+use super::{Found, InUse, completed, generalized, is_inactive, look};
 use crate::comm;
 use crate::constants::{
     MPI_COMM_WORLD, MPI_ERR_IN_STATUS, MPI_ERR_OTHER, MPI_SUCCESS, MPI_UNDEFINED,
@@ -278,11 +278,6 @@ pub(crate) unsafe fn testall(
         }
         Err(error) => errors::raise(None, FUNCTION, error),
     }
-}
-
-/// Whether a request is null or not active.
-fn is_inactive(request: &Request) -> bool {
-    matches!(look(*request), Ok((Found::Inactive, _)))
 }
 
 /// The place of a request that has ended, and its outcome; `Some(None)`: all are inactive. `None`: none has ended.

@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use super::{Found, generalized, look, on, settle};
+use super::{Found, generalized, is_inactive, look, on, settle};
 use crate::constants::MPI_UNDEFINED;
 use crate::errors::{Error, Result, catch};
 use crate::types::{Request, Status, c_int};
@@ -64,10 +64,6 @@ unsafe fn array<'a>(count: c_int, requests: *const Request) -> Result<&'a [Reque
         Ok(count) => Ok(unsafe { slice::from_raw_parts(requests, count) }),
         Err(_) => Err(Error::count(count)),
     }
-}
-
-fn is_inactive(request: &Request) -> bool {
-    matches!(look(*request), Ok((Found::Inactive, _)))
 }
 
 /// `MPI_Request_get_status`.

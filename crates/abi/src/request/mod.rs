@@ -150,6 +150,11 @@ fn look<'a>(request: Request) -> Result<(Found, Option<&'a comm::Entry>)> {
     Ok((found, Some(unsafe { comm.as_ref() })))
 }
 
+/// Whether a request is null or not active.
+fn is_inactive(request: &Request) -> bool {
+    matches!(look(*request), Ok((Found::Inactive, _)))
+}
+
 #[cold]
 fn no_such(request: Request) -> Error {
     Error::handle(MPI_ERR_REQUEST, "request", request)

@@ -1,7 +1,7 @@
 //! [`ForkSupport`]: whether a process that has registered memory may fork, and a mark of its children.
 //!
 //! A kernel of version 5.12 or later copies registered pages for a child at once. With an older one, libibverbs can keep
-//! them from the child, which must then not touch them, and must be told to before anything is registered.
+//! them from the child, which must then not touch them; a process asks for that before it registers anything.
 
 use crate::error::Unavailable;
 use crate::library::Library;

@@ -9,7 +9,7 @@ use super::ElementKind;
 use crate::bytes::target;
 use crate::operation::Op;
 
-/// What the elements of a kind are, told apart from the types that implement them.
+/// What the elements of a kind are, whatever types implement them.
 #[derive(Clone, Copy)]
 enum Meaning {
     /// So many bytes.

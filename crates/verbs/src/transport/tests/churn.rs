@@ -29,7 +29,7 @@ const CAPS: RegistrationCaps = RegistrationCaps {
     bytes: 2 << 20,
 };
 
-/// What a mapping is used for now.
+/// A mapping, and whether a transfer uses it.
 struct Slot {
     memory: MappedMemory,
     is_used: bool,

@@ -162,8 +162,8 @@ oxmpi_testkit::conformance!(frames, Fake<Frames>, killable);
 oxmpi_testkit::conformance!(frames_tight, Fake<FramesTight>, killable);
 oxmpi_testkit::conformance!(writes, Fake<Writes>, killable);
 oxmpi_testkit::conformance!(own, Fake<Own>, killable);
-// A rank with shared queues only is told of a loss by what it sends, or by whoever watches the processes: no receive of
-// its own is flushed.
+// A rank with shared queues only learns of a loss from what it sends, or from whoever watches the processes: no receive
+// of its own is flushed.
 oxmpi_testkit::conformance!(shared, Fake<Shared>);
 oxmpi_testkit::conformance!(shared_tight, Fake<SharedTight>);
 oxmpi_testkit::conformance!(mixed, Fake<Mixed>, killable);
