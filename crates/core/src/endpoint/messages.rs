@@ -95,20 +95,34 @@ impl Endpoint {
         body: RawBytes,
     ) -> Result<Option<FastOutcome>> {
         self.check()?;
-        let mut closed = false;
-        for _ in 0..polls {
-            let (rx, tx) = (&mut self.rx, &mut self.tx);
-            match (self.engine).recv_fast(rx, tx, source, context, tag, &body) {
-                FastPoll::Received(status) => return Ok(Some(FastOutcome::Received(status))),
-                FastPoll::Nothing => std::hint::spin_loop(),
-                FastPoll::Closed => {
-                    closed = true;
-                    break;
-                }
+        match self.poll_fast(polls, source, context, tag, &body) {
+            FastPoll::Received(status) => Ok(Some(FastOutcome::Received(status))),
+            FastPoll::Nothing if source != Source::Any => Ok(None),
+            FastPoll::Nothing | FastPoll::Closed => {
+                let request = self.irecv(source, context, tag, body);
+                Ok(Some(FastOutcome::Posted(request)))
             }
         }
-        let posts = closed || source == Source::Any;
-        Ok(posts.then(|| FastOutcome::Posted(self.irecv(source, context, tag, body))))
+    }
+
+    /// Receives by the fast path, in at most `polls` polls. The endpoint must be usable.
+    #[inline]
+    pub(crate) fn poll_fast(
+        &mut self,
+        polls: u32,
+        source: Source,
+        context: u32,
+        tag: Tag,
+        body: &RawBytes,
+    ) -> FastPoll {
+        for _ in 0..polls {
+            let (rx, tx) = (&mut self.rx, &mut self.tx);
+            match (self.engine).recv_fast(rx, tx, source, context, tag, body) {
+                FastPoll::Nothing => std::hint::spin_loop(),
+                end => return end,
+            }
+        }
+        FastPoll::Nothing
     }
 
     #[inline(always)]
