@@ -3,14 +3,14 @@
 //! The endpoint copies a message that it cannot send at once to memory of its own, so the attached memory stays unused. It is
 //! remembered, as a program gets it back, and a send without any is an error.
 
-use crate::attached::{Attached, Attachment};
-use crate::comm::Entry;
+use crate::attached_memory::{Attached, Attachment};
+use crate::comm_table::Entry;
 use crate::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_SELF, MPI_ERR_BUFFER, MPI_PROC_NULL};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
-use crate::envelope::destination;
-use crate::errors::{Error, Result, on};
+use crate::error_handling::{Error, Result, on};
 use crate::handles::Handle;
+use crate::message_envelope::destination;
 use crate::request::SENT;
 use crate::types::{Comm, Datatype, Request, c_int, c_void};
 

@@ -4,7 +4,7 @@ use crate::constants::{
     MPI_ABI_SUBVERSION, MPI_ABI_VERSION, MPI_INFO_NULL, MPI_MAX_LIBRARY_VERSION_STRING,
     MPI_SUBVERSION, MPI_SUCCESS, MPI_VERSION,
 };
-use crate::errors::catch;
+use crate::error_handling::catch;
 use crate::handles::Handle;
 use crate::info::{self, Pairs};
 use crate::shared::Shared;
@@ -157,7 +157,7 @@ pub(crate) unsafe fn set_fortran_booleans(
             .ok()
             .filter(|&bytes| bytes <= yes.len());
         let bytes = bytes.ok_or_else(|| {
-            crate::errors::Error::argument(format!("a Fortran logical has no {size} bytes"))
+            crate::error_handling::Error::argument(format!("a Fortran logical has no {size} bytes"))
         })?;
         // SAFETY: the caller's promise.
         unsafe { yes.as_mut_ptr().copy_from(when_true.cast(), bytes) };

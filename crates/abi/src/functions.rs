@@ -2,7 +2,7 @@
 
 // Longer than 500 lines: a line for each function.
 use crate::types::*;
-use crate::{addresses, buffered, clock, collective, comm, communicator, datatype, environment, errors, group, handler, handles, info, memory, message, missing, operation, point_to_point, process, request, session, status, topology};
+use crate::{addresses, buffered, clock, collective, comm_table, communicator, datatype, environment, errhandler_table, error_handling, group, handles, info, memory, message, missing, operation, point_to_point, process, request, session, status, topology};
 
 functions! {
     MPI_Abi_get_fortran_booleans PMPI_Abi_get_fortran_booleans(logical_size: c_int, logical_true: *mut c_void, logical_false: *mut c_void, is_set: *mut c_int) -> c_int = environment::fortran_booleans;
@@ -14,9 +14,9 @@ functions! {
     MPI_Abort PMPI_Abort(comm: Comm, errorcode: c_int) -> c_int = process::abort;
     MPI_Accumulate PMPI_Accumulate(origin_addr: *const c_void, origin_count: c_int, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: c_int, target_datatype: Datatype, op: Op, win: Win) -> c_int;
     MPI_Accumulate_c PMPI_Accumulate_c(origin_addr: *const c_void, origin_count: Count, origin_datatype: Datatype, target_rank: c_int, target_disp: Aint, target_count: Count, target_datatype: Datatype, op: Op, win: Win) -> c_int;
-    MPI_Add_error_class PMPI_Add_error_class(errorclass: *mut c_int) -> c_int = errors::add_class;
-    MPI_Add_error_code PMPI_Add_error_code(errorclass: c_int, errorcode: *mut c_int) -> c_int = errors::add_code;
-    MPI_Add_error_string PMPI_Add_error_string(errorcode: c_int, string: *const c_char) -> c_int = errors::add_string;
+    MPI_Add_error_class PMPI_Add_error_class(errorclass: *mut c_int) -> c_int = error_handling::add_class;
+    MPI_Add_error_code PMPI_Add_error_code(errorclass: c_int, errorcode: *mut c_int) -> c_int = error_handling::add_code;
+    MPI_Add_error_string PMPI_Add_error_string(errorcode: c_int, string: *const c_char) -> c_int = error_handling::add_string;
     MPI_Aint_add PMPI_Aint_add(base: Aint, disp: Aint) -> Aint = addresses::add;
     MPI_Aint_diff PMPI_Aint_diff(addr1: Aint, addr2: Aint) -> Aint = addresses::diff;
     MPI_Allgather PMPI_Allgather(sendbuf: *const c_void, sendcount: c_int, sendtype: Datatype, recvbuf: *mut c_void, recvcount: c_int, recvtype: Datatype, comm: Comm) -> c_int = collective::allgather;
@@ -76,11 +76,11 @@ functions! {
     MPI_Comm_accept PMPI_Comm_accept(port_name: *const c_char, info: Info, root: c_int, comm: Comm, newcomm: *mut Comm) -> c_int;
     MPI_Comm_attach_buffer PMPI_Comm_attach_buffer(comm: Comm, buffer: *mut c_void, size: c_int) -> c_int = buffered::comm_attach;
     MPI_Comm_attach_buffer_c PMPI_Comm_attach_buffer_c(comm: Comm, buffer: *mut c_void, size: Count) -> c_int = buffered::comm_attach;
-    MPI_Comm_call_errhandler PMPI_Comm_call_errhandler(comm: Comm, errorcode: c_int) -> c_int = errors::call;
+    MPI_Comm_call_errhandler PMPI_Comm_call_errhandler(comm: Comm, errorcode: c_int) -> c_int = error_handling::call;
     MPI_Comm_compare PMPI_Comm_compare(comm1: Comm, comm2: Comm, result: *mut c_int) -> c_int = communicator::compare;
     MPI_Comm_connect PMPI_Comm_connect(port_name: *const c_char, info: Info, root: c_int, comm: Comm, newcomm: *mut Comm) -> c_int;
     MPI_Comm_create PMPI_Comm_create(comm: Comm, group: Group, newcomm: *mut Comm) -> c_int = communicator::create;
-    MPI_Comm_create_errhandler PMPI_Comm_create_errhandler(comm_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = errors::create;
+    MPI_Comm_create_errhandler PMPI_Comm_create_errhandler(comm_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = error_handling::create;
     MPI_Comm_create_from_group PMPI_Comm_create_from_group(group: Group, stringtag: *const c_char, info: Info, errhandler: Errhandler, newcomm: *mut Comm) -> c_int = communicator::create_from_group;
     MPI_Comm_create_group PMPI_Comm_create_group(comm: Comm, group: Group, tag: c_int, newcomm: *mut Comm) -> c_int = communicator::create_group;
     MPI_Comm_create_keyval PMPI_Comm_create_keyval(comm_copy_attr_fn: Callback, comm_delete_attr_fn: Callback, comm_keyval: *mut c_int, extra_state: *mut c_void) -> c_int = communicator::create_keyval;
@@ -93,9 +93,9 @@ functions! {
     MPI_Comm_flush_buffer PMPI_Comm_flush_buffer(comm: Comm) -> c_int = buffered::comm_flush;
     MPI_Comm_free PMPI_Comm_free(comm: *mut Comm) -> c_int = communicator::free;
     MPI_Comm_free_keyval PMPI_Comm_free_keyval(comm_keyval: *mut c_int) -> c_int = communicator::free_keyval;
-    MPI_Comm_fromint PMPI_Comm_fromint(comm: c_int) -> Comm = comm::from_int;
+    MPI_Comm_fromint PMPI_Comm_fromint(comm: c_int) -> Comm = comm_table::from_int;
     MPI_Comm_get_attr PMPI_Comm_get_attr(comm: Comm, comm_keyval: c_int, attribute_val: *mut c_void, flag: *mut c_int) -> c_int = communicator::get_attr;
-    MPI_Comm_get_errhandler PMPI_Comm_get_errhandler(comm: Comm, errhandler: *mut Errhandler) -> c_int = errors::comm_get;
+    MPI_Comm_get_errhandler PMPI_Comm_get_errhandler(comm: Comm, errhandler: *mut Errhandler) -> c_int = error_handling::comm_get;
     MPI_Comm_get_info PMPI_Comm_get_info(comm: Comm, info_used: *mut Info) -> c_int = communicator::get_info;
     MPI_Comm_get_name PMPI_Comm_get_name(comm: Comm, comm_name: *mut c_char, resultlen: *mut c_int) -> c_int = communicator::get_name;
     MPI_Comm_get_parent PMPI_Comm_get_parent(parent: *mut Comm) -> c_int = communicator::get_parent;
@@ -108,7 +108,7 @@ functions! {
     MPI_Comm_remote_group PMPI_Comm_remote_group(comm: Comm, group: *mut Group) -> c_int = communicator::remote_group;
     MPI_Comm_remote_size PMPI_Comm_remote_size(comm: Comm, size: *mut c_int) -> c_int = communicator::remote_size;
     MPI_Comm_set_attr PMPI_Comm_set_attr(comm: Comm, comm_keyval: c_int, attribute_val: *mut c_void) -> c_int = communicator::set_attr;
-    MPI_Comm_set_errhandler PMPI_Comm_set_errhandler(comm: Comm, errhandler: Errhandler) -> c_int = errors::comm_set;
+    MPI_Comm_set_errhandler PMPI_Comm_set_errhandler(comm: Comm, errhandler: Errhandler) -> c_int = error_handling::comm_set;
     MPI_Comm_set_info PMPI_Comm_set_info(comm: Comm, info: Info) -> c_int = communicator::set_info;
     MPI_Comm_set_name PMPI_Comm_set_name(comm: Comm, comm_name: *const c_char) -> c_int = communicator::set_name;
     MPI_Comm_size PMPI_Comm_size(comm: Comm, size: *mut c_int) -> c_int = communicator::size;
@@ -124,11 +124,11 @@ functions! {
     MPI_Dist_graph_create_adjacent PMPI_Dist_graph_create_adjacent(comm_old: Comm, indegree: c_int, sources: *const c_int, sourceweights: *const c_int, outdegree: c_int, destinations: *const c_int, destweights: *const c_int, info: Info, reorder: c_int, comm_dist_graph: *mut Comm) -> c_int = topology::dist_graph_create_adjacent;
     MPI_Dist_graph_neighbors PMPI_Dist_graph_neighbors(comm: Comm, maxindegree: c_int, sources: *mut c_int, sourceweights: *mut c_int, maxoutdegree: c_int, destinations: *mut c_int, destweights: *mut c_int) -> c_int = topology::dist_graph_neighbors;
     MPI_Dist_graph_neighbors_count PMPI_Dist_graph_neighbors_count(comm: Comm, indegree: *mut c_int, outdegree: *mut c_int, weighted: *mut c_int) -> c_int = topology::dist_graph_neighbors_count;
-    MPI_Errhandler_free PMPI_Errhandler_free(errhandler: *mut Errhandler) -> c_int = errors::free;
-    MPI_Errhandler_fromint PMPI_Errhandler_fromint(errhandler: c_int) -> Errhandler = handler::from_int;
+    MPI_Errhandler_free PMPI_Errhandler_free(errhandler: *mut Errhandler) -> c_int = error_handling::free;
+    MPI_Errhandler_fromint PMPI_Errhandler_fromint(errhandler: c_int) -> Errhandler = errhandler_table::from_int;
     MPI_Errhandler_toint PMPI_Errhandler_toint(errhandler: Errhandler) -> c_int = handles::to_int;
-    MPI_Error_class PMPI_Error_class(errorcode: c_int, errorclass: *mut c_int) -> c_int = errors::error_class;
-    MPI_Error_string PMPI_Error_string(errorcode: c_int, string: *mut c_char, resultlen: *mut c_int) -> c_int = errors::error_string;
+    MPI_Error_class PMPI_Error_class(errorcode: c_int, errorclass: *mut c_int) -> c_int = error_handling::error_class;
+    MPI_Error_string PMPI_Error_string(errorcode: c_int, string: *mut c_char, resultlen: *mut c_int) -> c_int = error_handling::error_string;
     MPI_Exscan PMPI_Exscan(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int, datatype: Datatype, op: Op, comm: Comm) -> c_int = collective::exscan;
     MPI_Exscan_c PMPI_Exscan_c(sendbuf: *const c_void, recvbuf: *mut c_void, count: Count, datatype: Datatype, op: Op, comm: Comm) -> c_int = collective::exscan;
     MPI_Exscan_init PMPI_Exscan_init(sendbuf: *const c_void, recvbuf: *mut c_void, count: c_int, datatype: Datatype, op: Op, comm: Comm, info: Info, request: *mut Request) -> c_int = collective::exscan_init;
@@ -136,7 +136,7 @@ functions! {
     MPI_Fetch_and_op PMPI_Fetch_and_op(origin_addr: *const c_void, result_addr: *mut c_void, datatype: Datatype, target_rank: c_int, target_disp: Aint, op: Op, win: Win) -> c_int;
     MPI_File_call_errhandler PMPI_File_call_errhandler(fh: File, errorcode: c_int) -> c_int;
     MPI_File_close PMPI_File_close(fh: *mut File) -> c_int;
-    MPI_File_create_errhandler PMPI_File_create_errhandler(file_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = errors::create;
+    MPI_File_create_errhandler PMPI_File_create_errhandler(file_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = error_handling::create;
     MPI_File_delete PMPI_File_delete(filename: *const c_char, info: Info) -> c_int;
     MPI_File_fromint PMPI_File_fromint(file: c_int) -> File = handles::from_int;
     MPI_File_get_amode PMPI_File_get_amode(fh: File, amode: *mut c_int) -> c_int;
@@ -432,9 +432,9 @@ functions! {
     MPI_Reduce_scatter_init_c PMPI_Reduce_scatter_init_c(sendbuf: *const c_void, recvbuf: *mut c_void, recvcounts: *const Count, datatype: Datatype, op: Op, comm: Comm, info: Info, request: *mut Request) -> c_int = collective::reduce_scatter_init;
     MPI_Register_datarep PMPI_Register_datarep(datarep: *const c_char, read_conversion_fn: Callback, write_conversion_fn: Callback, dtype_file_extent_fn: Callback, extra_state: *mut c_void) -> c_int;
     MPI_Register_datarep_c PMPI_Register_datarep_c(datarep: *const c_char, read_conversion_fn: Callback, write_conversion_fn: Callback, dtype_file_extent_fn: Callback, extra_state: *mut c_void) -> c_int;
-    MPI_Remove_error_class PMPI_Remove_error_class(errorclass: c_int) -> c_int = errors::remove_class;
-    MPI_Remove_error_code PMPI_Remove_error_code(errorcode: c_int) -> c_int = errors::remove_code;
-    MPI_Remove_error_string PMPI_Remove_error_string(errorcode: c_int) -> c_int = errors::remove_string;
+    MPI_Remove_error_class PMPI_Remove_error_class(errorclass: c_int) -> c_int = error_handling::remove_class;
+    MPI_Remove_error_code PMPI_Remove_error_code(errorcode: c_int) -> c_int = error_handling::remove_code;
+    MPI_Remove_error_string PMPI_Remove_error_string(errorcode: c_int) -> c_int = error_handling::remove_string;
     MPI_Request_free PMPI_Request_free(request: *mut Request) -> c_int = request::free;
     MPI_Request_fromint PMPI_Request_fromint(request: c_int) -> Request = request::from_int;
     MPI_Request_get_status PMPI_Request_get_status(request: Request, flag: *mut c_int, status: *mut Status) -> c_int = request::get_status;
@@ -475,7 +475,7 @@ functions! {
     MPI_Session_attach_buffer PMPI_Session_attach_buffer(session: Session, buffer: *mut c_void, size: c_int) -> c_int = session::attach_buffer;
     MPI_Session_attach_buffer_c PMPI_Session_attach_buffer_c(session: Session, buffer: *mut c_void, size: Count) -> c_int = session::attach_buffer;
     MPI_Session_call_errhandler PMPI_Session_call_errhandler(session: Session, errorcode: c_int) -> c_int = session::call_errhandler;
-    MPI_Session_create_errhandler PMPI_Session_create_errhandler(session_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = errors::create;
+    MPI_Session_create_errhandler PMPI_Session_create_errhandler(session_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = error_handling::create;
     MPI_Session_detach_buffer PMPI_Session_detach_buffer(session: Session, buffer_addr: *mut c_void, size: *mut c_int) -> c_int = session::detach_buffer;
     MPI_Session_detach_buffer_c PMPI_Session_detach_buffer_c(session: Session, buffer_addr: *mut c_void, size: *mut Count) -> c_int = session::detach_buffer;
     MPI_Session_finalize PMPI_Session_finalize(session: *mut Session) -> c_int = session::finalize;
@@ -634,7 +634,7 @@ functions! {
     MPI_Win_create PMPI_Win_create(base: *mut c_void, size: Aint, disp_unit: c_int, info: Info, comm: Comm, win: *mut Win) -> c_int;
     MPI_Win_create_c PMPI_Win_create_c(base: *mut c_void, size: Aint, disp_unit: Aint, info: Info, comm: Comm, win: *mut Win) -> c_int;
     MPI_Win_create_dynamic PMPI_Win_create_dynamic(info: Info, comm: Comm, win: *mut Win) -> c_int;
-    MPI_Win_create_errhandler PMPI_Win_create_errhandler(win_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = errors::create;
+    MPI_Win_create_errhandler PMPI_Win_create_errhandler(win_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = error_handling::create;
     MPI_Win_create_keyval PMPI_Win_create_keyval(win_copy_attr_fn: Callback, win_delete_attr_fn: Callback, win_keyval: *mut c_int, extra_state: *mut c_void) -> c_int;
     MPI_Win_delete_attr PMPI_Win_delete_attr(win: Win, win_keyval: c_int) -> c_int;
     MPI_Win_detach PMPI_Win_detach(win: Win, base: *const c_void) -> c_int;

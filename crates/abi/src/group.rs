@@ -2,12 +2,12 @@
 
 use oxmpi_core::{Comparison, PROC_NULL, ProcessGroup};
 
-use crate::comm;
+use crate::comm_table;
 use crate::constants::{
     MPI_COMM_SELF, MPI_CONGRUENT, MPI_ERR_ARG, MPI_ERR_GROUP, MPI_GROUP_EMPTY, MPI_GROUP_NULL,
     MPI_IDENT, MPI_PROC_NULL, MPI_SIMILAR, MPI_UNDEFINED, MPI_UNEQUAL,
 };
-use crate::errors::{Error, Result, catch};
+use crate::error_handling::{Error, Result, catch};
 use crate::handles::{Handle, Table};
 use crate::types::{Comm, Group, c_int};
 
@@ -18,7 +18,7 @@ static GROUPS: Table<Group, Box<ProcessGroup>> = Table::new();
 pub(crate) fn get(group: Group) -> Result<ProcessGroup> {
     let found = match group.address() {
         MPI_GROUP_EMPTY => {
-            let own = comm::find(Comm::from_address(MPI_COMM_SELF));
+            let own = comm_table::find(Comm::from_address(MPI_COMM_SELF));
             own.and_then(|entry| entry.messages.process_group().incl([]).ok())
         }
         _ => GROUPS.find(group).cloned(),

@@ -6,9 +6,9 @@ use crate::constants::{
     MPI_ERR_ARG, MPI_ERR_INFO, MPI_ERR_INFO_KEY, MPI_ERR_INFO_NOKEY, MPI_ERR_INFO_VALUE,
     MPI_INFO_ENV, MPI_INFO_NULL, MPI_MAX_INFO_KEY, MPI_MAX_INFO_VAL,
 };
-use crate::errors::{Error, Result, catch};
+use crate::error_handling::{Error, Result, catch};
 use crate::handles::{Handle, Table};
-pub(crate) use crate::pairs::Pairs;
+pub(crate) use crate::info_pairs::Pairs;
 use crate::strings;
 use crate::types::{Info, c_char, c_int};
 

@@ -6,36 +6,36 @@
 //! function is implemented. One that is not returns `MPI_ERR_UNSUPPORTED_OPERATION` and [names itself](missing).
 
 mod addresses;
-mod attached;
+mod attached_memory;
 mod attribute;
 mod buffered;
 mod clock;
 mod collective;
-mod comm;
+mod comm_table;
+mod comm_topology;
 mod communicator;
 #[rustfmt::skip]
 pub mod constants;
 mod counts;
 mod datatype;
-mod envelope;
 mod environment;
+mod errhandler_table;
 mod error;
-mod errors;
+mod error_handling;
 mod group;
-mod handler;
 mod handles;
 mod info;
-mod job;
+mod info_pairs;
+mod membership;
 mod memory;
 mod message;
+mod message_envelope;
 mod missing;
 mod operation;
-mod pairs;
 mod point_to_point;
 mod process;
 mod request;
 mod session;
-mod shape;
 mod shared;
 mod status;
 mod strings;

@@ -3,7 +3,7 @@
 use std::alloc::{Layout, alloc, dealloc};
 
 use crate::constants::{MPI_ERR_ARG, MPI_ERR_NO_MEM, MPI_SUCCESS};
-use crate::errors::{Error, catch};
+use crate::error_handling::{Error, catch};
 use crate::types::{Aint, Info, c_int, c_void};
 
 /// Bytes before the memory that hold its size, and its alignment.

@@ -3,16 +3,16 @@
 use oxmpi_core::Claimed;
 use oxmpi_os::RawBytes;
 
-use crate::comm::{self, Entry};
+use crate::comm_table::{self, Entry};
 use crate::constants::{
     MPI_ANY_TAG, MPI_COMM_SELF, MPI_ERR_REQUEST, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL,
     MPI_PROC_NULL, MPI_SUCCESS,
 };
 use crate::counts::Counting;
 use crate::datatype::Buffer;
-use crate::envelope::{source, tag_of};
-use crate::errors::{self, Error, Result, on};
+use crate::error_handling::{self, Error, Result, on};
 use crate::handles::{Handle, Table};
+use crate::message_envelope::{source, tag_of};
 use crate::request::{self, InUse};
 use crate::types::{Comm, Datatype, Message, Request, Status, c_int, c_void};
 
@@ -135,7 +135,7 @@ unsafe fn receive(
         _ => match MESSAGES.remove(handle) {
             None => {
                 let error = Error::handle(MPI_ERR_REQUEST, "message", handle);
-                return errors::raise(None, function, error);
+                return error_handling::raise(None, function, error);
             }
             some => some,
         },
@@ -145,7 +145,7 @@ unsafe fn receive(
     let (comm, claimed) = taken.map(|taken| (taken.comm, taken.claimed)).unzip();
     match receive(comm.as_deref().zip(claimed)) {
         Ok(()) => MPI_SUCCESS,
-        Err(error) => errors::raise(comm.as_deref(), function, error),
+        Err(error) => error_handling::raise(comm.as_deref(), function, error),
     }
 }
 
@@ -180,7 +180,7 @@ pub(crate) unsafe fn mrecv<N: Counting>(
 /// A request for the message of `MPI_PROC_NULL`, which is complete at once.
 fn no_message() -> Result<Request> {
     let own = Comm::from_address(MPI_COMM_SELF);
-    let entry = comm::find(own).ok_or_else(|| comm::no_such(own))?;
+    let entry = comm_table::find(own).ok_or_else(|| comm_table::no_such(own))?;
     let (from, tag) = (source(MPI_PROC_NULL), tag_of(MPI_ANY_TAG));
     let raw = entry.messages.irecv(RawBytes::empty(), from, tag)?;
     Ok(request::insert(entry, raw, None))

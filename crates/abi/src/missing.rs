@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::constants::MPI_ERR_UNSUPPORTED_OPERATION;
-use crate::errors::{self, Error};
-use crate::job;
+use crate::error_handling::{self, Error};
+use crate::membership;
 use crate::types::c_int;
 
 /// The name of a missing function, which it says once.
@@ -30,8 +30,10 @@ impl Named {
             );
         }
         let code = MPI_ERR_UNSUPPORTED_OPERATION;
-        match job::is_running() {
-            true => errors::raise(None, self.name, Error::new(code, "it is not implemented")),
+        match membership::is_running() {
+            true => {
+                error_handling::raise(None, self.name, Error::new(code, "it is not implemented"))
+            }
             false => code,
         }
     }

@@ -2,12 +2,12 @@
 
 use oxmpi_core::Mode;
 
-use crate::comm;
+use crate::comm_table;
 use crate::constants::MPI_SUCCESS;
 use crate::counts::Counting;
 use crate::datatype::{self, Buffer};
-use crate::envelope::{destination, source, tag_of};
-use crate::errors::{self, on};
+use crate::error_handling::{self, on};
+use crate::message_envelope::{destination, source, tag_of};
 use crate::request;
 use crate::types::{Comm, Datatype, Request, Status, c_int, c_void};
 
@@ -24,7 +24,7 @@ pub(crate) unsafe fn send<N: Counting>(
     comm: Comm,
 ) -> c_int {
     // A wrong rank or tag, and MPI_PROC_NULL, are no rank or tag of a short message: the call below tells them apart.
-    if let Some(entry) = comm::find(comm)
+    if let Some(entry) = comm_table::find(comm)
         // SAFETY: the caller's promise.
         && let Some(bytes) = unsafe { datatype::plain(buffer, count, datatype) }
         && (entry.messages).send_short(&bytes, to as u32 as usize, tag as u32)
@@ -135,7 +135,7 @@ pub(crate) unsafe fn recv<N: Counting>(
     comm: Comm,
     status: *mut Status,
 ) -> c_int {
-    if let Some(entry) = comm::find(comm)
+    if let Some(entry) = comm_table::find(comm)
         // SAFETY: the caller's promise.
         && let Some(bytes) = unsafe { datatype::plain(buffer, count, datatype) }
     {
@@ -145,7 +145,7 @@ pub(crate) unsafe fn recv<N: Counting>(
                 unsafe { Status::from(received).write(status) };
                 MPI_SUCCESS
             }
-            Err(error) => errors::raise(Some(entry), "MPI_Recv", error.into()),
+            Err(error) => error_handling::raise(Some(entry), "MPI_Recv", error.into()),
         };
     }
     // SAFETY: the caller's promise.
@@ -189,7 +189,7 @@ pub(crate) unsafe fn isend<N: Counting>(
     comm: Comm,
     request: *mut Request,
 ) -> c_int {
-    if let Some(entry) = comm::find(comm)
+    if let Some(entry) = comm_table::find(comm)
         // SAFETY: the caller's promise.
         && let Some(bytes) = unsafe { datatype::plain(buffer, count, datatype) }
         && (entry.messages).send_short(&bytes, to as u32 as usize, tag as u32)

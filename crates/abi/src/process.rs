@@ -6,14 +6,14 @@ use std::thread::{self, ThreadId};
 
 use oxmpi_core::{Communicator, Job, Multi, ProcessEndpoint, Serialized};
 
-use crate::comm;
+use crate::comm_table;
 use crate::constants::{
     MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_OTHER, MPI_MAX_PROCESSOR_NAME, MPI_SUCCESS,
     MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE,
 };
-use crate::errors::{self, Error, Result, catch};
+use crate::error_handling::{self, Error, Result, catch};
 use crate::handles::Handle;
-use crate::job::{ABORTING, BEFORE, ENDED, JOB, PHASE, RUNNING, end_job, is_running, phase};
+use crate::membership::{ABORTING, BEFORE, ENDED, JOB, PHASE, RUNNING, end_job, is_running, phase};
 use crate::shared;
 use crate::strings;
 use crate::types::{Comm, c_char, c_int};
@@ -100,7 +100,7 @@ fn join(required: c_int) -> Result<c_int> {
             (job, world.with_access(ProcessEndpoint::Serialized))
         }
     };
-    comm::start(world)?;
+    comm_table::start(world)?;
     JOB.with(|place| *place = Some(job));
     MAIN.get_or_init(|| (thread::current().id(), level));
     PHASE.store(RUNNING, Ordering::Release);
@@ -127,7 +127,7 @@ pub(crate) fn end_session() -> Result<()> {
 
 /// Leaves the job.
 fn leave() -> Result<()> {
-    let world = comm::find(Comm::from_address(MPI_COMM_WORLD));
+    let world = comm_table::find(Comm::from_address(MPI_COMM_WORLD));
     // Not in the lock: other threads may ask for the rank meanwhile.
     let (Some(world), Some(mut job)) = (world, JOB.with(Option::take)) else {
         return Ok(());
@@ -135,7 +135,7 @@ fn leave() -> Result<()> {
     let left = job.leave(&world.messages);
     JOB.with(|place| *place = Some(job));
     PHASE.store(ENDED, Ordering::Release);
-    comm::end();
+    comm_table::end();
     Ok(left?)
 }
 
@@ -147,14 +147,14 @@ pub(crate) fn finalize() -> c_int {
     }
     if !INITIALIZED.load(Ordering::Relaxed) || FINALIZED.load(Ordering::Relaxed) {
         let why = "the process is not initialised, or has called MPI_Finalize before";
-        return errors::raise(None, FUNCTION, Error::new(MPI_ERR_OTHER, why));
+        return error_handling::raise(None, FUNCTION, Error::new(MPI_ERR_OTHER, why));
     }
     // The attributes of MPI_COMM_SELF go first, while all calls still work (MPI 5.0, section 11.2.4).
     for address in [MPI_COMM_SELF, MPI_COMM_WORLD] {
-        if let Some(entry) = comm::find(Comm::from_address(address))
+        if let Some(entry) = comm_table::find(Comm::from_address(address))
             && let Err(error) = entry.attributes.delete_all(entry.handle())
         {
-            return errors::raise(Some(entry), FUNCTION, error);
+            return error_handling::raise(Some(entry), FUNCTION, error);
         }
     }
     catch(FUNCTION, || {

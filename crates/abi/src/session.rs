@@ -2,13 +2,13 @@
 
 use oxmpi_core::ProcessGroup;
 
-use crate::attached::Attached;
-use crate::comm;
+use crate::attached_memory::Attached;
+use crate::comm_table;
 use crate::constants::*;
 use crate::counts::Counting;
-use crate::errors::{self, Error, Result};
+use crate::errhandler_table::{self, Handler};
+use crate::error_handling::{self, Error, Result};
 use crate::group;
-use crate::handler::{self, Handler};
 use crate::handles::{Handle, Table};
 use crate::info::{self, Pairs};
 use crate::process;
@@ -42,13 +42,13 @@ const LEVELS: [(&str, c_int); 4] = [
 fn on(session: Session, function: &'static str, work: impl FnOnce(&Entry) -> Result<()>) -> c_int {
     let Some(entry) = SESSIONS.find(session) else {
         let error = Error::handle(MPI_ERR_SESSION, "session", session);
-        return errors::raise(None, function, error);
+        return error_handling::raise(None, function, error);
     };
     match work(entry) {
         Ok(()) => MPI_SUCCESS,
         Err(error) => {
             let object = (session.address(), entry.errors.get());
-            errors::raise_on(Some(object), function, &error)
+            error_handling::raise_on(Some(object), function, &error)
         }
     }
 }
@@ -58,7 +58,7 @@ fn on(session: Session, function: &'static str, work: impl FnOnce(&Entry) -> Res
 /// # Safety
 /// The handle may be written to.
 pub(crate) unsafe fn init(hints: Info, handler: Errhandler, session: *mut Session) -> c_int {
-    errors::catch("MPI_Session_init", || {
+    error_handling::catch("MPI_Session_init", || {
         let hints = info::pairs(hints)?;
         let errors = Handler::new(Errhandler::from_address(MPI_ERRORS_ARE_FATAL));
         errors.set(handler)?;
@@ -174,7 +174,7 @@ unsafe fn set(name: *const c_char) -> Result<ProcessGroup> {
         }
     };
     let comm = Comm::from_address(address);
-    let entry = comm::find(comm).ok_or_else(|| comm::no_such(comm))?;
+    let entry = comm_table::find(comm).ok_or_else(|| comm_table::no_such(comm))?;
     Ok(entry.messages.process_group())
 }
 
@@ -226,7 +226,7 @@ pub(crate) fn set_errhandler(session: Session, handler: Errhandler) -> c_int {
 pub(crate) unsafe fn get_errhandler(session: Session, handler: *mut Errhandler) -> c_int {
     on(session, "MPI_Session_get_errhandler", |entry| {
         // SAFETY: the caller's promise.
-        unsafe { handler::give(entry.errors.get(), handler) };
+        unsafe { errhandler_table::give(entry.errors.get(), handler) };
         Ok(())
     })
 }
@@ -236,7 +236,7 @@ pub(crate) fn call_errhandler(session: Session, code: c_int) -> c_int {
     const FUNCTION: &str = "MPI_Session_call_errhandler";
     on(session, FUNCTION, |entry| {
         let error = Error::new(code, "the program calls the error handler itself");
-        errors::raise_on(
+        error_handling::raise_on(
             Some((session.address(), entry.errors.get())),
             FUNCTION,
             &error,
@@ -270,7 +270,7 @@ pub(crate) unsafe fn detach_buffer<N: Counting>(
 
 /// Waits until buffered messages have been sent.
 fn flush() -> Result<()> {
-    let own = comm::find(Comm::from_address(MPI_COMM_SELF));
+    let own = comm_table::find(Comm::from_address(MPI_COMM_SELF));
     Ok(own.map_or(Ok(()), |entry| entry.messages.wait_for_buffered())?)
 }
 

@@ -10,14 +10,14 @@ use oxmpi_core::{
     Area, Buffers, InterCommunicator, Operation, OwnedOperation, ProcessEndpoint, Stages,
 };
 
-use crate::comm::{Entry, Inter};
+use crate::comm_table::{Entry, Inter};
 use crate::constants::{
     MPI_ERR_BUFFER, MPI_ERR_COMM, MPI_ERR_COUNT, MPI_ERR_ROOT, MPI_IN_PLACE, MPI_PROC_NULL,
     MPI_ROOT,
 };
 use crate::counts::Counting;
 use crate::datatype::{self, Buffer};
-use crate::errors::{Error, Result, on};
+use crate::error_handling::{Error, Result, on};
 use crate::operation::Combine;
 use crate::request;
 use crate::shared::Held;

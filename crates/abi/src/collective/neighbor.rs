@@ -11,7 +11,7 @@ use super::{Description, Site, blocks, equal_blocks};
 use crate::constants::MPI_ERR_TOPOLOGY;
 use crate::counts::Counting;
 use crate::datatype::Buffer;
-use crate::errors::{Error, Result};
+use crate::error_handling::{Error, Result};
 use crate::shared::{Held, both};
 use crate::types::{Datatype, c_void};
 

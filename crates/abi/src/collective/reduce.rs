@@ -7,7 +7,7 @@ use super::{Description, Site, equal_blocks, is_in_place, too_many};
 use crate::constants::MPI_ERR_NO_MEM;
 use crate::counts::Counting;
 use crate::datatype::Buffer;
-use crate::errors::{Error, Result};
+use crate::error_handling::{Error, Result};
 use crate::operation::{self, Reduction};
 use crate::shared::Held;
 use crate::types::{Datatype, Op, c_int, c_void};

@@ -7,7 +7,7 @@ use oxmpi_wire::Bytes;
 use super::{Description, Site, blocks, equal_blocks, is_in_place};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
-use crate::errors::Result;
+use crate::error_handling::Result;
 use crate::shared::{Held, both};
 use crate::types::{Datatype, c_int, c_void};
 

@@ -2,12 +2,12 @@
 
 use oxmpi_core::{Communicator, GroupLeaders, ProcessEndpoint};
 
-use crate::comm::{Entry, Inter, find, insert, no_such, remove};
+use crate::comm_table::{Entry, Inter, find, insert, no_such, remove};
 use crate::constants::{
     MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_HW_UNGUIDED,
     MPI_COMM_TYPE_RESOURCE_GUIDED, MPI_COMM_TYPE_SHARED, MPI_ERR_ARG, MPI_ERR_COMM, MPI_UNDEFINED,
 };
-use crate::errors::{Error, Result, on};
+use crate::error_handling::{Error, Result, on};
 use crate::group;
 use crate::handles::Handle;
 use crate::info::{self, Pairs};
@@ -297,7 +297,7 @@ pub(crate) unsafe fn intercomm_create(
 /// As [`dup`].
 pub(crate) unsafe fn intercomm_merge(comm: Comm, high: c_int, new: *mut Comm) -> c_int {
     on(comm, "MPI_Intercomm_merge", |entry| {
-        let Inter { groups, .. } = crate::comm::between_groups(entry)?;
+        let Inter { groups, .. } = crate::comm_table::between_groups(entry)?;
         let merged = groups.merge(high != 0)?;
         // SAFETY: the caller's promise.
         unsafe { give(entry, Some(merged), new) };

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use oxmpi_core::Comparison;
 
 use crate::attribute::{self, Kind};
-use crate::comm::{Entry, Inter, between_groups, find, no_such};
+use crate::comm_table::{Entry, Inter, between_groups, find, no_such};
 use crate::constants::{
     MPI_ANY_SOURCE, MPI_APPNUM, MPI_COMM_NULL, MPI_HOST, MPI_IDENT, MPI_IO, MPI_LASTUSEDCODE,
     MPI_MAX_OBJECT_NAME, MPI_PROC_NULL, MPI_TAG_UB, MPI_UNEQUAL, MPI_UNIVERSE_SIZE,
     MPI_WTIME_IS_GLOBAL,
 };
-use crate::errors::{self, catch, on};
+use crate::error_handling::{self, catch, on};
 use crate::group;
 use crate::handles::Handle;
 use crate::info;
@@ -239,7 +239,7 @@ fn predefined(key: c_int) -> Option<&'static AtomicI32> {
         MPI_IO => &IO,
         MPI_WTIME_IS_GLOBAL => &WTIME_IS_GLOBAL,
         MPI_LASTUSEDCODE => {
-            LAST_USED_CODE.store(errors::last_used(), Ordering::Relaxed);
+            LAST_USED_CODE.store(error_handling::last_used(), Ordering::Relaxed);
             &LAST_USED_CODE
         }
         MPI_UNIVERSE_SIZE => {

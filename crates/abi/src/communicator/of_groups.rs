@@ -2,9 +2,9 @@
 
 use oxmpi_core::{Communicator, GroupLeaders, ProcessEndpoint, ProcessGroup};
 
-use crate::comm::{Entry, find, insert, no_such};
+use crate::comm_table::{Entry, find, insert, no_such};
 use crate::constants::{MPI_COMM_NULL, MPI_COMM_WORLD, MPI_ERR_GROUP, MPI_SUCCESS};
-use crate::errors::{self, Error, Result};
+use crate::error_handling::{self, Error, Result};
 use crate::group;
 use crate::handles::Handle;
 use crate::info;
@@ -51,7 +51,7 @@ unsafe fn make_of_groups(
             unsafe { new.write(made) };
             MPI_SUCCESS
         }
-        Err(error) => errors::raise_on(Some((MPI_COMM_NULL, handler)), function, &error),
+        Err(error) => error_handling::raise_on(Some((MPI_COMM_NULL, handler)), function, &error),
     }
 }
 

@@ -8,7 +8,7 @@ use super::description::{Argument, Contents};
 use super::table::description;
 use crate::constants::*;
 use crate::counts::Counting;
-use crate::errors::{Error, Result};
+use crate::error_handling::{Error, Result};
 use crate::types::{Datatype, c_int};
 
 fn order_of(order: c_int) -> Result<Order> {

@@ -2,7 +2,7 @@
 
 use super::table::find;
 use crate::attribute::{self, Kind};
-use crate::errors::catch;
+use crate::error_handling::catch;
 use crate::handles::Handle;
 use crate::types::{Callback, Datatype, c_int, c_void};
 

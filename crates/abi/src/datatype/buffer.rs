@@ -6,7 +6,7 @@ use super::predefined;
 use super::table::{description, find};
 use crate::constants::{MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_IN_PLACE};
 use crate::counts::Counting;
-use crate::errors::{Error, Result};
+use crate::error_handling::{Error, Result};
 use crate::handles::Handle;
 use crate::shared::Held;
 use crate::types::{Datatype, c_void};

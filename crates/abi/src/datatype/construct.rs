@@ -8,7 +8,7 @@ use oxmpi_wire::layout::{self, Block, DatatypeError, Member};
 use super::description::{Argument, Contents, Description};
 use super::table::{description, handle_of};
 use crate::constants::*;
-use crate::errors::{Error, Result, catch};
+use crate::error_handling::{Error, Result, catch};
 use crate::types::{Datatype, c_int};
 
 impl From<DatatypeError> for Error {

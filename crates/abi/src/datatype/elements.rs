@@ -4,7 +4,7 @@ use super::size_of;
 use super::table::description;
 use crate::constants::MPI_ERR_COUNT;
 use crate::counts::Counting;
-use crate::errors::{Error, catch};
+use crate::error_handling::{Error, catch};
 use crate::types::{Datatype, Status, c_int};
 
 /// `MPI_Get_count`.

@@ -6,7 +6,7 @@ use super::description::{Contents, Description, Origin};
 use super::table::{description, handle_of};
 use crate::constants::{MPI_COMBINER_NAMED, MPI_ERR_TYPE};
 use crate::counts::Counting;
-use crate::errors::{Error, Result, catch};
+use crate::error_handling::{Error, Result, catch};
 use crate::types::{Aint, Count, Datatype, c_int};
 
 /// Numbers of integers, addresses, large counts and datatypes, and the combiner.

@@ -4,7 +4,7 @@ use super::table::description;
 use super::{basic_size, size_of};
 use crate::constants::MPI_SUCCESS;
 use crate::counts::Counting;
-use crate::errors::catch;
+use crate::error_handling::catch;
 use crate::types::{Aint, Datatype, c_int, c_void};
 
 /// `MPI_Type_size`.

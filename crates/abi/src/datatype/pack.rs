@@ -11,7 +11,7 @@ use super::external;
 use super::table::description;
 use crate::constants::{MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_TRUNCATE};
 use crate::counts::Counting;
-use crate::errors::{Error, Result, catch, on};
+use crate::error_handling::{Error, Result, catch, on};
 use crate::types::{Comm, Datatype, c_char, c_int, c_void};
 
 /// The `len` bytes of a packed buffer that begin at a position, which moves beyond them.

@@ -6,7 +6,7 @@ use super::description::{Contents, Description};
 use super::predefined;
 use super::table::{self, find};
 use crate::constants::*;
-use crate::errors::{Error, Result, catch};
+use crate::error_handling::{Error, Result, catch};
 use crate::handles::Handle;
 use crate::types::{Datatype, c_int};
 

@@ -6,7 +6,7 @@ use super::description::{Contents, Description, Origin, is_by_precision};
 use super::object::Type;
 use super::predefined;
 use crate::constants::MPI_ERR_TYPE;
-use crate::errors::{Error, Result};
+use crate::error_handling::{Error, Result};
 use crate::handles::{Handle, Table, slab_handle};
 use crate::shared::Shared;
 use crate::types::{Datatype, c_int};

@@ -8,7 +8,7 @@ use oxmpi_wire::Bytes;
 use super::{Reduction, resolve};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
-use crate::errors::catch;
+use crate::error_handling::catch;
 use crate::types::{Datatype, Op, c_int, c_void};
 
 /// `MPI_Reduce_local`.

@@ -14,7 +14,7 @@ pub(crate) use object::{commutative, create, create_large, free, from_int};
 
 use crate::constants::*;
 use crate::datatype;
-use crate::errors::{Error, Result};
+use crate::error_handling::{Error, Result};
 use crate::handles::Handle;
 use crate::types::{Datatype, Op};
 use user::UserCall;

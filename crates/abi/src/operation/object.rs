@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::code;
 use crate::constants::*;
-use crate::errors::{Error, Result, catch};
+use crate::error_handling::{Error, Result, catch};
 use crate::handles::{Handle, Table, slab_handle};
 use crate::types::{Callback, Op, c_int};
 

@@ -5,11 +5,11 @@ use std::slice;
 use oxmpi_core::RawRequest;
 
 use super::{Found, InUse, completed, generalized, is_inactive, look};
-use crate::comm;
+use crate::comm_table;
 use crate::constants::{
     MPI_COMM_WORLD, MPI_ERR_IN_STATUS, MPI_ERR_OTHER, MPI_SUCCESS, MPI_UNDEFINED,
 };
-use crate::errors::{self, Error, Result};
+use crate::error_handling::{self, Error, Result};
 use crate::handles::Handle;
 use crate::types::{Comm, Request, Status, c_int};
 
@@ -25,7 +25,7 @@ struct Failure {
 impl Failure {
     #[cold]
     fn raise(self, function: &'static str) -> c_int {
-        errors::raise(self.comm.as_deref(), function, self.error)
+        error_handling::raise(self.comm.as_deref(), function, self.error)
     }
 }
 
@@ -45,7 +45,7 @@ fn poll(request: &mut Request) -> Option<Option<Outcome>> {
 #[inline]
 fn end(
     request: &mut Request,
-    ended: impl FnOnce(&comm::Entry, RawRequest) -> Option<oxmpi_core::Result<oxmpi_core::Status>>,
+    ended: impl FnOnce(&comm_table::Entry, RawRequest) -> Option<oxmpi_core::Result<oxmpi_core::Status>>,
 ) -> Option<Option<Outcome>> {
     let (result, comm) = match look(*request) {
         Ok((Found::Inactive, _)) => return Some(None),
@@ -219,7 +219,7 @@ pub(crate) unsafe fn waitall(count: c_int, requests: *mut Request, statuses: *mu
             // SAFETY: the caller's promise.
             unsafe { report_all(FUNCTION, outcomes, &Statuses(statuses)) }
         }
-        Err(error) => errors::raise(None, FUNCTION, error),
+        Err(error) => error_handling::raise(None, FUNCTION, error),
     }
 }
 
@@ -234,8 +234,8 @@ fn open(requests: &[Request]) -> Vec<(usize, RawRequest)> {
 }
 
 /// Any communicator: all are on one endpoint, which alone knows whether operations have ended.
-fn any_communicator<'a>() -> Result<&'a comm::Entry> {
-    comm::find(Comm::from_address(MPI_COMM_WORLD)).ok_or_else(|| {
+fn any_communicator<'a>() -> Result<&'a comm_table::Entry> {
+    comm_table::find(Comm::from_address(MPI_COMM_WORLD)).ok_or_else(|| {
         Error::new(
             MPI_ERR_OTHER,
             "the process is not initialised, or has ended",
@@ -276,7 +276,7 @@ pub(crate) unsafe fn testall(
             // SAFETY: the caller's promise.
             unsafe { report_all(FUNCTION, outcomes, &Statuses(statuses)) }
         }
-        Err(error) => errors::raise(None, FUNCTION, error),
+        Err(error) => error_handling::raise(None, FUNCTION, error),
     }
 }
 
@@ -341,7 +341,7 @@ pub(crate) unsafe fn waitany(
     match unsafe { array(count, requests) }.and_then(wait_any) {
         // SAFETY: the caller's promise.
         Ok(ended) => unsafe { report_any(FUNCTION, ended, index, status) },
-        Err(error) => errors::raise(None, FUNCTION, error),
+        Err(error) => error_handling::raise(None, FUNCTION, error),
     }
 }
 
@@ -372,7 +372,7 @@ pub(crate) unsafe fn testany(
                 }
             }
         }
-        Err(error) => errors::raise(None, FUNCTION, error),
+        Err(error) => error_handling::raise(None, FUNCTION, error),
     }
 }
 
@@ -431,7 +431,7 @@ pub(crate) unsafe fn waitsome(
         Ok((first, requests)) => unsafe {
             report_some(FUNCTION, requests, first, ended, indices, statuses)
         },
-        Err(error) => errors::raise(None, FUNCTION, error),
+        Err(error) => error_handling::raise(None, FUNCTION, error),
     }
 }
 
@@ -456,6 +456,6 @@ pub(crate) unsafe fn testsome(
         }
         // SAFETY: the caller's promise.
         Ok(requests) => unsafe { report_some(FUNCTION, requests, None, ended, indices, statuses) },
-        Err(error) => errors::raise(None, FUNCTION, error),
+        Err(error) => error_handling::raise(None, FUNCTION, error),
     }
 }

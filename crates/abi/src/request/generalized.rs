@@ -3,9 +3,9 @@
 use oxmpi_core::RawRequest;
 
 use super::{Entry, REQUESTS, State, insert_state, no_such};
-use crate::comm;
+use crate::comm_table;
 use crate::constants::{MPI_COMM_SELF, MPI_SUCCESS};
-use crate::errors::{Error, Result, catch, on};
+use crate::error_handling::{Error, Result, catch, on};
 use crate::handles::{Handle, slab_handle};
 use crate::types::{Callback, Comm, Request, Status, c_int, c_void};
 
@@ -134,7 +134,7 @@ pub(crate) fn grequest_complete(request: Request) -> c_int {
     catch("MPI_Grequest_complete", || {
         let completed = change(request, |generalized| generalized.complete = true);
         let completed = completed.ok_or_else(|| no_such(request))?;
-        if let Some(own) = comm::find(Comm::from_address(MPI_COMM_SELF)) {
+        if let Some(own) = comm_table::find(Comm::from_address(MPI_COMM_SELF)) {
             own.messages.complete_generalized(completed.raw);
         }
         if !completed.freed {

@@ -4,7 +4,7 @@ use std::slice;
 
 use super::{Found, generalized, is_inactive, look, on, settle};
 use crate::constants::MPI_UNDEFINED;
-use crate::errors::{Error, Result, catch};
+use crate::error_handling::{Error, Result, catch};
 use crate::types::{Request, Status, c_int};
 
 /// What a call tells about a request.

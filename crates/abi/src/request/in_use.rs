@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 
 use super::REQUESTS;
-use crate::comm::Entry;
+use crate::comm_table::Entry;
 
 /// Keeps a communicator for an operation on it, or for a message of it: one that the program has freed goes with the last
 /// of them (MPI 5.0, section 7.4.3).

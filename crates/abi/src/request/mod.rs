@@ -23,9 +23,9 @@ pub(crate) use persistent::{
 
 use self::generalized::Generalized;
 use self::partitioned::Partitioned;
-use crate::comm;
+use crate::comm_table;
 use crate::constants::{MPI_ERR_REQUEST, MPI_REQUEST_NULL, MPI_SUCCESS};
-use crate::errors::{self, Error, Result};
+use crate::error_handling::{self, Error, Result};
 use crate::handles::{Handle, Table, slab_handle};
 use crate::shared::Held;
 use crate::types::{Request, Status, c_int};
@@ -93,13 +93,13 @@ enum Found {
 }
 
 /// A handle of an operation that has been started on a communicator.
-pub(crate) fn insert(comm: &comm::Entry, raw: RawRequest, held: Held) -> Request {
+pub(crate) fn insert(comm: &comm_table::Entry, raw: RawRequest, held: Held) -> Request {
     insert_state(comm, State::Running { raw, _held: held })
 }
 
 /// A handle of a duplicate that has been started on a communicator; `finish` gets it when the program sees it complete.
 pub(crate) fn insert_duplicate(
-    comm: &comm::Entry,
+    comm: &comm_table::Entry,
     (started, raw): (StartedDuplicate, RawRequest),
     finish: Box<dyn FnOnce(Communicator<ProcessEndpoint>)>,
 ) -> Request {
@@ -111,7 +111,7 @@ pub(crate) fn insert_duplicate(
     insert_state(comm, State::Duplicating(Box::new(duplicating)))
 }
 
-fn insert_state(comm: &comm::Entry, state: State) -> Request {
+fn insert_state(comm: &comm_table::Entry, state: State) -> Request {
     REQUESTS.with(|slab| {
         crate::handles::made(slab.insert(Entry {
             comm: InUse::counted(comm),
@@ -123,7 +123,7 @@ fn insert_state(comm: &comm::Entry, state: State) -> Request {
 
 /// The request of a handle, and its communicator; none where the handle has no entry. The communicator lives as long as
 /// the entry, which only the program's call that completes or frees the request takes out.
-fn look<'a>(request: Request) -> Result<(Found, Option<&'a comm::Entry>)> {
+fn look<'a>(request: Request) -> Result<(Found, Option<&'a comm_table::Entry>)> {
     if request == SENT {
         return Ok((Found::Ended(Ok(Status::EMPTY)), None));
     }
@@ -172,7 +172,7 @@ fn on(request: Request, function: &'static str, work: impl FnOnce() -> Result<()
 #[cold]
 fn raise(request: Request, function: &'static str, error: Error) -> c_int {
     let comm = look(request).ok().and_then(|(_, comm)| comm);
-    errors::raise(comm, function, error)
+    error_handling::raise(comm, function, error)
 }
 
 /// Notes how an operation has ended, of which the program keeps the request.

@@ -12,9 +12,9 @@ use super::{NULL, Prepared, REQUESTS, State, get_status, no_such};
 use crate::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_ERR_ARG, MPI_ERR_REQUEST, MPI_SUCCESS};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
-use crate::envelope::{destination, source, tag_of};
-use crate::errors::{Error, Result, catch, on};
+use crate::error_handling::{Error, Result, catch, on};
 use crate::handles::slab_handle;
+use crate::message_envelope::{destination, source, tag_of};
 use crate::types::{Comm, Datatype, Info, Request, Status, c_int, c_void};
 
 /// A partitioned message.

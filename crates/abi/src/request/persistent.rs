@@ -3,18 +3,18 @@
 use oxmpi_core::{Mode, PreparedCollective, PreparedMessage, ProcessEndpoint};
 
 use super::{Persistent, Prepared, REQUESTS, State, insert_state, look, no_such, raise};
-use crate::comm;
+use crate::comm_table;
 use crate::constants::{MPI_ERR_REQUEST, MPI_SUCCESS};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
-use crate::envelope::{destination, source, tag_of};
-use crate::errors::{self, Error, Result, on};
+use crate::error_handling::{self, Error, Result, on};
 use crate::handles::slab_handle;
+use crate::message_envelope::{destination, source, tag_of};
 use crate::shared::Held;
 use crate::types::{Comm, Datatype, Request, c_int, c_void};
 
 /// A handle of a prepared operation.
-pub(super) fn insert(comm: &comm::Entry, prepared: Prepared, held: Held) -> Request {
+pub(super) fn insert(comm: &comm_table::Entry, prepared: Prepared, held: Held) -> Request {
     insert_state(
         comm,
         State::Persistent(Box::new(Persistent {
@@ -27,7 +27,7 @@ pub(super) fn insert(comm: &comm::Entry, prepared: Prepared, held: Held) -> Requ
 
 /// A handle of a prepared collective.
 pub(crate) fn prepare_collective(
-    comm: &comm::Entry,
+    comm: &comm_table::Entry,
     prepared: PreparedCollective<ProcessEndpoint>,
     held: Held,
 ) -> Request {
@@ -146,7 +146,7 @@ pub(crate) unsafe fn start(request: *mut Request) -> c_int {
 pub(crate) unsafe fn startall(count: c_int, requests: *mut Request) -> c_int {
     const FUNCTION: &str = "MPI_Startall";
     let Ok(count) = usize::try_from(count) else {
-        return errors::raise(None, FUNCTION, Error::count(count));
+        return error_handling::raise(None, FUNCTION, Error::count(count));
     };
     for place in 0..count {
         // SAFETY: the caller's promise.

@@ -3,10 +3,10 @@
 use oxmpi_core::{Grid, Topology};
 
 use super::{give, no_topology, numbers, rank_of, within_group, write, wrong_dimensions};
-use crate::comm::Entry;
+use crate::comm_table::Entry;
+use crate::comm_topology::Shape;
 use crate::constants::{MPI_ERR_ARG, MPI_PROC_NULL, MPI_UNDEFINED};
-use crate::errors::{Error, Result, catch, on};
-use crate::shape::Shape;
+use crate::error_handling::{Error, Result, catch, on};
 use crate::types::{Comm, c_int};
 
 /// The grid of a communicator.

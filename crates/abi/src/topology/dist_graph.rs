@@ -3,10 +3,10 @@
 use oxmpi_core::Topology;
 
 use super::{give, neighbors, no_topology, numbers, rank_of, within_group, write};
-use crate::comm::Entry;
+use crate::comm_table::Entry;
+use crate::comm_topology::{Shape, Weights};
 use crate::constants::{MPI_PROC_NULL, MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
-use crate::errors::{Error, Result, on};
-use crate::shape::{Shape, Weights};
+use crate::error_handling::{Error, Result, on};
 use crate::types::{Comm, Info, c_int};
 
 /// Whether a graph with this array has weights.

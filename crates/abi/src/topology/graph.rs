@@ -3,10 +3,10 @@
 use oxmpi_core::Topology;
 
 use super::{give, neighbors, no_topology, numbers, rank_of, within_group, write};
-use crate::comm::Entry;
+use crate::comm_table::Entry;
+use crate::comm_topology::{GraphShape, Shape};
 use crate::constants::{MPI_ERR_ARG, MPI_UNDEFINED};
-use crate::errors::{Error, Result, on};
-use crate::shape::{GraphShape, Shape};
+use crate::error_handling::{Error, Result, on};
 use crate::types::{Comm, c_int};
 
 impl GraphShape {

@@ -19,14 +19,14 @@ pub(crate) use graph::{
     graph_create, graph_get, graph_map, graph_neighbors, graph_neighbors_count, graphdims_get,
 };
 
-use crate::comm::{self, Entry};
+use crate::comm_table::{self, Entry};
+use crate::comm_topology::Shape;
 use crate::constants::{
     MPI_CART, MPI_COMM_NULL, MPI_DIST_GRAPH, MPI_ERR_DIMS, MPI_ERR_RANK, MPI_ERR_TOPOLOGY,
     MPI_GRAPH, MPI_UNDEFINED,
 };
-use crate::errors::{Error, Result, on};
+use crate::error_handling::{Error, Result, on};
 use crate::handles::Handle;
-use crate::shape::Shape;
 use crate::types::{Comm, c_int};
 
 /// Writes the handle of a new communicator with a topology, which has the error handler of `entry`; the null handle
@@ -43,7 +43,7 @@ unsafe fn give(
         Some((made, shape)) => {
             let mut made = Entry::new(made, entry.handler());
             made.topology = Some(Arc::new(shape));
-            comm::insert(made)
+            comm_table::insert(made)
         }
         None => Comm::from_address(MPI_COMM_NULL),
     };

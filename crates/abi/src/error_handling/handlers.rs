@@ -3,25 +3,25 @@
 use std::sync::atomic::AtomicUsize;
 
 use super::{Error, catch, codes, on};
-use crate::comm;
+use crate::comm_table;
 use crate::constants::{
     MPI_ERRHANDLER_NULL, MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN,
 };
+use crate::errhandler_table::{HANDLERS, HandlerFunction, UserHandler, check, give, release};
 use crate::error::class_name;
-use crate::handler::{HANDLERS, HandlerFunction, UserHandler, check, give, release};
 use crate::handles::Handle;
-use crate::job;
+use crate::membership;
 use crate::types::{Callback, Comm, Errhandler, c_int};
 
 /// Handles an error of an object with this handle and handler; without one the process has not started, or has ended.
 pub(super) fn handle(object: Option<(usize, Errhandler)>, function: &'static str, error: &Error) {
     let Some((mut object, handler)) = object else {
-        return job::abort_for(error.code, &describe(None, function, error));
+        return membership::abort_for(error.code, &describe(None, function, error));
     };
     match handler.address() {
         MPI_ERRORS_RETURN => {}
         MPI_ERRORS_ARE_FATAL | MPI_ERRORS_ABORT => {
-            job::abort_for(error.code, &describe(Some(object), function, error));
+            membership::abort_for(error.code, &describe(Some(object), function, error));
         }
         _ => {
             if let Some(user) = HANDLERS.find(handler) {
@@ -35,8 +35,8 @@ pub(super) fn handle(object: Option<(usize, Errhandler)>, function: &'static str
 
 fn describe(object: Option<usize>, function: &str, error: &Error) -> String {
     let class = class_name(codes::class(error.code)).unwrap_or("an error class of the program");
-    let rank = job::world_rank().map_or(String::new(), |rank| format!("rank {rank}: "));
-    let name = object.and_then(|address| comm::name_of(Comm::from_address(address)));
+    let rank = membership::world_rank().map_or(String::new(), |rank| format!("rank {rank}: "));
+    let name = object.and_then(|address| comm_table::name_of(Comm::from_address(address)));
     let name = name.map_or(String::new(), |name| format!(" on {name}"));
     format!("{rank}{function}{name}: {} ({class})", error.why)
 }

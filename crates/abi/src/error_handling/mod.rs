@@ -10,7 +10,7 @@ pub(crate) use codes::{
 };
 pub(crate) use handlers::{call, comm_get, comm_set, create, free};
 
-use crate::comm::{self, Entry};
+use crate::comm_table::{self, Entry};
 use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL, MPI_SUCCESS};
 use crate::handles::Handle;
 use crate::types::{Comm, Errhandler, c_int};
@@ -22,7 +22,7 @@ pub(crate) fn on(
     function: &'static str,
     work: impl FnOnce(&Entry) -> Result<()>,
 ) -> c_int {
-    match comm::find(comm) {
+    match comm_table::find(comm) {
         Some(entry) => match work(entry) {
             Ok(()) => MPI_SUCCESS,
             Err(error) => raise(Some(entry), function, error),
@@ -34,7 +34,7 @@ pub(crate) fn on(
 #[cold]
 #[inline(never)]
 fn no_communicator(comm: Comm, function: &'static str) -> c_int {
-    raise(None, function, comm::no_such(comm))
+    raise(None, function, comm_table::no_such(comm))
 }
 
 /// Runs the work of a call that concerns no communicator.
@@ -51,7 +51,7 @@ pub(crate) fn catch(function: &'static str, work: impl FnOnce() -> Result<()>) -
 #[cold]
 #[inline(never)]
 pub(crate) fn raise(on: Option<&Entry>, function: &'static str, error: Error) -> c_int {
-    let predefined = |address| comm::find(Comm::from_address(address));
+    let predefined = |address| comm_table::find(Comm::from_address(address));
     let is_set = |entry: &&Entry| entry.handler().address() != MPI_ERRORS_ARE_FATAL;
     let own = || predefined(MPI_COMM_SELF).filter(is_set);
     let object = (on.or_else(own)).or_else(|| predefined(MPI_COMM_WORLD));

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use oxmpi_core::{Communicator, InterCommunicator, ProcessEndpoint};
 
-use crate::attached::Attached;
+use crate::attached_memory::Attached;
 use crate::attribute::Attributes;
+use crate::comm_topology::Shape;
 use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_COMM, MPI_ERRORS_ARE_FATAL};
+use crate::errhandler_table::Handler;
 use crate::error::{Error, Result};
-use crate::handler::Handler;
 use crate::handles::{Handle, Table};
-use crate::pairs::Pairs;
-use crate::shape::Shape;
+use crate::info_pairs::Pairs;
 use crate::types::{Comm, Errhandler, c_int};
 
 /// The contexts apart for making communicators of groups; those before them are for partitioned messages.
@@ -163,7 +163,7 @@ fn find_made<'a>(comm: Comm) -> Option<&'a Entry> {
 /// The error of a handle that names no communicator.
 #[cold]
 pub(crate) fn no_such(comm: Comm) -> Error {
-    match (comm.is_predefined(), crate::job::is_running()) {
+    match (comm.is_predefined(), crate::membership::is_running()) {
         (true, false) => Error::new(
             MPI_ERR_COMM,
             "the process is not initialised, or has called MPI_Finalize",
