@@ -3,7 +3,7 @@
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-use crate::constants::MPI_ERR_BUFFER;
+use crate::constants::{MPI_BUFFER_AUTOMATIC, MPI_ERR_BUFFER};
 use crate::counts::Counting;
 use crate::error::{Error, Result};
 use crate::types::c_void;
@@ -14,6 +14,9 @@ pub(crate) struct Attachment(pub(crate) *mut c_void, pub(crate) u64);
 
 /// The memory that is attached to a communicator or to the process.
 pub(crate) struct Attached(Mutex<Option<Attachment>>);
+
+/// The memory of all communicators that have none of their own.
+pub(crate) static PROCESS: Attached = Attached::new();
 
 // SAFETY: the address is only kept.
 unsafe impl Sync for Attached {}
@@ -39,6 +42,28 @@ impl Attached {
                 Ok(())
             }
         })
+    }
+
+    /// Checks that there is memory for a message of this length, here or for the whole process.
+    pub(crate) fn check(&self, bytes: u64) -> Result<()> {
+        let attached = (self.with(|place| *place)).or_else(|| PROCESS.with(|place| *place));
+        match attached {
+            Some(Attachment(memory, size))
+                if memory.addr() == MPI_BUFFER_AUTOMATIC || bytes <= size =>
+            {
+                Ok(())
+            }
+            Some(Attachment(_, size)) => Err(Error::new(
+                MPI_ERR_BUFFER,
+                format!(
+                    "a message of {bytes} bytes does not fit the attached buffer of {size} bytes"
+                ),
+            )),
+            None => Err(Error::new(
+                MPI_ERR_BUFFER,
+                "no buffer is attached; attach one with MPI_Buffer_attach first",
+            )),
+        }
     }
 
     /// # Safety

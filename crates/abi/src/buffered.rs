@@ -3,42 +3,15 @@
 //! The endpoint copies a message that it cannot send at once to memory of its own, so the attached memory stays unused. It is
 //! remembered, as a program gets it back, and a send without any is an error.
 
-use crate::attached_memory::{Attached, Attachment};
-use crate::comm_table::Entry;
-use crate::constants::{MPI_BUFFER_AUTOMATIC, MPI_COMM_SELF, MPI_ERR_BUFFER, MPI_PROC_NULL};
+use crate::attached_memory::PROCESS;
+use crate::constants::{MPI_COMM_SELF, MPI_PROC_NULL};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
-use crate::error_handling::{Error, Result, on};
+use crate::error_handling::on;
 use crate::handles::Handle;
 use crate::message_envelope::destination;
 use crate::request::SENT;
 use crate::types::{Comm, Datatype, Request, c_int, c_void};
-
-/// The memory of all communicators that have none of their own.
-static PROCESS: Attached = Attached::new();
-
-/// Checks that there is memory for a message of this length.
-fn check(entry: &Entry, bytes: u64) -> Result<()> {
-    let attached = entry
-        .buffers
-        .with(|place| *place)
-        .or_else(|| PROCESS.with(|place| *place));
-    match attached {
-        Some(Attachment(memory, size))
-            if memory.addr() == MPI_BUFFER_AUTOMATIC || bytes <= size =>
-        {
-            Ok(())
-        }
-        Some(Attachment(_, size)) => Err(Error::new(
-            MPI_ERR_BUFFER,
-            format!("a message of {bytes} bytes does not fit the attached buffer of {size} bytes"),
-        )),
-        None => Err(Error::new(
-            MPI_ERR_BUFFER,
-            "no buffer is attached; attach one with MPI_Buffer_attach first",
-        )),
-    }
-}
 
 /// `MPI_Bsend`.
 ///
@@ -57,7 +30,7 @@ pub(crate) unsafe fn bsend<N: Counting>(
         let Buffer { bytes, .. } = unsafe { Buffer::new(buffer, count, datatype)? };
         // Nothing is buffered for nobody.
         if to != MPI_PROC_NULL {
-            check(entry, oxmpi_wire::Bytes::len(&bytes))?;
+            entry.buffers.check(oxmpi_wire::Bytes::len(&bytes))?;
         }
         Ok(entry.messages.bsend(bytes, destination(to), tag as u32)?)
     })
@@ -106,7 +79,9 @@ pub(crate) unsafe fn detach<N: Counting>(address: *mut c_void, size: *mut N) -> 
 
 /// `MPI_Buffer_flush`.
 pub(crate) fn flush() -> c_int {
-    comm_flush(own())
+    on(own(), "MPI_Buffer_flush", |entry| {
+        Ok(entry.messages.wait_for_buffered()?)
+    })
 }
 
 /// `MPI_Buffer_iflush`. The messages keep copies of their own, so nothing is left to be waited for.
@@ -114,8 +89,11 @@ pub(crate) fn flush() -> c_int {
 /// # Safety
 /// The request may be written to.
 pub(crate) unsafe fn iflush(request: *mut Request) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { comm_iflush(own(), request) }
+    on(own(), "MPI_Buffer_iflush", |_| {
+        // SAFETY: the caller's promise.
+        unsafe { request.write(SENT) };
+        Ok(())
+    })
 }
 
 /// `MPI_Comm_attach_buffer`.

@@ -1,7 +1,9 @@
 //! Communicators: what the ABI adds to those of the core, and the table of their handles.
 
-use std::cell::Cell;
+mod in_use;
+
 use std::collections::BTreeMap;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,13 +17,16 @@ use crate::errhandler_table::Handler;
 use crate::error::{Error, Result};
 use crate::handles::{Handle, Table};
 use crate::info_pairs::Pairs;
+use crate::shared::Holders;
 use crate::types::{Comm, Errhandler, c_int};
+
+pub(crate) use in_use::InUse;
 
 /// The contexts apart for making communicators of groups; those before them are for partitioned messages.
 const FOR_GROUPS: u32 = Communicator::<ProcessEndpoint>::APART - 2;
 
 /// The communicators that the program has made.
-static MADE: Table<Comm, Box<Entry>> = Table::new();
+static MADE: Table<Comm, InUse> = Table::new();
 
 /// `MPI_COMM_WORLD` and `MPI_COMM_SELF`, from the start of the process until its end.
 static PREDEFINED: [AtomicPtr<Entry>; 2] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 2];
@@ -31,10 +36,10 @@ static PREDEFINED: [AtomicPtr<Entry>; 2] = [const { AtomicPtr::new(std::ptr::nul
 pub(crate) struct Entry {
     /// The communicator of messages: of an intercommunicator with the ranks of the remote group.
     pub(crate) messages: Communicator<ProcessEndpoint>,
-    /// Operations on it that have not completed. Changed while the table of requests is lent.
-    pub(crate) operations: Cell<u32>,
-    /// Whether the program has freed it, and it waits for its operations.
-    pub(crate) is_freed: Cell<bool>,
+    /// Its memory, once it has some of its own.
+    place: AtomicPtr<Self>,
+    /// Its handle, and the operations and messages that have not completed.
+    holders: Holders,
     handle: AtomicUsize,
     pub(crate) errors: Handler,
     pub(crate) attributes: Attributes,
@@ -61,8 +66,8 @@ impl Entry {
     pub(crate) fn new(messages: Communicator<ProcessEndpoint>, handler: Errhandler) -> Self {
         Self {
             messages,
-            operations: Cell::new(0),
-            is_freed: Cell::new(false),
+            place: AtomicPtr::new(std::ptr::null_mut()),
+            holders: Holders::one(),
             handle: AtomicUsize::new(0),
             errors: Handler::new(handler),
             attributes: Attributes::new(),
@@ -196,10 +201,10 @@ pub(crate) fn start(world: Communicator<ProcessEndpoint>) -> Result<()> {
         (alone, MPI_COMM_SELF, "MPI_COMM_SELF"),
     ];
     for ((messages, address, name), place) in both.into_iter().zip(&PREDEFINED) {
-        let entry = Box::new(Entry::new(messages, fatal));
+        let entry = ManuallyDrop::new(InUse::first(Entry::new(messages, fatal)));
         entry.handle.store(address, Ordering::Relaxed);
         entry.set_name(name.to_owned());
-        place.store(Box::into_raw(entry), Ordering::Release);
+        place.store(entry.address().as_ptr(), Ordering::Release);
     }
     Ok(())
 }
@@ -213,16 +218,29 @@ pub(crate) fn end() {
 
 /// A handle of a new communicator.
 pub(crate) fn insert(entry: Entry) -> Comm {
-    let comm = MADE.insert(Box::new(entry));
+    let comm = MADE.insert(InUse::first(entry));
     if let Some(entry) = find(comm) {
         entry.handle.store(comm.address(), Ordering::Relaxed);
     }
     comm
 }
 
-/// Takes the entry out of the table.
-pub(crate) fn remove(comm: Comm) -> Option<Box<Entry>> {
+/// Takes the communicator out of the table: its handle names nothing from now on.
+pub(crate) fn remove(comm: Comm) -> Option<InUse> {
     MADE.remove(comm)
+}
+
+/// The communicators that the program has not freed.
+pub(crate) fn left() -> Vec<Comm> {
+    MADE.handles()
+}
+
+/// The error handlers of all communicators.
+pub(crate) fn held_handlers() -> Vec<Errhandler> {
+    let predefined = [MPI_COMM_WORLD, MPI_COMM_SELF].map(Comm::from_address);
+    let all = left().into_iter().chain(predefined);
+    all.filter_map(|comm| find(comm).map(Entry::handler))
+        .collect()
 }
 
 /// `MPI_Comm_fromint`.

@@ -51,6 +51,15 @@ impl Drop for Handler {
     }
 }
 
+/// A handle of a function of the program.
+pub(crate) fn insert(function: Option<HandlerFunction>) -> Result<Errhandler> {
+    let function = function.ok_or_else(|| Error::argument("the function is null"))?;
+    Ok(HANDLERS.insert(Box::new(UserHandler {
+        function,
+        holders: AtomicUsize::new(1),
+    })))
+}
+
 pub(crate) fn check(handler: Errhandler) -> Result<()> {
     match handler.address() {
         MPI_ERRORS_ARE_FATAL | MPI_ERRORS_ABORT | MPI_ERRORS_RETURN => Ok(()),
@@ -71,6 +80,19 @@ pub(crate) fn release(handler: Errhandler) {
     {
         HANDLERS.remove(handler);
     }
+}
+
+/// The error handlers that more than these objects hold; `held` has one for each object.
+pub(crate) fn left(held: &[Errhandler]) -> Vec<Errhandler> {
+    let mut left = HANDLERS.handles();
+    left.retain(|&handler| {
+        let objects = held.iter().filter(|&&held| held == handler).count();
+        let holders = HANDLERS
+            .find(handler)
+            .map_or(0, |user| user.holders.load(Ordering::Relaxed));
+        holders > objects
+    });
+    left
 }
 
 /// Gives a handler to the program, which holds it once more.

@@ -7,9 +7,13 @@ use std::fmt::Display;
 
 pub(crate) use classes::{class_of_core, name as class_name, text as class_text};
 
-use crate::constants::{MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_RANK, MPI_ERR_TAG};
+use crate::constants::{
+    MPI_COMM_NULL, MPI_DATATYPE_NULL, MPI_ERR_ARG, MPI_ERR_COUNT, MPI_ERR_RANK, MPI_ERR_TAG,
+    MPI_ERRHANDLER_NULL, MPI_FILE_NULL, MPI_GROUP_NULL, MPI_INFO_NULL, MPI_MESSAGE_NULL,
+    MPI_OP_NULL, MPI_REQUEST_NULL, MPI_SESSION_NULL, MPI_WIN_NULL,
+};
 use crate::handles::Handle;
-use crate::types::c_int;
+use crate::types::{Status, c_int};
 
 /// Why a call failed.
 #[derive(Clone, Debug)]
@@ -18,6 +22,20 @@ pub(crate) struct Error {
     pub(crate) code: c_int,
     /// What happened.
     pub(crate) why: Cow<'static, str>,
+    /// The status of the operation, where it has one.
+    pub(crate) status: Option<Box<Status>>,
+}
+
+macro_rules! nulls {
+    ($($name:ident)*) => {
+        /// The null handles of all kinds, each with its name.
+        const NULLS: &[(usize, &str)] = &[$(($name, stringify!($name))),*];
+    };
+}
+
+nulls! {
+    MPI_COMM_NULL MPI_DATATYPE_NULL MPI_ERRHANDLER_NULL MPI_FILE_NULL MPI_GROUP_NULL MPI_INFO_NULL MPI_MESSAGE_NULL
+    MPI_OP_NULL MPI_REQUEST_NULL MPI_SESSION_NULL MPI_WIN_NULL
 }
 
 /// The result of a call's work.
@@ -28,7 +46,13 @@ impl Error {
         Self {
             code,
             why: why.into(),
+            status: None,
         }
+    }
+
+    /// The status of the operation that ended with this error.
+    pub(crate) fn status(&self) -> Status {
+        self.status.as_deref().copied().unwrap_or(Status::EMPTY)
     }
 
     /// An argument that is wrong, where no other class says more.
@@ -39,12 +63,11 @@ impl Error {
     /// A handle that names no object.
     pub(crate) fn handle(code: c_int, what: &str, handle: impl Handle) -> Self {
         let address = handle.address();
-        Self::new(
-            code,
-            format!(
-                "{address:#x} is no valid {what}: it is null, was freed, or is of another kind"
-            ),
-        )
+        let why = match NULLS.iter().find(|null| null.0 == address) {
+            Some((_, name)) => format!("the {what} is {name}"),
+            None => format!("{address:#x} is no valid {what}: it was freed, or is of another kind"),
+        };
+        Self::new(code, why)
     }
 
     /// A negative count.
@@ -81,7 +104,13 @@ impl From<oxmpi_core::Error> for Error {
                     named as i32
                 ),
             ),
-            error => Self::new(class_of_core(error.class()), error.to_string()),
+            error => {
+                let mut of = Self::new(class_of_core(error.class()), error.to_string());
+                if matches!(error, Core::Truncated { .. }) {
+                    of.status = Some(Box::new(Status::of_error(&error)));
+                }
+                of
+            }
         }
     }
 }

@@ -80,7 +80,7 @@ functions! {
     MPI_Comm_compare PMPI_Comm_compare(comm1: Comm, comm2: Comm, result: *mut c_int) -> c_int = communicator::compare;
     MPI_Comm_connect PMPI_Comm_connect(port_name: *const c_char, info: Info, root: c_int, comm: Comm, newcomm: *mut Comm) -> c_int;
     MPI_Comm_create PMPI_Comm_create(comm: Comm, group: Group, newcomm: *mut Comm) -> c_int = communicator::create;
-    MPI_Comm_create_errhandler PMPI_Comm_create_errhandler(comm_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = error_handling::create;
+    MPI_Comm_create_errhandler PMPI_Comm_create_errhandler(comm_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = error_handling::comm_create;
     MPI_Comm_create_from_group PMPI_Comm_create_from_group(group: Group, stringtag: *const c_char, info: Info, errhandler: Errhandler, newcomm: *mut Comm) -> c_int = communicator::create_from_group;
     MPI_Comm_create_group PMPI_Comm_create_group(comm: Comm, group: Group, tag: c_int, newcomm: *mut Comm) -> c_int = communicator::create_group;
     MPI_Comm_create_keyval PMPI_Comm_create_keyval(comm_copy_attr_fn: Callback, comm_delete_attr_fn: Callback, comm_keyval: *mut c_int, extra_state: *mut c_void) -> c_int = communicator::create_keyval;
@@ -136,7 +136,7 @@ functions! {
     MPI_Fetch_and_op PMPI_Fetch_and_op(origin_addr: *const c_void, result_addr: *mut c_void, datatype: Datatype, target_rank: c_int, target_disp: Aint, op: Op, win: Win) -> c_int;
     MPI_File_call_errhandler PMPI_File_call_errhandler(fh: File, errorcode: c_int) -> c_int;
     MPI_File_close PMPI_File_close(fh: *mut File) -> c_int;
-    MPI_File_create_errhandler PMPI_File_create_errhandler(file_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = error_handling::create;
+    MPI_File_create_errhandler PMPI_File_create_errhandler(file_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = error_handling::file_create;
     MPI_File_delete PMPI_File_delete(filename: *const c_char, info: Info) -> c_int;
     MPI_File_fromint PMPI_File_fromint(file: c_int) -> File = handles::from_int;
     MPI_File_get_amode PMPI_File_get_amode(fh: File, amode: *mut c_int) -> c_int;
@@ -475,7 +475,7 @@ functions! {
     MPI_Session_attach_buffer PMPI_Session_attach_buffer(session: Session, buffer: *mut c_void, size: c_int) -> c_int = session::attach_buffer;
     MPI_Session_attach_buffer_c PMPI_Session_attach_buffer_c(session: Session, buffer: *mut c_void, size: Count) -> c_int = session::attach_buffer;
     MPI_Session_call_errhandler PMPI_Session_call_errhandler(session: Session, errorcode: c_int) -> c_int = session::call_errhandler;
-    MPI_Session_create_errhandler PMPI_Session_create_errhandler(session_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = error_handling::create;
+    MPI_Session_create_errhandler PMPI_Session_create_errhandler(session_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = error_handling::session_create;
     MPI_Session_detach_buffer PMPI_Session_detach_buffer(session: Session, buffer_addr: *mut c_void, size: *mut c_int) -> c_int = session::detach_buffer;
     MPI_Session_detach_buffer_c PMPI_Session_detach_buffer_c(session: Session, buffer_addr: *mut c_void, size: *mut Count) -> c_int = session::detach_buffer;
     MPI_Session_finalize PMPI_Session_finalize(session: *mut Session) -> c_int = session::finalize;
@@ -634,7 +634,7 @@ functions! {
     MPI_Win_create PMPI_Win_create(base: *mut c_void, size: Aint, disp_unit: c_int, info: Info, comm: Comm, win: *mut Win) -> c_int;
     MPI_Win_create_c PMPI_Win_create_c(base: *mut c_void, size: Aint, disp_unit: Aint, info: Info, comm: Comm, win: *mut Win) -> c_int;
     MPI_Win_create_dynamic PMPI_Win_create_dynamic(info: Info, comm: Comm, win: *mut Win) -> c_int;
-    MPI_Win_create_errhandler PMPI_Win_create_errhandler(win_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = error_handling::create;
+    MPI_Win_create_errhandler PMPI_Win_create_errhandler(win_errhandler_fn: Callback, errhandler: *mut Errhandler) -> c_int = error_handling::win_create;
     MPI_Win_create_keyval PMPI_Win_create_keyval(win_copy_attr_fn: Callback, win_delete_attr_fn: Callback, win_keyval: *mut c_int, extra_state: *mut c_void) -> c_int;
     MPI_Win_delete_attr PMPI_Win_delete_attr(win: Win, win_keyval: c_int) -> c_int;
     MPI_Win_detach PMPI_Win_detach(win: Win, base: *const c_void) -> c_int;

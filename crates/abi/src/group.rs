@@ -70,6 +70,12 @@ unsafe fn triplets(count: c_int, triplets: *const [c_int; 3]) -> Result<Vec<usiz
             let why = format!("the stride of triplet {at} is 0");
             return Err(Error::new(MPI_ERR_ARG, why));
         }
+        if first != last && (first < last) != (stride > 0) {
+            let why = format!(
+                "triplet {at} goes from {first} to {last} by {stride}, which never gets there"
+            );
+            return Err(Error::new(MPI_ERR_ARG, why));
+        }
         let step = stride.unsigned_abs() as usize;
         let rank = |rank: c_int| rank as u32 as usize;
         match stride > 0 {
@@ -202,6 +208,11 @@ pub(crate) unsafe fn free(group: *mut Group) -> c_int {
         unsafe { group.write(Group::from_address(MPI_GROUP_NULL)) };
         Ok(())
     })
+}
+
+/// The groups that the program has not freed.
+pub(crate) fn left() -> Vec<Group> {
+    GROUPS.handles()
 }
 
 /// `MPI_Group_fromint`.

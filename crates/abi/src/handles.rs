@@ -87,6 +87,14 @@ impl<H: Handle, V> Table<H, V> {
         })
     }
 
+    /// The handles of all objects.
+    pub(crate) fn handles(&self) -> Vec<H> {
+        self.with(|slab| {
+            let full = slab.indices().filter(|&index| slab.is_full(index));
+            full.map(|index| made(slab.handle(index))).collect()
+        })
+    }
+
     /// The handle of an integer that [`to_int`] gave.
     pub(crate) fn handle_of(&self, int: c_int) -> H {
         let index = (int as u32).wrapping_sub(H::FIRST);

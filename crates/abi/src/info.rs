@@ -283,6 +283,11 @@ pub(crate) unsafe fn get_nthkey(info: Info, number: c_int, key: *mut c_char) -> 
     })
 }
 
+/// The info objects that the program has not freed.
+pub(crate) fn left() -> Vec<Info> {
+    INFOS.handles()
+}
+
 /// `MPI_Info_fromint`.
 pub(crate) fn from_int(int: c_int) -> Info {
     INFOS.handle_of(int)

@@ -23,6 +23,7 @@ mod errhandler_table;
 mod error;
 mod error_handling;
 mod group;
+mod handle_leaks;
 mod handles;
 mod info;
 mod info_pairs;

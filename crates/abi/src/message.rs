@@ -3,7 +3,7 @@
 use oxmpi_core::Claimed;
 use oxmpi_os::RawBytes;
 
-use crate::comm_table::{self, Entry};
+use crate::comm_table::{self, Entry, InUse};
 use crate::constants::{
     MPI_ANY_TAG, MPI_COMM_SELF, MPI_ERR_REQUEST, MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL,
     MPI_PROC_NULL, MPI_SUCCESS,
@@ -11,9 +11,9 @@ use crate::constants::{
 use crate::counts::Counting;
 use crate::datatype::Buffer;
 use crate::error_handling::{self, Error, Result, on};
-use crate::handles::{Handle, Table};
+use crate::handles::{Handle, Table, slab_handle};
 use crate::message_envelope::{source, tag_of};
-use crate::request::{self, InUse};
+use crate::request;
 use crate::types::{Comm, Datatype, Message, Request, Status, c_int, c_void};
 
 /// Messages that a matched probe has taken out of the queue.
@@ -119,17 +119,38 @@ pub(crate) unsafe fn improbe(
     })
 }
 
-/// Receives a message by `receive`, which gets none where the source is `MPI_PROC_NULL`; its handle is null from now on.
+/// The messages that the program has not received.
+pub(crate) fn left() -> Vec<Message> {
+    MESSAGES.handles()
+}
+
+/// The communicator of a message, as long as the program has not received it.
+fn communicator(message: Message) -> Option<InUse> {
+    MESSAGES.with(|slab| {
+        let index = slab.find(slab_handle(message))?;
+        Some(InUse::new(&slab[index].comm))
+    })
+}
+
+/// Receives a message into a buffer by `receive`, which gets none where the source is `MPI_PROC_NULL`; its handle is null from
+/// now on. The program keeps the message where the buffer is wrong.
 ///
 /// # Safety
 /// The message may be read and written to.
 unsafe fn receive(
     function: &'static str,
     message: *mut Message,
-    receive: impl FnOnce(Option<(&Entry, Claimed)>) -> Result<()>,
+    buffer: Result<Buffer>,
+    receive: impl FnOnce(Option<(&Entry, Claimed)>, Buffer) -> Result<()>,
 ) -> c_int {
     // SAFETY: the caller's promise.
     let handle = unsafe { *message };
+    let buffer = match buffer {
+        Ok(buffer) => buffer,
+        Err(error) => {
+            return error_handling::raise(communicator(handle).as_deref(), function, error);
+        }
+    };
     let taken = match handle.address() {
         MPI_MESSAGE_NO_PROC => None,
         _ => match MESSAGES.remove(handle) {
@@ -143,7 +164,7 @@ unsafe fn receive(
     // SAFETY: the caller's promise.
     unsafe { message.write(Message::from_address(MPI_MESSAGE_NULL)) };
     let (comm, claimed) = taken.map(|taken| (taken.comm, taken.claimed)).unzip();
-    match receive(comm.as_deref().zip(claimed)) {
+    match receive(comm.as_deref().zip(claimed), buffer) {
         Ok(()) => MPI_SUCCESS,
         Err(error) => error_handling::raise(comm.as_deref(), function, error),
     }
@@ -160,21 +181,18 @@ pub(crate) unsafe fn mrecv<N: Counting>(
     message: *mut Message,
     status: *mut Status,
 ) -> c_int {
-    let work = |taken: Option<(&Entry, Claimed)>| {
+    let work = |taken: Option<(&Entry, Claimed)>, buffer: Buffer| {
         let received = match taken {
-            None => oxmpi_core::Status::PROC_NULL,
-            Some((comm, claimed)) => {
-                // SAFETY: the caller's promise.
-                let buffer = unsafe { Buffer::new(buffer, count, datatype)? };
-                comm.messages.recv_claimed(claimed, buffer.bytes)?
-            }
+            None => Ok(oxmpi_core::Status::PROC_NULL),
+            Some((comm, claimed)) => comm.messages.recv_claimed(claimed, buffer.bytes),
         };
         // SAFETY: the caller's promise.
-        unsafe { Status::from(received).write(status) };
-        Ok(())
+        unsafe { Status::write_received(received, status) }
     };
     // SAFETY: the caller's promise.
-    unsafe { receive("MPI_Mrecv", message, work) }
+    let buffer = unsafe { Buffer::new(buffer, count, datatype) };
+    // SAFETY: as above.
+    unsafe { receive("MPI_Mrecv", message, buffer, work) }
 }
 
 /// A request for the message of `MPI_PROC_NULL`, which is complete at once.
@@ -197,12 +215,10 @@ pub(crate) unsafe fn imrecv<N: Counting>(
     message: *mut Message,
     request: *mut Request,
 ) -> c_int {
-    let work = |taken: Option<(&Entry, Claimed)>| {
+    let work = |taken: Option<(&Entry, Claimed)>, Buffer { bytes, held }: Buffer| {
         let started = match taken {
             None => no_message()?,
             Some((comm, claimed)) => {
-                // SAFETY: the caller's promise.
-                let Buffer { bytes, held } = unsafe { Buffer::new(buffer, count, datatype)? };
                 let raw = comm.messages.irecv_claimed(claimed, bytes)?;
                 request::insert(comm, raw, held)
             }
@@ -212,7 +228,9 @@ pub(crate) unsafe fn imrecv<N: Counting>(
         Ok(())
     };
     // SAFETY: the caller's promise.
-    unsafe { receive("MPI_Imrecv", message, work) }
+    let buffer = unsafe { Buffer::new(buffer, count, datatype) };
+    // SAFETY: as above.
+    unsafe { receive("MPI_Imrecv", message, buffer, work) }
 }
 
 /// `MPI_Message_fromint`.

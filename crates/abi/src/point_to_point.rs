@@ -145,7 +145,8 @@ pub(crate) unsafe fn recv<N: Counting>(
                 unsafe { Status::from(received).write(status) };
                 MPI_SUCCESS
             }
-            Err(error) => error_handling::raise(Some(entry), "MPI_Recv", error.into()),
+            // SAFETY: as above.
+            Err(error) => unsafe { not_received(entry, error, status) },
         };
     }
     // SAFETY: the caller's promise.
@@ -169,11 +170,25 @@ unsafe fn recv_by<N: Counting>(
     on(comm, "MPI_Recv", |entry| {
         // SAFETY: the caller's promise.
         let buffer = unsafe { Buffer::new(buffer, count, datatype)? };
-        let received = (entry.messages).recv(buffer.bytes, source(from), tag_of(tag))?;
+        let received = (entry.messages).recv(buffer.bytes, source(from), tag_of(tag));
         // SAFETY: the caller's promise.
-        unsafe { Status::from(received).write(status) };
-        Ok(())
+        unsafe { Status::write_received(received, status) }
     })
+}
+
+/// Reports why a receive has failed.
+///
+/// # Safety
+/// As [`recv`].
+#[cold]
+unsafe fn not_received(
+    entry: &comm_table::Entry,
+    error: oxmpi_core::Error,
+    status: *mut Status,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { Status::of_error(&error).write(status) };
+    error_handling::raise(Some(entry), "MPI_Recv", error.into())
 }
 
 /// `MPI_Isend`.
@@ -303,10 +318,9 @@ pub(crate) unsafe fn sendrecv<N: Counting>(
             into.bytes,
             source(from),
             tag_of(recv_tag),
-        )?;
+        );
         // SAFETY: the caller's promise.
-        unsafe { Status::from(received).write(status) };
-        Ok(())
+        unsafe { Status::write_received(received, status) }
     })
 }
 
@@ -338,10 +352,9 @@ pub(crate) unsafe fn sendrecv_replace<N: Counting>(
             send_tag as u32,
             source(from),
             tag_of(recv_tag),
-        )?;
+        );
         // SAFETY: the caller's promise.
-        unsafe { Status::from(received).write(status) };
-        Ok(())
+        unsafe { Status::write_received(received, status) }
     })
 }
 

@@ -12,8 +12,11 @@ use crate::constants::{
     MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE,
 };
 use crate::error_handling::{self, Error, Result, catch};
+use crate::handle_leaks;
 use crate::handles::Handle;
-use crate::membership::{ABORTING, BEFORE, ENDED, JOB, PHASE, RUNNING, end_job, is_running, phase};
+use crate::membership::{
+    BEFORE, ENDED, JOB, PHASE, RUNNING, end_job, is_ending, is_running, phase,
+};
 use crate::shared;
 use crate::strings;
 use crate::types::{Comm, c_char, c_int};
@@ -30,8 +33,15 @@ fn sessions() -> MutexGuard<'static, u32> {
     SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The thread that has initialised the library, and the thread level that it got.
-static MAIN: OnceLock<(ThreadId, c_int)> = OnceLock::new();
+/// Whether there has been a session. Others may follow, also after `MPI_Finalize` (MPI 5.0, section 11.3), so the process
+/// leaves its job when it exits. Changed while the number of sessions is locked.
+static HAD_SESSIONS: AtomicBool = AtomicBool::new(false);
+
+/// The thread that has called `MPI_Init` or `MPI_Init_thread`.
+static MAIN: OnceLock<ThreadId> = OnceLock::new();
+
+/// The thread level of the process, once it has joined its job.
+static LEVEL: OnceLock<c_int> = OnceLock::new();
 
 /// `MPI_Init`.
 pub(crate) fn init(_arguments: *mut c_int, _values: *mut *mut *mut c_char) -> c_int {
@@ -63,7 +73,9 @@ fn initialize(required: c_int) -> Result<c_int> {
         return Err(Error::new(MPI_ERR_OTHER, why));
     }
     let _sessions = sessions();
-    join(required)
+    let level = join(required)?;
+    MAIN.get_or_init(|| thread::current().id());
+    Ok(level)
 }
 
 /// Joins the job at the lowest thread level that is at least `required`. A process that has joined, for a session, keeps
@@ -71,9 +83,10 @@ fn initialize(required: c_int) -> Result<c_int> {
 fn join(required: c_int) -> Result<c_int> {
     match phase() {
         BEFORE => {}
-        RUNNING => return Ok(MAIN.get().map_or(MPI_THREAD_SINGLE, |main| main.1)),
+        RUNNING => return Ok(LEVEL.get().copied().unwrap_or(MPI_THREAD_SINGLE)),
         _ => {
-            let why = "the process has left its job, and cannot join it again";
+            let why = "the process has left its job by MPI_Finalize, and cannot join it again: begin a session before, \
+                       and the process stays until it exits";
             return Err(Error::new(MPI_ERR_OTHER, why));
         }
     }
@@ -86,7 +99,9 @@ fn join(required: c_int) -> Result<c_int> {
     let level = level.unwrap_or(MPI_THREAD_MULTIPLE);
     let policy = || {
         let policy = oxmpi_settings::job_policy(Vec::new());
-        policy.map_err(|bad| oxmpi_core::Error::Setting(bad.to_string()))
+        let policy = policy.map_err(|bad| oxmpi_core::Error::Setting(bad.to_string()))?;
+        handle_leaks::ask(policy.handle_leaks);
+        Ok(policy)
     };
     let mut warn = |warning: &str| eprintln!("oxmpi: {warning}");
     let (job, world): (Job, Communicator<ProcessEndpoint>) = match level {
@@ -102,27 +117,24 @@ fn join(required: c_int) -> Result<c_int> {
     };
     comm_table::start(world)?;
     JOB.with(|place| *place = Some(job));
-    MAIN.get_or_init(|| (thread::current().id(), level));
+    LEVEL.get_or_init(|| level);
     PHASE.store(RUNNING, Ordering::Release);
     Ok(level)
 }
 
-/// Joins the job for a session; gives the thread level.
-pub(crate) fn begin_session(required: c_int) -> Result<c_int> {
+/// Joins the job for a session; gives the thread level. That is the highest, as nobody knows yet which one later sessions and
+/// `MPI_Init_thread` will ask for.
+pub(crate) fn begin_session() -> Result<c_int> {
     let mut sessions = sessions();
-    let level = join(required)?;
+    let level = join(MPI_THREAD_MULTIPLE)?;
+    HAD_SESSIONS.store(true, Ordering::Relaxed);
     *sessions += 1;
     Ok(level)
 }
 
-/// Ends a session. The process leaves its job where it has finalized before; else another session may follow.
-pub(crate) fn end_session() -> Result<()> {
-    let mut sessions = sessions();
-    *sessions -= 1;
-    match *sessions == 0 && FINALIZED.load(Ordering::Relaxed) {
-        true => leave(),
-        false => Ok(()),
-    }
+/// Ends a session.
+pub(crate) fn end_session() {
+    *sessions() -= 1;
 }
 
 /// Leaves the job.
@@ -142,7 +154,7 @@ fn leave() -> Result<()> {
 /// `MPI_Finalize`.
 pub(crate) fn finalize() -> c_int {
     const FUNCTION: &str = "MPI_Finalize";
-    if ABORTING.load(Ordering::Relaxed) {
+    if is_ending() {
         return MPI_SUCCESS;
     }
     if !INITIALIZED.load(Ordering::Relaxed) || FINALIZED.load(Ordering::Relaxed) {
@@ -157,21 +169,24 @@ pub(crate) fn finalize() -> c_int {
             return error_handling::raise(Some(entry), FUNCTION, error);
         }
     }
+    handle_leaks::report();
     catch(FUNCTION, || {
-        let sessions = sessions();
+        let _sessions = sessions();
         FINALIZED.store(true, Ordering::Relaxed);
-        match *sessions {
-            0 => leave(),
-            _ => Ok(()),
+        match HAD_SESSIONS.load(Ordering::Relaxed) {
+            false => leave(),
+            true => Ok(()),
         }
     })
 }
 
-/// Leaves the job where the program had sessions only, the last of which may have been any.
+/// Leaves the job where the program had sessions, the last of which may have been any.
 extern "C" fn at_exit() {
-    let sessions_only = is_running() && !INITIALIZED.load(Ordering::Relaxed);
+    let is_finalized = !INITIALIZED.load(Ordering::Relaxed) || FINALIZED.load(Ordering::Relaxed);
     // A thread that joins or leaves meanwhile never ends that.
-    if sessions_only
+    if is_running()
+        && !is_ending()
+        && is_finalized
         && SESSIONS.try_lock().is_ok_and(|sessions| *sessions == 0)
         && let Err(error) = leave()
     {
@@ -205,9 +220,10 @@ pub(crate) unsafe fn finalized(flag: *mut c_int) -> c_int {
     MPI_SUCCESS
 }
 
-fn main_thread() -> Result<&'static (ThreadId, c_int)> {
-    let main = MAIN.get().filter(|_| is_running());
-    main.ok_or_else(|| {
+/// The thread level of the process.
+fn level() -> Result<c_int> {
+    let level = LEVEL.get().filter(|_| is_running());
+    level.copied().ok_or_else(|| {
         Error::new(
             MPI_ERR_OTHER,
             "the process is not initialised, or has ended",
@@ -221,9 +237,9 @@ fn main_thread() -> Result<&'static (ThreadId, c_int)> {
 /// The level may be written to.
 pub(crate) unsafe fn query_thread(provided: *mut c_int) -> c_int {
     catch("MPI_Query_thread", || {
-        let (_, level) = main_thread()?;
+        let level = level()?;
         // SAFETY: the caller's promise.
-        unsafe { provided.write(*level) };
+        unsafe { provided.write(level) };
         Ok(())
     })
 }
@@ -234,9 +250,10 @@ pub(crate) unsafe fn query_thread(provided: *mut c_int) -> c_int {
 /// The flag may be written to.
 pub(crate) unsafe fn is_thread_main(flag: *mut c_int) -> c_int {
     catch("MPI_Is_thread_main", || {
-        let (main, _) = main_thread()?;
+        level()?;
+        let is_main = MAIN.get() == Some(&thread::current().id());
         // SAFETY: the caller's promise.
-        unsafe { flag.write(c_int::from(*main == thread::current().id())) };
+        unsafe { flag.write(c_int::from(is_main)) };
         Ok(())
     })
 }

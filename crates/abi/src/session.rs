@@ -53,29 +53,43 @@ fn on(session: Session, function: &'static str, work: impl FnOnce(&Entry) -> Res
     }
 }
 
-/// `MPI_Session_init`.
+/// A new session, with this error handler.
+fn begin(hints: Info, handler: Errhandler) -> Result<Session> {
+    let hints = info::pairs(hints)?;
+    let errors = Handler::new(Errhandler::from_address(MPI_ERRORS_ARE_FATAL));
+    errors.set(handler)?;
+    let asked = hints.get("thread_level");
+    if let Some(asked) = asked
+        && !LEVELS.iter().any(|level| level.0 == asked)
+    {
+        let why = format!("`{asked}` is no thread level; one is MPI_THREAD_MULTIPLE");
+        return Err(Error::argument(why));
+    }
+    let provided = process::begin_session()?;
+    let level = LEVELS.iter().find(|level| level.1 == provided);
+    Ok(SESSIONS.insert(Box::new(Entry {
+        errors,
+        buffers: Attached::new(),
+        level: level.map_or(LEVELS[0].0, |level| level.0),
+    })))
+}
+
+/// `MPI_Session_init`. Its errors are raised on the handler of the session to be made.
 ///
 /// # Safety
 /// The handle may be written to.
 pub(crate) unsafe fn init(hints: Info, handler: Errhandler, session: *mut Session) -> c_int {
-    error_handling::catch("MPI_Session_init", || {
-        let hints = info::pairs(hints)?;
-        let errors = Handler::new(Errhandler::from_address(MPI_ERRORS_ARE_FATAL));
-        errors.set(handler)?;
-        let asked = hints.get("thread_level").unwrap_or(LEVELS[0].0);
-        let asked = LEVELS.iter().find(|level| level.0 == asked);
-        let required = asked.map_or(MPI_THREAD_SINGLE, |level| level.1);
-        let provided = process::begin_session(required)?;
-        let level = LEVELS.iter().find(|level| level.1 == provided);
-        let entry = Entry {
-            errors,
-            buffers: Attached::new(),
-            level: level.map_or(LEVELS[0].0, |level| level.0),
-        };
-        // SAFETY: the caller's promise.
-        unsafe { session.write(SESSIONS.insert(Box::new(entry))) };
-        Ok(())
-    })
+    match begin(hints, handler) {
+        Ok(made) => {
+            // SAFETY: the caller's promise.
+            unsafe { session.write(made) };
+            MPI_SUCCESS
+        }
+        Err(error) => {
+            let object = (MPI_SESSION_NULL, handler);
+            error_handling::raise_on(Some(object), "MPI_Session_init", &error)
+        }
+    }
 }
 
 /// `MPI_Session_finalize`.
@@ -86,7 +100,7 @@ pub(crate) unsafe fn finalize(session: *mut Session) -> c_int {
     // SAFETY: the caller's promise.
     let handle = unsafe { *session };
     let ended = on(handle, "MPI_Session_finalize", |_| {
-        process::end_session()?;
+        process::end_session();
         // SAFETY: as above.
         unsafe { session.write(Session::from_address(MPI_SESSION_NULL)) };
         Ok(())
@@ -289,6 +303,19 @@ pub(crate) unsafe fn iflush_buffer(session: Session, request: *mut Request) -> c
         unsafe { request.write(SENT) };
         Ok(())
     })
+}
+
+/// The sessions that the program has not finalized.
+pub(crate) fn left() -> Vec<Session> {
+    SESSIONS.handles()
+}
+
+/// The error handlers of all sessions.
+pub(crate) fn held_handlers() -> Vec<Errhandler> {
+    let sessions = left()
+        .into_iter()
+        .filter_map(|session| SESSIONS.find(session));
+    sessions.map(|session| session.errors.get()).collect()
 }
 
 /// `MPI_Session_fromint`.

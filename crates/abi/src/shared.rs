@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What has to live as long as an operation: datatypes, arrays, functions.
@@ -22,6 +22,36 @@ static CONCURRENT: AtomicBool = AtomicBool::new(false);
 /// Says that calls come from several threads at once from now on (`MPI_THREAD_MULTIPLE`).
 pub(crate) fn allow_concurrent_calls() {
     CONCURRENT.store(true, Ordering::Relaxed);
+}
+
+/// How many hold something. Calls change the number one after another, by the program's promise below
+/// `MPI_THREAD_MULTIPLE`; at it atomically.
+pub(crate) struct Holders(AtomicU32);
+
+impl Holders {
+    pub(crate) const fn one() -> Self {
+        Self(AtomicU32::new(1))
+    }
+
+    /// One more.
+    pub(crate) fn add(&self) {
+        match CONCURRENT.load(Ordering::Relaxed) {
+            true => drop(self.0.fetch_add(1, Ordering::Relaxed)),
+            false => self
+                .0
+                .store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed),
+        }
+    }
+
+    /// One less; whether none is left.
+    pub(crate) fn remove(&self) -> bool {
+        if CONCURRENT.load(Ordering::Relaxed) {
+            return self.0.fetch_sub(1, Ordering::AcqRel) == 1;
+        }
+        let left = self.0.load(Ordering::Relaxed) - 1;
+        self.0.store(left, Ordering::Relaxed);
+        left == 0
+    }
 }
 
 /// A value that calls reach one after another: by the program's promise below `MPI_THREAD_MULTIPLE`, else by a lock.

@@ -3,6 +3,7 @@
 use oxmpi_core::PROC_NULL;
 
 use crate::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_SUCCESS};
+use crate::error::Result;
 use crate::types::{Status, c_int};
 
 /// Which of the words that are not named holds what.
@@ -53,6 +54,48 @@ impl Status {
             let error = unsafe { (*to).error };
             // SAFETY: as above.
             unsafe { to.write(Self { error, ..self }) };
+        }
+    }
+
+    /// The status of an operation that ended with this error: of a message that was too long as of one that was received.
+    #[cold]
+    pub(crate) fn of_error(error: &oxmpi_core::Error) -> Self {
+        match *error {
+            oxmpi_core::Error::Truncated {
+                source, tag, room, ..
+            } => {
+                let mut status = Self {
+                    source: source as c_int,
+                    tag: tag as c_int,
+                    ..Self::EMPTY
+                };
+                status.set_bytes(room);
+                status
+            }
+            _ => Self::EMPTY,
+        }
+    }
+
+    /// Writes the status of a receive, whether it succeeded or not.
+    ///
+    /// # Safety
+    /// As [`Status::write`].
+    #[inline(always)]
+    pub(crate) unsafe fn write_received(
+        received: oxmpi_core::Result<oxmpi_core::Status>,
+        to: *mut Self,
+    ) -> Result<()> {
+        match received {
+            Ok(received) => {
+                // SAFETY: the caller's promise.
+                unsafe { Self::from(received).write(to) };
+                Ok(())
+            }
+            Err(error) => {
+                // SAFETY: as above.
+                unsafe { Self::of_error(&error).write(to) };
+                Err(error.into())
+            }
         }
     }
 

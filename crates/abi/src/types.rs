@@ -11,7 +11,7 @@ pub(crate) type Callback = *mut c_void;
 
 /// `MPI_Status`.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Status {
     pub(crate) source: c_int,
     pub(crate) tag: c_int,

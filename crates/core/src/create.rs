@@ -1,7 +1,10 @@
 //! Communicators and their groups: the group of one, one of a group, and how two compare (MPI 5.0, sections 7.3
 //! and 7.4).
 
+use std::ptr::NonNull;
+
 use oxmpi_coll::catalog::Call;
+use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
 use super::collective_state::{Area, Buffers};
@@ -10,19 +13,27 @@ use super::group::Group;
 use super::process_group::{Comparison, ProcessGroup};
 use super::request::RawRequest;
 use super::threading::Threading;
-use crate::bytes::target;
 use crate::error::{Error, Result};
 
 /// A duplicate of a communicator whose contexts are on their way. It lives until its request has completed.
 pub struct StartedDuplicate {
-    context: Box<[u32; 1]>,
+    /// Memory of its own, which the collective writes through a pointer: a box would have it to itself.
+    context: NonNull<[u32; 1]>,
+}
+
+impl Drop for StartedDuplicate {
+    fn drop(&mut self) {
+        // SAFETY: the pointer is that of a box, and the collective has completed.
+        drop(unsafe { Box::from_raw(self.context.as_ptr()) });
+    }
 }
 
 impl StartedDuplicate {
     /// The duplicate of `original`, which started this, once the request has completed.
     #[must_use]
     pub fn finish<A: Threading>(&self, original: &Communicator<A>) -> Communicator<A> {
-        let [context] = *self.context;
+        // SAFETY: the memory lives as long as this, and the collective has completed.
+        let [context] = unsafe { self.context.read() };
         let access = original.access().clone();
         Communicator::new(access, context, original.group().clone())
     }
@@ -57,16 +68,20 @@ impl<A: Threading> Communicator<A> {
     /// # Errors
     /// As [`Communicator::start`]; when rank 0 has no contexts left.
     pub fn start_duplicate(&self) -> Result<(StartedDuplicate, RawRequest)> {
-        let mut context = Box::new([0]);
+        let context = NonNull::from(Box::leak(Box::new([0])));
+        let started = StartedDuplicate { context };
         let (rank, size) = (self.group().rank(), self.group().size());
         if rank == 0 {
-            *context = [self.access().with(|endpoint| endpoint.own_context())?];
+            let own = self.access().with(|endpoint| endpoint.own_context())?;
+            // SAFETY: nobody else uses the memory yet.
+            unsafe { context.write([own]) };
         }
-        let bytes = target(&mut *context);
+        // SAFETY: the memory lives until the request has completed, and this is the only pointer that writes it.
+        let bytes = unsafe { RawBytes::new(context.as_ptr().cast(), size_of::<[u32; 1]>()) };
         let call = Call::bcast(rank, size, 0, bytes.len());
         let buffers = Buffers::new(Area::Whole(bytes), Area::Whole(bytes));
         let request = self.start(call, buffers, None)?;
-        Ok((StartedDuplicate { context }, request))
+        Ok((started, request))
     }
 
     /// How the communicators compare (`MPI_Comm_compare`). No rank communicates.

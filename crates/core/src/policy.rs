@@ -31,6 +31,8 @@ pub struct JobPolicy {
     pub connect_at_start: bool,
     /// Whether each rank reports what it took to find the others.
     pub start_report: bool,
+    /// Whether a C program's rank reports the handles that it has not freed.
+    pub handle_leaks: bool,
     /// Warnings about settings that rank 0 gives.
     pub warnings: Vec<String>,
 }

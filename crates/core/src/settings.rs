@@ -111,4 +111,15 @@ pub const SETTINGS: &[Setting] = &[
                its calls to the manager, and what it sent to other nodes.",
         check: |text| switch(text).map(drop),
     },
+    Setting {
+        name: "handle_leaks",
+        aliases: &[Alias::new(Product::OpenMpi, "mpi_show_handle_leaks")],
+        default: "off",
+        kind: "switch",
+        level: Level::Basic,
+        short: "whether each rank of a C program reports what it has not freed",
+        long: "One line on stderr in MPI_Finalize: how many communicators, datatypes, requests and other objects the program has made \
+               and not freed, and the name or the handle of the first of each kind.",
+        check: |text| switch(text).map(drop),
+    },
 ];

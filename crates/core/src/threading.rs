@@ -131,6 +131,7 @@ pub(crate) mod sealed {
                 // An error means that another thread has left, which the loop's condition sees.
                 let _ended = self.wait_step(&mut waiter);
             }
+            drop(self.with(Endpoint::take_ended_detached));
         }
     }
 }

@@ -44,6 +44,19 @@ pub enum ProcessEnd {
     Killed(i32),
 }
 
+/// The calling thread, by the number that the kernel gives it. Unlike that of the standard library it is known in exit
+/// handlers, too.
+#[must_use]
+pub fn thread_id() -> i32 {
+    rustix::thread::gettid().as_raw_nonzero().get()
+}
+
+/// Ends the process with this code; no exit handler runs.
+pub fn exit_now(code: i32) -> ! {
+    // SAFETY: the call has no preconditions.
+    unsafe { libc::_exit(code) }
+}
+
 /// Starts `command` in a process group and bound to processors, both set before exec.
 ///
 /// The kernel kills the new process when the calling *thread* ends (prctl(2), PR_SET_PDEATHSIG): call this

@@ -33,6 +33,7 @@ pub fn job_policy(given: Vec<Assignment>) -> Result<JobPolicy, BadSetting> {
         agreed: agreed_settings(&values, &tuning),
         connect_at_start: values.parse("connect_at_start", oxmpi_text::switch),
         start_report: values.parse("start_report", oxmpi_text::switch),
+        handle_leaks: values.parse("handle_leaks", oxmpi_text::switch),
         endpoint: endpoint_policy(&values, tuning, selection)?,
         // `oxmpi run` has read the same settings, and has given the warnings about them.
         warnings: match std::env::var_os(JOB_VARIABLE) {

@@ -219,7 +219,7 @@ fn start(entry: &Entry, description: Description) -> Result<Request> {
             groups.internal().start_stages(stages, owned(combine))?
         }
     };
-    Ok(request::insert(entry, raw, held))
+    Ok(request::insert_collective(entry, raw, held))
 }
 
 /// Prepares a collective.

@@ -4,10 +4,11 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_core::{Area, BlockRanges, Buffers, WidenedBuffers};
 
 use super::{Description, Site, equal_blocks, is_in_place, too_many};
-use crate::constants::MPI_ERR_NO_MEM;
+use crate::constants::{MPI_ERR_NO_MEM, MPI_ERR_OP, MPI_NO_OP, MPI_REPLACE};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
 use crate::error_handling::{Error, Result};
+use crate::handles::Handle;
 use crate::operation::{self, Reduction};
 use crate::shared::Held;
 use crate::types::{Datatype, Op, c_int, c_void};
@@ -22,6 +23,10 @@ fn reduction(
     held: Held,
     of: impl FnOnce(u64) -> Call,
 ) -> Result<Description> {
+    if matches!(op.address(), MPI_REPLACE | MPI_NO_OP) {
+        let why = "MPI_REPLACE and MPI_NO_OP are operations of accumulates, and of no collective";
+        return Err(Error::new(MPI_ERR_OP, why));
+    }
     let Reduction {
         order,
         element,

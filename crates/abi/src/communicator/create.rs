@@ -309,7 +309,11 @@ pub(crate) unsafe fn intercomm_merge(comm: Comm, high: c_int, new: *mut Comm) ->
 ///
 /// # Safety
 /// The handle may be read and written to.
-unsafe fn end(function: &'static str, comm: *mut Comm) -> c_int {
+unsafe fn end(
+    function: &'static str,
+    comm: *mut Comm,
+    before: impl FnOnce(&Entry) -> Result<()>,
+) -> c_int {
     // SAFETY: the caller's promise.
     let handle = unsafe { *comm };
     on(handle, function, |entry| {
@@ -319,10 +323,9 @@ unsafe fn end(function: &'static str, comm: *mut Comm) -> c_int {
             let why = format!("{name} cannot be freed (handle {:#x})", handle.address());
             return Err(Error::new(MPI_ERR_COMM, why));
         }
+        before(entry)?;
         entry.attributes.delete_all(handle.address())?;
-        if let Some(entry) = remove(handle) {
-            request::free_communicator(entry);
-        }
+        drop(remove(handle));
         // SAFETY: the caller's promise.
         unsafe { comm.write(Comm::from_address(MPI_COMM_NULL)) };
         Ok(())
@@ -335,16 +338,16 @@ unsafe fn end(function: &'static str, comm: *mut Comm) -> c_int {
 /// The handle may be read and written to.
 pub(crate) unsafe fn free(comm: *mut Comm) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { end("MPI_Comm_free", comm) }
+    unsafe { end("MPI_Comm_free", comm, |_| Ok(())) }
 }
 
-/// `MPI_Comm_disconnect`. The program has completed all its operations before.
+/// `MPI_Comm_disconnect`. It waits for the operations of the communicator (MPI 5.0, section 11.10.4).
 ///
 /// # Safety
 /// As [`free`].
 pub(crate) unsafe fn disconnect(comm: *mut Comm) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { end("MPI_Comm_disconnect", comm) }
+    unsafe { end("MPI_Comm_disconnect", comm, request::wait_for_pending) }
 }
 
 /// `MPI_Comm_get_parent`: no process of a job was spawned.

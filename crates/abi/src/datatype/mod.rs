@@ -37,4 +37,4 @@ pub(crate) use pack::{
     pack, pack_external, pack_external_size, pack_size, unpack, unpack_external,
 };
 pub(crate) use sized::{f90_complex, f90_integer, f90_real, match_size, value_index};
-pub(crate) use table::{HeldHandle, description, from_int};
+pub(crate) use table::{HeldHandle, description, from_int, left, name_of};

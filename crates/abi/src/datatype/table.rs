@@ -23,6 +23,26 @@ struct Made {
     is_freed: bool,
 }
 
+/// The datatypes that the program has not freed, and could free.
+pub(crate) fn left() -> Vec<Datatype> {
+    let mut left = MADE.handles();
+    let by_precision = BY_PRECISION.with(|made| made.clone());
+    left.retain(|&datatype| {
+        let is_freed = MADE.with(|slab| {
+            let index = slab.find(slab_handle(datatype))?;
+            Some(slab[index].is_freed)
+        });
+        is_freed == Some(false) && by_precision.iter().all(|made| made.2 != datatype)
+    });
+    left
+}
+
+/// The name of a datatype, if it has one.
+pub(crate) fn name_of(datatype: Datatype) -> Option<String> {
+    let name = find(datatype).ok()?.name();
+    (!name.is_empty()).then_some(name)
+}
+
 /// Keeps the handle of a datatype valid (MPI 5.0, section 5.1.9: a datatype that is freed lives until its communication has
 /// completed).
 pub(crate) struct HeldHandle(usize);

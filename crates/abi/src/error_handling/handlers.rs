@@ -1,13 +1,11 @@
 //! Error handlers (MPI 5.0, section 9.3).
 
-use std::sync::atomic::AtomicUsize;
-
 use super::{Error, catch, codes, on};
 use crate::comm_table;
 use crate::constants::{
     MPI_ERRHANDLER_NULL, MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN,
 };
-use crate::errhandler_table::{HANDLERS, HandlerFunction, UserHandler, check, give, release};
+use crate::errhandler_table::{self, HANDLERS, HandlerFunction, check, give, release};
 use crate::error::class_name;
 use crate::handles::Handle;
 use crate::membership;
@@ -41,23 +39,31 @@ fn describe(object: Option<usize>, function: &str, error: &Error) -> String {
     format!("{rank}{function}{name}: {} ({class})", error.why)
 }
 
-/// `MPI_Comm_create_errhandler`, and those of sessions, windows and files.
-///
-/// # Safety
-/// The function has the type that the standard says; the handle may be written to.
-pub(crate) unsafe fn create(function: Callback, handler: *mut Errhandler) -> c_int {
-    // SAFETY: the caller's promise. A null pointer gives `None`.
-    let function: Option<HandlerFunction> = unsafe { std::mem::transmute(function) };
-    catch("MPI_Comm_create_errhandler", || {
-        let function = function.ok_or_else(|| Error::argument("the function is null"))?;
-        let made = HANDLERS.insert(Box::new(UserHandler {
-            function,
-            holders: AtomicUsize::new(1),
-        }));
-        // SAFETY: the caller's promise.
-        unsafe { handler.write(made) };
-        Ok(())
-    })
+/// Defines the calls that create error handlers, for each kind of object.
+macro_rules! creations {
+    ($($name:ident $of:literal)*) => {
+        $(
+            /// # Safety
+            /// The function has the type that the standard says; the handle may be written to.
+            pub(crate) unsafe fn $name(function: Callback, handler: *mut Errhandler) -> c_int {
+                // SAFETY: the caller's promise. A null pointer gives `None`.
+                let function: Option<HandlerFunction> = unsafe { std::mem::transmute(function) };
+                catch($of, || {
+                    let made = errhandler_table::insert(function)?;
+                    // SAFETY: the caller's promise.
+                    unsafe { handler.write(made) };
+                    Ok(())
+                })
+            }
+        )*
+    };
+}
+
+creations! {
+    comm_create "MPI_Comm_create_errhandler"
+    session_create "MPI_Session_create_errhandler"
+    win_create "MPI_Win_create_errhandler"
+    file_create "MPI_File_create_errhandler"
 }
 
 /// `MPI_Comm_set_errhandler`.

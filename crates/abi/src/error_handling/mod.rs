@@ -8,7 +8,9 @@ pub(crate) use codes::{
     add_class, add_code, add_string, error_class, error_string, last_used, remove_class,
     remove_code, remove_string,
 };
-pub(crate) use handlers::{call, comm_get, comm_set, create, free};
+pub(crate) use handlers::{
+    call, comm_create, comm_get, comm_set, file_create, free, session_create, win_create,
+};
 
 use crate::comm_table::{self, Entry};
 use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL, MPI_SUCCESS};

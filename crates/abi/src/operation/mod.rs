@@ -10,7 +10,7 @@ use oxmpi_core::{KindReduction, Op as Code, OperandOrder, ResolvedReduction, Wid
 use oxmpi_os::RawBytes;
 
 pub(crate) use local::reduce_local;
-pub(crate) use object::{commutative, create, create_large, free, from_int};
+pub(crate) use object::{commutative, create, create_large, free, from_int, left};
 
 use crate::constants::*;
 use crate::datatype;

@@ -32,6 +32,11 @@ pub(super) fn find(op: Op) -> Result<Arc<UserFunction>> {
     found.ok_or_else(|| Error::handle(MPI_ERR_OP, "operation", op))
 }
 
+/// The operations that the program has not freed.
+pub(crate) fn left() -> Vec<Op> {
+    MADE.handles()
+}
+
 /// The handle of an integer (`MPI_Op_fromint`).
 pub(crate) fn from_int(int: c_int) -> Op {
     MADE.handle_of(int)

@@ -95,10 +95,11 @@ impl UserCall {
         let mut at = 0;
         while at < count {
             let n = piece.min(count - at);
-            let range = |bytes: RawBytes| bytes.range(at * layout.size(), n * layout.size());
-            let (Some(from), Some(into)) = (range(from), range(into)) else {
-                return;
+            let range = |bytes: RawBytes| {
+                let range = bytes.range(at * layout.size(), n * layout.size());
+                range.expect("a plan combines operands of the same length")
             };
+            let (from, into) = (range(from), range(into));
             let (left, right) = if is_left { (from, into) } else { (into, from) };
             let [given, result] = &mut memory;
             given.bytes(layout, n).copy_from(&left);

@@ -85,7 +85,7 @@ unsafe fn report(function: &'static str, outcome: Option<Outcome>, status: *mut 
             return MPI_SUCCESS;
         }
         Some(Ok(ended)) => (ended, None),
-        Some(Err(failure)) => (Status::EMPTY, Some(failure)),
+        Some(Err(failure)) => (failure.error.status(), Some(failure)),
     };
     // SAFETY: the caller's promise.
     unsafe { ended.write(status) };
@@ -181,7 +181,7 @@ unsafe fn report_all(
             Some(Err(failure)) => {
                 let code = failure.error.code;
                 // SAFETY: as above.
-                unsafe { Status::EMPTY.write(statuses.at(place)) };
+                unsafe { failure.error.status().write(statuses.at(place)) };
                 if failed.is_none() {
                     // SAFETY: as above, for all statuses before this one.
                     (0..place).for_each(|place| unsafe {

@@ -15,7 +15,7 @@ enum Peeked {
 
 impl Peeked {
     fn of(ended: &Result<Status>) -> Self {
-        Self::Ended(*ended.as_ref().unwrap_or(&Status::EMPTY))
+        Self::Ended(ended.as_ref().map_or_else(Error::status, |&status| status))
     }
 
     /// # Safety

@@ -3,7 +3,6 @@
 mod complete;
 mod generalized;
 mod get_status;
-mod in_use;
 mod partitioned;
 mod persistent;
 
@@ -15,7 +14,6 @@ use oxmpi_core::{
 pub(crate) use complete::{test, testall, testany, testsome, wait, waitall, waitany, waitsome};
 pub(crate) use generalized::{grequest_complete, grequest_start};
 pub(crate) use get_status::{get_status, get_status_all, get_status_any, get_status_some};
-pub(crate) use in_use::{InUse, free_communicator};
 pub(crate) use partitioned::{parrived, pready, pready_list, pready_range, precv_init, psend_init};
 pub(crate) use persistent::{
     bsend_init, prepare_collective, recv_init, rsend_init, send_init, ssend_init, start, startall,
@@ -23,7 +21,7 @@ pub(crate) use persistent::{
 
 use self::generalized::Generalized;
 use self::partitioned::Partitioned;
-use crate::comm_table;
+use crate::comm_table::{self, InUse};
 use crate::constants::{MPI_ERR_REQUEST, MPI_REQUEST_NULL, MPI_SUCCESS};
 use crate::error_handling::{self, Error, Result};
 use crate::handles::{Handle, Table, slab_handle};
@@ -51,13 +49,30 @@ struct Entry {
 
 enum State {
     /// In progress, or complete without the program knowing yet.
-    Running { raw: RawRequest, _held: Held },
+    Running {
+        raw: RawRequest,
+        is_collective: bool,
+        _held: Held,
+    },
     /// Prepared, to be started repeatedly.
     Persistent(Box<Persistent>),
     /// A communicator that is being duplicated.
     Duplicating(Box<Duplicating>),
     /// The program's own.
     Generalized(Box<Generalized>),
+}
+
+impl State {
+    /// The operation, while it is active.
+    #[inline]
+    fn active(&self) -> Option<RawRequest> {
+        match self {
+            Self::Running { raw, .. } => Some(*raw),
+            Self::Persistent(persistent) => persistent.active,
+            Self::Duplicating(duplicating) => Some(duplicating.raw),
+            Self::Generalized(generalized) => Some(generalized.raw),
+        }
+    }
 }
 
 /// A duplicate of a communicator, and what is done when its request has completed.
@@ -78,6 +93,8 @@ struct Persistent {
 
 enum Prepared {
     Message(PreparedMessage),
+    /// A buffered send of so many bytes.
+    Buffered(PreparedMessage, u64),
     Collective(PreparedCollective<ProcessEndpoint>),
     Partitioned(Box<Partitioned>),
 }
@@ -94,7 +111,28 @@ enum Found {
 
 /// A handle of an operation that has been started on a communicator.
 pub(crate) fn insert(comm: &comm_table::Entry, raw: RawRequest, held: Held) -> Request {
-    insert_state(comm, State::Running { raw, _held: held })
+    insert_running(comm, raw, false, held)
+}
+
+/// A handle of a collective that has been started.
+pub(crate) fn insert_collective(comm: &comm_table::Entry, raw: RawRequest, held: Held) -> Request {
+    insert_running(comm, raw, true, held)
+}
+
+fn insert_running(
+    comm: &comm_table::Entry,
+    raw: RawRequest,
+    is_collective: bool,
+    held: Held,
+) -> Request {
+    insert_state(
+        comm,
+        State::Running {
+            raw,
+            is_collective,
+            _held: held,
+        },
+    )
 }
 
 /// A handle of a duplicate that has been started on a communicator; `finish` gets it when the program sees it complete.
@@ -112,12 +150,10 @@ pub(crate) fn insert_duplicate(
 }
 
 fn insert_state(comm: &comm_table::Entry, state: State) -> Request {
-    REQUESTS.with(|slab| {
-        crate::handles::made(slab.insert(Entry {
-            comm: InUse::counted(comm),
-            ended: None,
-            state,
-        }))
+    REQUESTS.insert(Entry {
+        comm: InUse::new(comm),
+        ended: None,
+        state,
     })
 }
 
@@ -132,13 +168,7 @@ fn look<'a>(request: Request) -> Result<(Found, Option<&'a comm_table::Entry>)> 
     }
     let found = REQUESTS.with(|slab| {
         let entry = &slab[slab.find(slab_handle(request))?];
-        let active = match &entry.state {
-            State::Running { raw, .. } => Some(*raw),
-            State::Persistent(persistent) => persistent.active,
-            State::Duplicating(duplicating) => Some(duplicating.raw),
-            State::Generalized(generalized) => Some(generalized.raw),
-        };
-        let found = match (&entry.ended, active) {
+        let found = match (&entry.ended, entry.state.active()) {
             (Some(ended), _) => Found::Ended((**ended).clone()),
             (None, Some(raw)) => Found::Open(raw),
             (None, None) => Found::Inactive,
@@ -212,8 +242,56 @@ fn completed(request: Request, status: Option<&Status>) -> Request {
     }
 }
 
-/// What keeps memory of an operation alive that the program has no handle of any more.
-struct Owner(#[expect(dead_code, reason = "it is kept, not read")] State);
+/// Checks that a call may cancel or free the operation: of those that are active, only those of messages and of the program's
+/// own (MPI 5.0, sections 6.12 and 6.13).
+fn not_collective(request: Request) -> Result<()> {
+    let is_active = REQUESTS.with(|slab| {
+        let entry = &slab[slab.find(slab_handle(request))?];
+        Some(match &entry.state {
+            State::Running { is_collective, .. } => *is_collective,
+            State::Persistent(persistent) => {
+                persistent.active.is_some()
+                    && matches!(persistent.prepared, Prepared::Collective(_))
+            }
+            State::Duplicating(_) => true,
+            State::Generalized(_) => false,
+        })
+    });
+    match is_active {
+        Some(true) => Err(Error::new(
+            MPI_ERR_REQUEST,
+            "the operation is a collective that has been started: it is completed by a wait or a test, and neither \
+             cancelled nor freed before",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Waits until the operations on a communicator have ended. Their requests stay.
+pub(crate) fn wait_for_pending(comm: &comm_table::Entry) -> Result<()> {
+    let own = std::ptr::from_ref(comm);
+    let mut open: Vec<RawRequest> = REQUESTS.with(|slab| {
+        let entries = slab.indices().filter_map(|index| slab.get(index));
+        let own = entries.filter(|entry| std::ptr::eq(entry.comm.address().as_ptr(), own));
+        own.filter_map(|entry| entry.state.active()).collect()
+    });
+    while !open.is_empty() {
+        comm.messages.wait_first(open.iter().copied())?;
+        comm.messages.poll_for(|ended| {
+            open.retain(|&raw| !ended(raw));
+            Some(())
+        })?;
+    }
+    Ok(comm.messages.wait_for_detached()?)
+}
+
+/// The requests that the program has neither completed nor freed.
+pub(crate) fn left() -> Vec<Request> {
+    REQUESTS.handles()
+}
+
+/// What keeps memory and the communicator of an operation alive that the program has no handle of any more.
+struct Owner(#[expect(dead_code, reason = "it is kept, not read")] (State, InUse));
 
 // SAFETY: what it holds is only dropped, by a call to the library, of which the program makes one at a time below
 // `MPI_THREAD_MULTIPLE`; at it, held values are counted atomically.
@@ -231,6 +309,7 @@ pub(crate) unsafe fn free(request: *mut Request) -> c_int {
         if handle == NULL {
             return Err(no_such(handle));
         }
+        not_collective(handle)?;
         // SAFETY: the caller's promise.
         unsafe { request.write(NULL) };
         let generalized = generalized::freed(handle);
@@ -240,7 +319,8 @@ pub(crate) unsafe fn free(request: *mut Request) -> c_int {
         if let Some(Entry { comm, state, .. }) = REQUESTS.remove(handle)
             && let Found::Open(raw) = found
         {
-            comm.messages.detach(raw, Box::new(Owner(state)));
+            let owner = Owner((state, InUse::new(&comm)));
+            comm.messages.detach(raw, Box::new(owner));
         }
         generalized.map_or(Ok(()), |generalized| generalized.free())
     })
@@ -257,6 +337,7 @@ pub(crate) unsafe fn cancel(request: *const Request) -> c_int {
         if let Some(generalized) = generalized::find(handle) {
             return generalized.cancel();
         }
+        not_collective(handle)?;
         let (raw, comm) = match look(handle)? {
             (Found::Open(raw), Some(comm)) => (raw, comm),
             (Found::Inactive, _) => return Err(no_such(handle)),

@@ -1,6 +1,7 @@
 //! Operations that are prepared once and started repeatedly (MPI 5.0, sections 3.9 and 6.13).
 
-use oxmpi_core::{Mode, PreparedCollective, PreparedMessage, ProcessEndpoint};
+use oxmpi_core::{Mode, PROC_NULL, PreparedCollective, ProcessEndpoint};
+use oxmpi_wire::Bytes;
 
 use super::{Persistent, Prepared, REQUESTS, State, insert_state, look, no_such, raise};
 use crate::comm_table;
@@ -54,9 +55,9 @@ macro_rules! sends {
                     let buffer = unsafe { Buffer::new(buffer, count, datatype)? };
                     let ($messages, $bytes) = (&entry.messages, buffer.bytes);
                     let ($to, $tag) = (destination(to), tag as u32);
-                    let prepared: PreparedMessage = $prepare?;
+                    let prepared: Prepared = $prepare;
                     // SAFETY: the caller's promise.
-                    unsafe { request.write(insert(entry, Prepared::Message(prepared), buffer.held)) };
+                    unsafe { request.write(insert(entry, prepared, buffer.held)) };
                     Ok(())
                 })
             }
@@ -65,10 +66,20 @@ macro_rules! sends {
 }
 
 sends! {
-    send_init "MPI_Send_init" |messages, bytes, to, tag| messages.prepare_send(bytes, to, tag, Mode::Standard);
-    ssend_init "MPI_Ssend_init" |messages, bytes, to, tag| messages.prepare_send(bytes, to, tag, Mode::Synchronous);
-    rsend_init "MPI_Rsend_init" |messages, bytes, to, tag| messages.prepare_send(bytes, to, tag, Mode::Ready);
-    bsend_init "MPI_Bsend_init" |messages, bytes, to, tag| messages.prepare_bsend(bytes, to, tag);
+    send_init "MPI_Send_init" |messages, bytes, to, tag|
+        Prepared::Message(messages.prepare_send(bytes, to, tag, Mode::Standard)?);
+    ssend_init "MPI_Ssend_init" |messages, bytes, to, tag|
+        Prepared::Message(messages.prepare_send(bytes, to, tag, Mode::Synchronous)?);
+    rsend_init "MPI_Rsend_init" |messages, bytes, to, tag|
+        Prepared::Message(messages.prepare_send(bytes, to, tag, Mode::Ready)?);
+    bsend_init "MPI_Bsend_init" |messages, bytes, to, tag| {
+        let prepared = messages.prepare_bsend(bytes, to, tag)?;
+        match to {
+            // Nothing is buffered for nobody.
+            PROC_NULL => Prepared::Message(prepared),
+            _ => Prepared::Buffered(prepared, bytes.len()),
+        }
+    };
 }
 
 /// `MPI_Recv_init`.
@@ -116,6 +127,10 @@ fn start_one(request: Request) -> Result<()> {
     // SAFETY: it is in a box of the entry, which only the program's own call to free it removes.
     let raw = match unsafe { &*prepared } {
         Prepared::Message(message) => message.start(&comm.messages)?,
+        Prepared::Buffered(message, bytes) => {
+            comm.buffers.check(*bytes)?;
+            message.start(&comm.messages)?
+        }
         Prepared::Collective(collective) => collective.start()?,
         Prepared::Partitioned(partitioned) => partitioned.start()?,
     };

@@ -49,7 +49,7 @@ pub(crate) fn received_notice(
     };
     if ended.is_none() {
         // The peer announced the notice only: it has no credit left for eager messages to this rank.
-        endpoint.detach(request, notice);
+        endpoint.detach_memory(request, notice);
     }
     endpoint.failures.note(context, cause);
     endpoint.failures.of(context)
@@ -165,7 +165,7 @@ impl<A: Threading> Members<'_, A> {
         };
         let body = source(&*notice);
         if let Some(request) = endpoint.send_now(peer, envelope, Mode::Standard, body) {
-            endpoint.detach(request, notice);
+            endpoint.detach_memory(request, notice);
         }
     }
 }

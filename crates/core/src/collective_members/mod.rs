@@ -44,10 +44,12 @@ impl<A: Threading> Members<'_, A> {
     #[cold]
     fn disagree(&self, peer: Peer, sent: u64, expected: u64) -> Error {
         match self.group.rank_of(peer.0) {
-            Some(peer) => self.refused(&format_args!(
-                "rank {peer} sent {sent} B where this rank expected {expected} B: they do not \
-                 agree on the count"
-            )),
+            Some(source) => Error::CollectiveCount {
+                rank: self.group.rank() as usize,
+                source: source as usize,
+                sent,
+                expected,
+            },
             None => self.refused(&"a message came from a rank that is not a member"),
         }
     }

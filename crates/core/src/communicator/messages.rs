@@ -1,12 +1,10 @@
 //! Sends and receives, blocking and nonblocking.
 
-use std::any::Any;
-
 use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{self, FastPoll, Mode};
 use oxmpi_wire::{Bytes, EnvelopeFilter};
 
-use super::super::endpoint::{Endpoint, FastOutcome};
+use super::super::endpoint::{BufferOwner, Endpoint, FastOutcome};
 use super::super::request::{Claimed, OpenRequest, RawRequest};
 use super::super::threading::Threading;
 use super::Communicator;
@@ -70,7 +68,7 @@ impl<A: Threading> Communicator<A> {
         bytes: RawBytes,
         to: usize,
         tag: u32,
-        detach: fn(&mut Endpoint, OpenRequest, Box<dyn Any + Send>),
+        detach: fn(&mut Endpoint, OpenRequest, u32, BufferOwner) -> Vec<BufferOwner>,
     ) -> Result<()> {
         if self.send_short(&bytes, to, tag) {
             return Ok(());
@@ -85,10 +83,12 @@ impl<A: Threading> Communicator<A> {
         match self.access.with(|endpoint| endpoint.test(open)) {
             Some(outcome) => self.status(outcome).map(drop),
             None => {
-                self.access.with(|endpoint| {
-                    detach(endpoint, open, Box::new(copy));
+                let ended = self.access.with(|endpoint| {
+                    let ended = detach(endpoint, open, self.context(), Box::new(copy));
                     endpoint.progress();
+                    ended
                 });
+                drop(ended);
                 Ok(())
             }
         }

@@ -136,8 +136,21 @@ impl<A: Threading> Communicator<A> {
     /// Leaves the operation to the endpoint, which keeps `owner` alive until the operation has completed.
     pub fn detach(&self, request: RawRequest, owner: Box<dyn Any + Send>) {
         if let Some(open) = request.open {
-            self.access.with(|endpoint| endpoint.detach(open, owner));
+            let ended = self
+                .access
+                .with(|endpoint| endpoint.detach(open, self.context(), owner));
+            // Their owners may call the endpoint, which is not lent any more.
+            drop(ended);
         }
+    }
+
+    /// Waits until all detached operations of this communicator have completed.
+    ///
+    /// # Errors
+    /// When another thread leaves the endpoint meanwhile.
+    pub fn wait_for_detached(&self) -> Result<()> {
+        let ended = |endpoint: &mut Endpoint| endpoint.has_none_detached(self.context());
+        (self.access).until(|endpoint| ended(endpoint).then_some(()))
     }
 
     /// Waits until all buffered messages have been sent (`MPI_Buffer_flush`).

@@ -36,7 +36,6 @@ impl Endpoint {
         if !self.engine.quiesce(&mut self.tx, &RawBytes::empty()) || self.tx.has_unsent() {
             return false;
         }
-        self.drop_ended_detached();
         self.ended = true;
         self.usable = ForkGuard::closed();
         self.tx.depart();

@@ -89,9 +89,15 @@ pub struct Endpoint {
 /// An operation that no handle waits for, and the owner of its buffer.
 struct DetachedRequest {
     request: engine::Request,
+    /// The context of its messages; `None`: it is of no communicator's messages.
+    context: Option<u32>,
     is_buffered: bool,
-    _owner: Box<dyn Any + Send>,
+    owner: BufferOwner,
 }
+
+/// What keeps the buffer of an operation alive. Its end may call the endpoint, so none is dropped while the endpoint is
+/// lent.
+pub(crate) type BufferOwner = Box<dyn Any + Send>;
 
 impl Endpoint {
     /// The context of the communicator of all links.

@@ -6,7 +6,7 @@ use oxmpi_wire::Tx;
 use oxmpi_wire::engine::{Failure, Outcome, Source, Status};
 
 use super::super::request::OpenRequest;
-use super::{DetachedRequest, Endpoint};
+use super::{BufferOwner, DetachedRequest, Endpoint};
 
 impl Endpoint {
     /// The status of a receive that has completed without an error, whose handle is stale from then on.
@@ -88,45 +88,88 @@ impl Endpoint {
         self.tx.flush();
     }
 
-    /// Keeps `owner` until the operation has completed.
+    /// Keeps `owner` until the operation has completed. Gives the owners of those that have, to be dropped once the endpoint
+    /// is not lent any more.
     ///
     /// # Cost
     /// Constant on average: completed operations are looked for when the list has doubled.
-    pub(crate) fn detach(&mut self, request: OpenRequest, owner: Box<dyn Any + Send>) {
-        self.keep(request, owner, false);
+    #[must_use]
+    pub(crate) fn detach(
+        &mut self,
+        request: OpenRequest,
+        context: u32,
+        owner: BufferOwner,
+    ) -> Vec<BufferOwner> {
+        self.keep(request, context, owner, false)
     }
 
     /// As [`detach`](Self::detach), of a buffered message.
-    pub(crate) fn detach_buffered(&mut self, request: OpenRequest, owner: Box<dyn Any + Send>) {
-        self.keep(request, owner, true);
+    #[must_use]
+    pub(crate) fn detach_buffered(
+        &mut self,
+        request: OpenRequest,
+        context: u32,
+        owner: BufferOwner,
+    ) -> Vec<BufferOwner> {
+        self.keep(request, context, owner, true)
     }
 
-    fn keep(&mut self, request: OpenRequest, owner: Box<dyn Any + Send>, is_buffered: bool) {
+    /// Keeps plain memory until the operation has completed.
+    pub(crate) fn detach_memory(&mut self, request: OpenRequest, memory: Box<dyn Any + Send>) {
+        self.detached.push(DetachedRequest {
+            request,
+            context: None,
+            is_buffered: false,
+            owner: memory,
+        });
+    }
+
+    fn keep(
+        &mut self,
+        request: OpenRequest,
+        context: u32,
+        owner: BufferOwner,
+        is_buffered: bool,
+    ) -> Vec<BufferOwner> {
         if self.test(request).is_some() {
-            return;
+            return vec![owner];
         }
+        let mut ended = Vec::new();
         if self.detached.len() == self.detached.capacity() {
-            self.drop_ended_detached();
+            ended = self.take_ended_detached();
             self.detached.reserve(self.detached.len() + 1);
         }
         self.detached.push(DetachedRequest {
             request,
+            context: Some(context),
             is_buffered,
-            _owner: owner,
+            owner,
         });
+        ended
     }
 
-    /// Frees detached operations that have completed; their outcomes are dropped.
-    pub(crate) fn drop_ended_detached(&mut self) {
+    /// The owners of detached operations that have completed; their outcomes are dropped.
+    pub(crate) fn take_ended_detached(&mut self) -> Vec<BufferOwner> {
         let engine = &mut self.engine;
-        self.detached
-            .retain(|detached| engine.test(detached.request).is_none());
+        let ended = |detached: &mut DetachedRequest| engine.test(detached.request).is_some();
+        let ended = self.detached.extract_if(.., ended);
+        ended.map(|detached| detached.owner).collect()
     }
 
     /// Whether every buffered message has been sent.
-    pub(crate) fn has_no_buffered(&mut self) -> bool {
-        self.drop_ended_detached();
-        !self.detached.iter().any(|detached| detached.is_buffered)
+    pub(crate) fn has_no_buffered(&self) -> bool {
+        self.have_ended(|detached| detached.is_buffered)
+    }
+
+    /// Whether every detached operation of this context has completed.
+    pub(crate) fn has_none_detached(&self, context: u32) -> bool {
+        self.have_ended(|detached| detached.context == Some(context))
+    }
+
+    /// Whether all of these detached operations have completed.
+    fn have_ended(&self, of: impl Fn(&DetachedRequest) -> bool) -> bool {
+        let mut these = self.detached.iter().filter(|&detached| of(detached));
+        these.all(|detached| self.engine.is_done(detached.request))
     }
 
     /// The source that the operation waits for, if it is a receive without a match yet.

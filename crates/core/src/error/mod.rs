@@ -134,6 +134,17 @@ pub enum Error {
         /// The operation's name.
         op: &'static str,
     },
+    /// A message of a collective that is longer or shorter than its receiver expects (`MPI_ERR_TRUNCATE`).
+    CollectiveCount {
+        /// The receiving rank.
+        rank: usize,
+        /// The rank that sent it.
+        source: usize,
+        /// Bytes sent.
+        sent: u64,
+        /// Bytes that the receiver expects.
+        expected: u64,
+    },
     /// A collective that cannot be run as it was called (`MPI_ERR_OTHER`).
     Collective {
         /// The calling rank.
@@ -278,6 +289,16 @@ impl fmt::Display for Error {
                 f,
                 "{op} may have other bits on another number of ranks, and coll_reproducible is \
                  `ranks`: use sums of floats or operations on integers, or set it to `placement`"
+            ),
+            Self::CollectiveCount {
+                rank,
+                source,
+                sent,
+                expected,
+            } => write!(
+                f,
+                "a collective on rank {rank}: rank {source} sent {sent} B where this rank expected {expected} B: \
+                 they do not agree on the count"
             ),
             Self::Collective { rank, why } => write!(f, "a collective on rank {rank}: {why}"),
             Self::Persistent { rank } => write!(

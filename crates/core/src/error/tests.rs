@@ -58,6 +58,12 @@ fn samples() -> Vec<Error> {
             element: "f64",
         },
         Error::Reproducible { op: "PROD" },
+        Error::CollectiveCount {
+            rank: 0,
+            source: 1,
+            sent: 8,
+            expected: 4,
+        },
         Error::Collective {
             rank: 0,
             why: why(),
