@@ -41,10 +41,14 @@ fn compile(name: &str, library: &Path) -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let program = library.join(format!("{name}-{number}"));
-    let status = Command::new("cc")
+    let (name, compiler) = match name.ends_with(".cc") {
+        true => (name.to_owned(), "c++"),
+        false => (format!("{name}.c"), "cc"),
+    };
+    let status = Command::new(compiler)
         .arg("-o")
         .arg(&program)
-        .arg(sources.join(format!("tests/programs/{name}.c")))
+        .arg(sources.join("tests/programs").join(&name))
         .arg("-I")
         .arg(sources.join("include"))
         .arg("-L")
@@ -95,6 +99,18 @@ fn job(ranks: u32, program: &Path) -> Command {
         .args(["run", "--oversubscribe", "-n", &ranks.to_string()])
         .arg(program);
     command
+}
+
+/// Runs a program with arguments on so many ranks.
+fn run(ranks: u32, program: &Path, arguments: &[&str]) -> Output {
+    let mut command = job(ranks, program);
+    command.args(arguments);
+    output(command)
+}
+
+/// What a program wrote to standard error.
+fn errors(ended: &Output) -> String {
+    String::from_utf8_lossy(&ended.stderr).into_owned()
 }
 
 /// Runs a program on one, two and four ranks; it checks itself.
@@ -152,11 +168,7 @@ fn threads_call_at_once_or_one_after_another() {
     let program = compile("threads", &library());
     for level in ["multiple", "serialized"] {
         for ranks in [1, 2] {
-            let mut command = job(ranks, &program);
-            let ended = output({
-                command.arg(level);
-                command
-            });
+            let ended = run(ranks, &program, &[level]);
             assert!(ended.status.success(), "{level}, {ranks} ranks: {ended:?}");
         }
     }
@@ -171,12 +183,8 @@ fn wrong_arguments_are_errors() {
 fn a_fatal_error_names_rank_function_and_argument() {
     let program = compile("errors", &library());
     for ranks in [1, 2] {
-        let mut command = job(ranks, &program);
-        let ended = output({
-            command.arg("fatal");
-            command
-        });
-        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let ended = run(ranks, &program, &["fatal"]);
+        let said = errors(&ended);
         assert!(!ended.status.success(), "{said}");
         let rank = u32::from(!said.contains("oxmpi: rank 0: "));
         let expected = format!(
@@ -193,11 +201,7 @@ fn the_library_ends_from_exit_handlers_and_destructors() {
     let program = compile("ends", &library());
     for from in ["handler", "destructor"] {
         for ranks in [1, 2] {
-            let mut command = job(ranks, &program);
-            let ended = output({
-                command.arg(from);
-                command
-            });
+            let ended = run(ranks, &program, &[from]);
             let said = String::from_utf8_lossy(&ended.stdout).into_owned();
             assert!(ended.status.success(), "{from}, {ranks} ranks: {ended:?}");
             assert_eq!(
@@ -213,4 +217,85 @@ fn the_library_ends_from_exit_handlers_and_destructors() {
             );
         }
     }
+}
+
+#[test]
+fn the_library_ends_from_the_destructor_of_a_static_object() {
+    let program = compile("static_destructor.cc", &library());
+    for ranks in [1, 2] {
+        let ended = run(ranks, &program, &[]);
+        let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+        assert!(ended.status.success(), "{ranks} ranks: {ended:?}");
+        assert_eq!(said.matches("finalized").count(), ranks as usize, "{said}");
+    }
+}
+
+#[test]
+fn every_class_reaches_every_kind_of_error_handler() {
+    succeeds("classes");
+}
+
+#[test]
+fn a_fatal_error_of_every_class_ends_the_job_and_names_what_is_wrong() {
+    let program = compile("classes", &library());
+    let rows = run(1, &program, &["list"]);
+    let rows = String::from_utf8_lossy(&rows.stdout).into_owned();
+    assert!(rows.lines().count() > 20, "{rows}");
+    for (number, row) in rows.lines().enumerate() {
+        let [class, function, text] = row.splitn(3, ' ').collect::<Vec<_>>()[..] else {
+            panic!("{row}");
+        };
+        for handler in ["fatal", "abort"] {
+            let ended = run(1, &program, &[handler, &number.to_string()]);
+            let said = errors(&ended);
+            assert!(!ended.status.success(), "{row}, {handler}: {said}");
+            let expected = format!("oxmpi: rank 0: {function} on ");
+            assert!(said.contains(&expected), "{row}, {handler}: {said}");
+            let expected = format!("({class}); its error handler ends the job");
+            assert!(said.contains(&expected), "{row}, {handler}: {said}");
+            assert!(said.contains(text), "{row}, {handler}: {said}");
+        }
+    }
+}
+
+#[test]
+fn exit_handlers_may_call_the_library_while_the_job_is_ended() {
+    let program = compile("aborts", &library());
+    for (how, all) in [("error", true), ("abort", false)] {
+        let ended = run(1, &program, &[how]);
+        let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+        // The code of the first error, MPI_ERR_RANK.
+        assert_eq!(ended.status.code(), Some(6), "{how}: {ended:?}");
+        assert!(said.contains("the second handler runs"), "{how}: {ended:?}");
+        // MPI_Abort ends the process at once.
+        assert_eq!(
+            said.contains("the first handler runs"),
+            all,
+            "{how}: {said}"
+        );
+        assert_eq!(errors(&ended).matches("oxmpi: ").count(), 1, "{ended:?}");
+    }
+}
+
+#[test]
+fn handles_that_are_left_are_reported_when_asked() {
+    let program = compile("leaks", &library());
+    let said = |asked: &str, argument: &str| {
+        let mut command = job(1, &program);
+        command.arg(argument).env("OXMPI_HANDLE_LEAKS", asked);
+        let ended = output(command);
+        assert!(ended.status.success(), "{ended:?}");
+        errors(&ended)
+    };
+    assert_eq!(said("off", "left"), "");
+    assert_eq!(said("on", "freed"), "");
+    let report = said("on", "left");
+    for part in [
+        "oxmpi: rank 0: MPI_Finalize: the program has not freed 1 communicator (halo), 1 datatype (",
+        "2 info objects (first 0x",
+        "1 request (0x",
+    ] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    assert!(!report.contains("error handler"), "{report}");
 }

@@ -258,6 +258,28 @@ static void halves(void)
     OK(MPI_Group_free(&other));
 }
 
+/* MPI_Comm_disconnect waits for the operations of the communicator. */
+static void disconnected(void)
+{
+    static int out[1 << 20], in[1 << 20];
+    const int length = 1 << 20, right = (rank + 1) % size, left = (rank + size - 1) % size;
+    MPI_Comm comm;
+    MPI_Request receive, send;
+    int flag, i;
+    for (i = 0; i < length; i++)
+        out[i] = rank + i;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    OK(MPI_Irecv(in, length, MPI_INT, left, 0, comm, &receive));
+    OK(MPI_Isend(out, length, MPI_INT, right, 0, comm, &send));
+    OK(MPI_Request_free(&send));
+    OK(MPI_Comm_disconnect(&comm));
+    CHECK(comm == MPI_COMM_NULL && in[length - 1] == left + length - 1);
+    memset(out, 0, sizeof out);
+    OK(MPI_Request_get_status(receive, &flag, MPI_STATUS_IGNORE));
+    CHECK(flag);
+    OK(MPI_Wait(&receive, MPI_STATUS_IGNORE));
+}
+
 int main(void)
 {
     char name[MPI_MAX_OBJECT_NAME];
@@ -270,6 +292,7 @@ int main(void)
     duplicates();
     topologies();
     halves();
+    disconnected();
     OK(MPI_Comm_get_name(MPI_COMM_NULL, name, &length));
     CHECK(!strcmp(name, "MPI_COMM_NULL") && length == 13);
     OK(MPI_Comm_get_name(MPI_COMM_WORLD, name, &length));

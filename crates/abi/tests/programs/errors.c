@@ -20,6 +20,111 @@ static void handler(MPI_Comm *comm, int *code, ...)
         CHECK(class_ == (expected));                                           \
     } while (0)
 
+/* A prepared buffered send needs memory when it starts. */
+static void buffered(int *value)
+{
+    MPI_Request request;
+    char memory[MPI_BSEND_OVERHEAD + sizeof *value], *attached;
+    int bytes;
+    OK(MPI_Bsend_init(value, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request));
+    CLASS(MPI_Start(&request), MPI_ERR_BUFFER);
+    OK(MPI_Buffer_attach(memory, sizeof memory));
+    OK(MPI_Start(&request));
+    OK(MPI_Recv(&bytes, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Request_free(&request));
+    OK(MPI_Buffer_detach(&attached, &bytes));
+    CHECK(attached == memory);
+    OK(MPI_Bsend_init(value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request));
+    OK(MPI_Start(&request));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Request_free(&request));
+}
+
+/* A collective that has been started is completed, and neither cancelled nor freed. */
+static void collectives(int *value)
+{
+    MPI_Request request;
+    MPI_Comm made, failed;
+    int result, pair[2] = {1, 2};
+    OK(MPI_Ibarrier(MPI_COMM_WORLD, &request));
+    CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
+    CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Comm_idup(MPI_COMM_WORLD, &made, &request));
+    CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
+    CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Allreduce_init(value, &result, 1, MPI_INT, MPI_SUM, made, MPI_INFO_NULL, &request));
+    OK(MPI_Start(&request));
+    CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
+    CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Request_free(&request));
+    OK(MPI_Comm_free(&made));
+    /* Operations of accumulates. */
+    CLASS(MPI_Allreduce(value, &result, 1, MPI_INT, MPI_REPLACE, MPI_COMM_WORLD), MPI_ERR_OP);
+    CLASS(MPI_Scan(value, &result, 1, MPI_INT, MPI_NO_OP, MPI_COMM_WORLD), MPI_ERR_OP);
+    /* Counts that differ. */
+    OK(MPI_Comm_dup(MPI_COMM_SELF, &failed));
+    CLASS(MPI_Gather(pair, 2, MPI_INT, &result, 1, MPI_INT, 0, failed), MPI_ERR_TRUNCATE);
+    OK(MPI_Comm_free(&failed));
+}
+
+/* A range that does not reach its end is an error. */
+static MPI_Group *ranges(MPI_Group *made)
+{
+    MPI_Group world;
+    int forth[1][3] = {{1, 0, 1}}, back[1][3] = {{0, 0, -1}};
+    OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    CLASS(MPI_Group_range_incl(world, 1, forth, made), MPI_ERR_ARG);
+    OK(MPI_Group_range_incl(world, 1, back, made));
+    OK(MPI_Group_free(&world));
+    return made;
+}
+
+/* A message stays where the receive of it has wrong arguments. */
+static void matched(void)
+{
+    int out = 5, in = 0;
+    MPI_Request request;
+    MPI_Message message;
+    OK(MPI_Isend(&out, 1, MPI_INT, 0, 3, MPI_COMM_SELF, &request));
+    OK(MPI_Mprobe(0, 3, MPI_COMM_SELF, &message, MPI_STATUS_IGNORE));
+    CLASS(MPI_Mrecv(&in, 1, MPI_DATATYPE_NULL, &message, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
+    CLASS(MPI_Mrecv(&in, -1, MPI_INT, &message, MPI_STATUS_IGNORE), MPI_ERR_COUNT);
+    OK(MPI_Mrecv(&in, 1, MPI_INT, &message, MPI_STATUS_IGNORE));
+    CHECK(in == 5 && message == MPI_MESSAGE_NULL);
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+/* The status of a message that was too long says from whom it came. */
+static void truncated(void)
+{
+    int out[4] = {1, 2, 3, 4}, in[2], how, elements;
+    MPI_Request request, receive;
+    MPI_Status status[1];
+    for (how = 0; how < 4; how++) {
+        status->MPI_SOURCE = status->MPI_TAG = -99;
+        if (how)
+            OK(MPI_Irecv(in, 2, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &receive));
+        OK(MPI_Isend(out, 4, MPI_INT, 0, 7, MPI_COMM_SELF, &request));
+        switch (how) {
+        case 0: CLASS(MPI_Recv(in, 2, MPI_INT, 0, 7, MPI_COMM_SELF, status), MPI_ERR_TRUNCATE); break;
+        case 1: CLASS(MPI_Wait(&receive, status), MPI_ERR_TRUNCATE); break;
+        case 2: CLASS(MPI_Waitall(1, &receive, status), MPI_ERR_IN_STATUS); break;
+        default:
+            do
+                OK(MPI_Request_get_status(receive, &elements, status));
+            while (!elements);
+            CLASS(MPI_Wait(&receive, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+        }
+        OK(MPI_Get_count(status, MPI_INT, &elements));
+        CHECK(status->MPI_SOURCE == 0 && status->MPI_TAG == 7 && elements == 2 && in[1] == 2);
+        OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+}
+
 int main(int argc, char **argv)
 {
     int value = 0, counts[16], code, class_, length;
@@ -83,6 +188,12 @@ int main(int argc, char **argv)
     /* Nothing is buffered for nobody. */
     OK(MPI_Bsend(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD));
     CLASS(MPI_Bsend(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);
+
+    buffered(&value);
+    collectives(&value);
+    OK(MPI_Group_free(ranges(&group)));
+    matched();
+    truncated();
 
     /* A handle whose object is gone is an error, also once another object has its place. */
     OK(MPI_Comm_dup(MPI_COMM_SELF, &comm));

@@ -23,6 +23,10 @@ int main(void)
         OK(MPI_Wait(&request, &status));
         OK(MPI_Test_cancelled(&status, &flag));
         CHECK(flag);
+        /* A receive from it is an error. */
+        OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+        MPI_Error_class(MPI_Recv(&value, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE), &flag);
+        CHECK(flag == MPI_ERR_PROC_ABORTED);
     }
     for (i = 1; i < size && rank == 0; i++)
         OK(MPI_Recv(&value, 1, MPI_INT, i, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE));

@@ -1,4 +1,4 @@
-/* Sessions one after another and at the same time, without MPI_Init. */
+/* Sessions one after another and at the same time, before MPI_Init, with it, and after MPI_Finalize. */
 #include "check.h"
 #include <pthread.h>
 
@@ -66,13 +66,23 @@ static void at_once(void)
 
 int main(void)
 {
-    int flag;
+    int flag, provided;
     at_once();
     once();
     once();
     OK(MPI_Initialized(&flag));
     CHECK(!flag);
-    start();
+    /* The sessions before do not keep the process at their level, nor their thread for the main one. */
+    OK(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided));
+    CHECK(provided == MPI_THREAD_MULTIPLE);
+    OK(MPI_Is_thread_main(&flag));
+    CHECK(flag);
     once();
-    return finish();
+    OK(MPI_Barrier(MPI_COMM_WORLD));
+    OK(MPI_Finalize());
+    OK(MPI_Finalized(&flag));
+    CHECK(flag);
+    once();
+    at_once();
+    return 0;
 }
