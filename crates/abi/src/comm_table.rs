@@ -211,8 +211,11 @@ pub(crate) fn start(world: Communicator<ProcessEndpoint>) -> Result<()> {
 
 /// Forgets the predefined communicators. They stay in memory, as another thread may be in a call.
 pub(crate) fn end() {
-    for place in &PREDEFINED {
-        place.store(std::ptr::null_mut(), Ordering::Relaxed);
+    /// A reference, so that tools do not take them for lost.
+    static ENDED: [AtomicPtr<Entry>; 2] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 2];
+    for (place, ended) in PREDEFINED.iter().zip(&ENDED) {
+        let entry = place.swap(std::ptr::null_mut(), Ordering::Relaxed);
+        ended.store(entry, Ordering::Relaxed);
     }
 }
 

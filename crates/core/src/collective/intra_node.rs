@@ -325,7 +325,7 @@ impl<A: Threading> IntraNodeCaller<'_, A> {
                 .is_some_and(|end| ends_within(whole, end))
         };
         if !holds(from, at) || !holds(into, place) {
-            return Err((self.members).refused(&"a buffer is shorter than the call says"));
+            return Err(self.members.short_buffer());
         }
         let runs = |whole: &RawBytes, at| whole.pieces(at, bytes).map(Ok);
         for [from, into] in pairs(runs(from, at), runs(into, place)).flatten() {

@@ -38,13 +38,6 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
         }
     }
 
-    #[cold]
-    fn outside(&self, part: Part) -> Error {
-        self.members.refused(&format_args!(
-            "a buffer is shorter than the call says: its plan uses {part:?}"
-        ))
-    }
-
     /// The memory that a message of the part is sent from or received into.
     #[inline]
     fn body(&mut self, part: Part) -> Result<(RawBytes, Option<Box<PackedMessage>>)> {
@@ -144,7 +137,7 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
         let places = self.places();
         let mut pairs = pairs(std::iter::once(Ok(bytes)), places.pieces(part));
         let moved = pairs.try_for_each(|pair| pair.map(|[bytes, piece]| each(bytes, piece)));
-        moved.map_err(|PartOutside| self.outside(part))
+        moved.map_err(|PartOutside| self.members.short_buffer())
     }
 
     /// Visits corresponding pieces of two parts of the same length.
@@ -158,7 +151,7 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
         for pair in pairs(places.pieces(from), places.pieces(into)) {
             match pair {
                 Ok([from, into]) => each(from, into)?,
-                Err(PartOutside) => return Err(self.outside(from)),
+                Err(PartOutside) => return Err(self.members.short_buffer()),
             }
         }
         Ok(())
@@ -308,7 +301,7 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
         }) {
             match piece {
                 Ok(piece) => piece.drain(0, piece.len() as usize, &mut numbers),
-                Err(PartOutside) => return Err(self.outside(from)),
+                Err(PartOutside) => return Err(self.members.short_buffer()),
             }
         }
         match numbers.sum() {

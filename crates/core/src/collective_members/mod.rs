@@ -64,6 +64,14 @@ impl<A: Threading> Members<'_, A> {
         }
     }
 
+    /// The error of a buffer that is shorter than the call says.
+    #[cold]
+    pub(crate) fn short_buffer(&self) -> Error {
+        Error::CollectiveBuffer {
+            rank: self.group.rank() as usize,
+        }
+    }
+
     /// The error of a collective that cannot run or go on.
     #[cold]
     pub fn refused(&self, why: &dyn std::fmt::Display) -> Error {

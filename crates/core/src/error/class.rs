@@ -68,7 +68,9 @@ impl Error {
         match self {
             Self::Rank { .. } | Self::GroupRank { .. } => ErrorClass::Rank,
             Self::Tag { .. } => ErrorClass::Tag,
-            Self::Truncated { .. } | Self::CollectiveCount { .. } => ErrorClass::Truncate,
+            Self::Truncated { .. }
+            | Self::CollectiveCount { .. }
+            | Self::CollectiveBuffer { .. } => ErrorClass::Truncate,
             Self::Memory { .. } | Self::Alloc { .. } => ErrorClass::NoMemory,
             Self::PartialElement { .. } => ErrorClass::Type,
             Self::Count { .. } => ErrorClass::Count,

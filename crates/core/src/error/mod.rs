@@ -145,6 +145,12 @@ pub enum Error {
         /// Bytes that the receiver expects.
         expected: u64,
     },
+    /// A buffer of a collective that is shorter than the call says, as where the counts for sending and for receiving differ
+    /// (`MPI_ERR_TRUNCATE`).
+    CollectiveBuffer {
+        /// The calling rank.
+        rank: usize,
+    },
     /// A collective that cannot be run as it was called (`MPI_ERR_OTHER`).
     Collective {
         /// The calling rank.
@@ -299,6 +305,11 @@ impl fmt::Display for Error {
                 f,
                 "a collective on rank {rank}: rank {source} sent {sent} B where this rank expected {expected} B: \
                  they do not agree on the count"
+            ),
+            Self::CollectiveBuffer { rank } => write!(
+                f,
+                "a collective on rank {rank}: a buffer of this rank is shorter than the call says; what the rank sends to \
+                 itself has to be as long as what it receives from itself"
             ),
             Self::Collective { rank, why } => write!(f, "a collective on rank {rank}: {why}"),
             Self::Persistent { rank } => write!(

@@ -64,6 +64,7 @@ fn samples() -> Vec<Error> {
             sent: 8,
             expected: 4,
         },
+        Error::CollectiveBuffer { rank: 0 },
         Error::Collective {
             rank: 0,
             why: why(),
