@@ -6,13 +6,17 @@ mod get_status;
 mod in_use;
 mod partitioned;
 mod persistent;
+mod some;
+
+use std::ptr::NonNull;
 
 use oxmpi_core::{
     Communicator, PreparedCollective, PreparedMessage, ProcessEndpoint, RawRequest,
     StartedDuplicate,
 };
+use oxmpi_wire::slab::Slab;
 
-pub(crate) use complete::{test, testall, testany, testsome, wait, waitall, waitany, waitsome};
+pub(crate) use complete::{test, testall, wait, waitall};
 pub(crate) use generalized::{grequest_complete, grequest_start};
 pub(crate) use get_status::{get_status, get_status_all, get_status_any, get_status_some};
 pub(crate) use in_use::{InUse, free_communicator};
@@ -20,6 +24,7 @@ pub(crate) use partitioned::{parrived, pready, pready_list, pready_range, precv_
 pub(crate) use persistent::{
     bsend_init, prepare_collective, recv_init, rsend_init, send_init, ssend_init, start, startall,
 };
+pub(crate) use some::{testany, testsome, waitany, waitsome};
 
 use self::generalized::Generalized;
 use self::partitioned::Partitioned;
@@ -124,30 +129,42 @@ fn insert_state(comm: &comm::Entry, state: State) -> Request {
 /// The request of a handle, and its communicator; none where the handle has no entry. The communicator lives as long as
 /// the entry, which only the program's call that completes or frees the request takes out.
 fn look<'a>(request: Request) -> Result<(Found, Option<&'a comm::Entry>)> {
-    if request == SENT {
-        return Ok((Found::Ended(Ok(Status::EMPTY)), None));
-    }
-    if request == NULL {
-        return Ok((Found::Inactive, None));
-    }
-    let found = REQUESTS.with(|slab| {
-        let entry = &slab[slab.find(slab_handle(request))?];
-        let active = match &entry.state {
-            State::Running { raw, .. } => Some(*raw),
-            State::Persistent(persistent) => persistent.active,
-            State::Duplicating(duplicating) => Some(duplicating.raw),
-            State::Generalized(generalized) => Some(generalized.raw),
-        };
-        let found = match (&entry.ended, active) {
-            (Some(ended), _) => Found::Ended((**ended).clone()),
-            (None, Some(raw)) => Found::Open(raw),
-            (None, None) => Found::Inactive,
-        };
-        Some((found, entry.comm.address()))
-    });
+    let found = match without_entry(request) {
+        Some(found) => Some((found, None)),
+        None => REQUESTS.with(|slab| find(slab, request)),
+    };
     let (found, comm) = found.ok_or_else(|| no_such(request))?;
     // SAFETY: the entry keeps the communicator, as long as the documentation says.
-    Ok((found, Some(unsafe { comm.as_ref() })))
+    Ok((found, comm.map(|comm| unsafe { comm.as_ref() })))
+}
+
+/// What a handle without an entry names.
+fn without_entry(request: Request) -> Option<Found> {
+    match request {
+        _ if request == SENT => Some(Found::Ended(Ok(Status::EMPTY))),
+        _ if request == NULL => Some(Found::Inactive),
+        _ => None,
+    }
+}
+
+/// As [`look`], in the table of requests; `None`: the handle names no request.
+fn find(slab: &Slab<Entry>, request: Request) -> Option<(Found, Option<NonNull<comm::Entry>>)> {
+    if let Some(found) = without_entry(request) {
+        return Some((found, None));
+    }
+    let entry = &slab[slab.find(slab_handle(request))?];
+    let active = match &entry.state {
+        State::Running { raw, .. } => Some(*raw),
+        State::Persistent(persistent) => persistent.active,
+        State::Duplicating(duplicating) => Some(duplicating.raw),
+        State::Generalized(generalized) => Some(generalized.raw),
+    };
+    let found = match (&entry.ended, active) {
+        (Some(ended), _) => Found::Ended((**ended).clone()),
+        (None, Some(raw)) => Found::Open(raw),
+        (None, None) => Found::Inactive,
+    };
+    Some((found, Some(entry.comm.address())))
 }
 
 /// Whether a request is null or not active.
