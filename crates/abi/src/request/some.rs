@@ -23,7 +23,7 @@ fn look_for_ended(requests: &[Request], most: usize) -> Result<Looked> {
         return Ok(Looked::Inactive);
     }
     let world = &any_communicator()?.messages;
-    world.poll_once(|ended| {
+    let looked = world.poll_once(|ended| {
         REQUESTS.with(|slab| {
             let (mut places, mut inactive) = (Vec::new(), true);
             for (place, &request) in requests.iter().enumerate() {
@@ -45,7 +45,8 @@ fn look_for_ended(requests: &[Request], most: usize) -> Result<Looked> {
                 false => Looked::Ended(places),
             }
         })
-    })
+    })?;
+    Ok(looked)
 }
 
 /// As [`look_for_ended`], but waits until one of the requests has ended.
