@@ -149,13 +149,20 @@ impl Entry {
 /// The communicator of a handle, if there is one.
 #[inline(always)]
 pub(crate) fn find<'a>(comm: Comm) -> Option<&'a Entry> {
-    match comm.is_predefined() {
-        true => {
-            let place = PREDEFINED.get(comm.address().wrapping_sub(MPI_COMM_WORLD))?;
-            // SAFETY: null, or an entry that lives until the process ends.
-            unsafe { place.load(Ordering::Acquire).as_ref() }
-        }
-        false => find_made(comm),
+    match PREDEFINED.get(comm.address().wrapping_sub(MPI_COMM_WORLD)) {
+        // SAFETY: null, or an entry that lives until the process ends.
+        Some(place) => unsafe { place.load(Ordering::Acquire).as_ref() },
+        None => find_made(comm),
+    }
+}
+
+/// As [`find`], without a call: `None` too where a lock is to be taken.
+#[inline(always)]
+pub(crate) fn find_unlocked<'a>(comm: Comm) -> Option<&'a Entry> {
+    match PREDEFINED.get(comm.address().wrapping_sub(MPI_COMM_WORLD)) {
+        // SAFETY: as above.
+        Some(place) => unsafe { place.load(Ordering::Acquire).as_ref() },
+        None => MADE.find_unlocked(comm),
     }
 }
 

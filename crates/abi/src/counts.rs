@@ -9,6 +9,8 @@ use crate::types::{Aint, Count, c_int};
 pub(crate) trait Counting: Copy + Display {
     /// The number; `None` if it is negative.
     fn number(self) -> Option<u64>;
+    /// Bytes of as many elements of `size` bytes; `None` if the number is negative, or 63 bits do not count them.
+    fn bytes(self, size: u8) -> Option<u64>;
     /// The number with its sign: a displacement.
     fn signed(self) -> i64;
     /// The count of a number, if it has one.
@@ -27,7 +29,7 @@ pub(crate) trait Counting: Copy + Display {
 }
 
 macro_rules! counting {
-    ($($type:ty)*) => {
+    ($($type:ty, |$count:ident, $size:ident| $bytes:expr;)*) => {
         $(
             impl Counting for $type {
                 const UNDEFINED: Self = crate::constants::MPI_UNDEFINED as Self;
@@ -35,6 +37,12 @@ macro_rules! counting {
                 #[inline(always)]
                 fn number(self) -> Option<u64> {
                     u64::try_from(self).ok()
+                }
+
+                #[inline(always)]
+                fn bytes(self, size: u8) -> Option<u64> {
+                    let ($count, $size) = (self.number()?, u64::from(size));
+                    $bytes
                 }
 
                 #[inline(always)]
@@ -50,4 +58,8 @@ macro_rules! counting {
     };
 }
 
-counting! { c_int Count Aint }
+counting! {
+    c_int, |count, size| Some(count * size);
+    Count, |count, size| count.checked_mul(size).filter(|&bytes| bytes <= i64::MAX as u64);
+    Aint, |count, size| count.checked_mul(size).filter(|&bytes| bytes <= i64::MAX as u64);
+}

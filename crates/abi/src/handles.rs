@@ -110,10 +110,23 @@ impl<H: Handle, V: Deref> Table<H, V> {
     /// while another of its calls uses it is wrong (MPI 5.0, section 11.6.1).
     #[inline]
     pub(crate) fn find<'a>(&self, handle: H) -> Option<&'a V::Target> {
-        let object = self.with(|slab| {
-            let index = slab.find(slab_handle(handle))?;
-            Some(std::ptr::from_ref(&*slab[index]))
-        });
+        Self::object(self.with(|slab| Self::address(slab, handle)))
+    }
+
+    /// As [`find`](Self::find), without a call: `None` too where the table is to be locked.
+    #[inline(always)]
+    pub(crate) fn find_unlocked<'a>(&self, handle: H) -> Option<&'a V::Target> {
+        Self::object((self.slab).with_unlocked(|slab| Self::address(slab, handle)))
+    }
+
+    #[inline(always)]
+    fn address(slab: &Slab<V>, handle: H) -> Option<*const V::Target> {
+        let index = slab.find(slab_handle(handle))?;
+        Some(std::ptr::from_ref(&*slab[index]))
+    }
+
+    #[inline(always)]
+    fn object<'a>(object: Option<*const V::Target>) -> Option<&'a V::Target> {
         // SAFETY: `V` keeps the address of its object, which lives as the documentation says.
         object.map(|object| unsafe { &*object })
     }

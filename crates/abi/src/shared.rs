@@ -2,8 +2,10 @@
 
 use std::any::Any;
 use std::cell::UnsafeCell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+
+use oxmpi_os::lock::Lock;
 
 /// What has to live as long as an operation: datatypes, arrays, functions.
 pub(crate) type Held = Option<Arc<dyn Any + Send + Sync>>;
@@ -57,7 +59,7 @@ impl Holders {
 /// A value that calls reach one after another: by the program's promise below `MPI_THREAD_MULTIPLE`, else by a lock.
 pub(crate) struct Shared<T> {
     value: UnsafeCell<T>,
-    lock: Mutex<()>,
+    lock: Lock<()>,
     always: bool,
 }
 
@@ -70,7 +72,7 @@ impl<T> Shared<T> {
     pub(crate) const fn new(value: T) -> Self {
         Self {
             value: UnsafeCell::new(value),
-            lock: Mutex::new(()),
+            lock: Lock::new(()),
             always: false,
         }
     }
@@ -79,8 +81,18 @@ impl<T> Shared<T> {
     pub(crate) const fn always_locked(value: T) -> Self {
         Self {
             value: UnsafeCell::new(value),
-            lock: Mutex::new(()),
+            lock: Lock::new(()),
             always: true,
+        }
+    }
+
+    /// Runs `work` on the value, if no lock is to be taken. It calls no code of the program, nor this value.
+    #[inline(always)]
+    pub(crate) fn with_unlocked<R>(&self, work: impl FnOnce(&T) -> Option<R>) -> Option<R> {
+        match self.always || CONCURRENT.load(Ordering::Relaxed) {
+            true => None,
+            // SAFETY: one call at a time comes here, by the program's promise; and `work` does not come back.
+            false => work(unsafe { &*self.value.get() }),
         }
     }
 
@@ -91,7 +103,7 @@ impl<T> Shared<T> {
     #[inline]
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         let locked = self.always || CONCURRENT.load(Ordering::Relaxed);
-        let _guard = locked.then(|| self.lock.lock().unwrap_or_else(PoisonError::into_inner));
+        let _guard = locked.then(|| self.lock.lock());
         // SAFETY: one call at a time comes here, by the lock or by the program's promise; and `work` does not come back.
         work(unsafe { &mut *self.value.get() })
     }

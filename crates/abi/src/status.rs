@@ -27,6 +27,15 @@ impl Status {
         status
     }
 
+    /// The status of a message of one word.
+    #[inline(always)]
+    pub(crate) const fn of_word(source: c_int, tag: u32) -> Self {
+        let mut status = Self::EMPTY;
+        (status.source, status.tag) = (source, tag as c_int);
+        status.set_bytes(8);
+        status
+    }
+
     pub(crate) const fn is_cancelled(&self) -> bool {
         self.internal[CANCELLED] != 0
     }
@@ -50,10 +59,12 @@ impl Status {
     #[inline(always)]
     pub(crate) unsafe fn write(self, to: *mut Self) {
         if !to.is_null() {
-            // SAFETY: the caller's promise.
-            let error = unsafe { (*to).error };
-            // SAFETY: as above.
-            unsafe { to.write(Self { error, ..self }) };
+            // SAFETY: the caller's promise; here and below.
+            unsafe { (*to).source = self.source };
+            unsafe { (*to).tag = self.tag };
+            for (word, &value) in self.internal.iter().enumerate().take(CANCELLED + 1) {
+                unsafe { (*to).internal[word] = value };
+            }
         }
     }
 

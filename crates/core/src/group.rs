@@ -126,6 +126,12 @@ impl Group {
         }
     }
 
+    /// As [`link`](Self::link), without a call: `None` too where ranks do not equal their links.
+    #[inline(always)]
+    pub fn equal_link(&self, rank: usize) -> Option<u32> {
+        (rank < self.identity_below).then_some(rank as u32)
+    }
+
     #[inline(never)]
     fn link_of(&self, rank: usize) -> Option<u32> {
         match &**self.members.as_ref()? {

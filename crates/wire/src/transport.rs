@@ -221,6 +221,14 @@ pub trait Tx {
         false
     }
 
+    /// As [`Tx::put_short`], for a body of one word, without a call but the one that wakes the receiver: it returns false
+    /// too where another call would tell whether there is room.
+    #[inline(always)]
+    fn put_word(&mut self, to: Peer, envelope: Envelope, word: u64) -> bool {
+        let _ = (to, envelope, word);
+        false
+    }
+
     /// Allows [`Tx::put_short`] to send bodies shorter than `below` bytes to `to`; before the first call
     /// none. The transport alone keeps this limit, beside its state of the peer, so that a send looks one peer up in one
     /// place; the engine works it out anew whenever the peer's flow control, its loss or the sends that wait for it
@@ -310,6 +318,18 @@ pub trait Rx<T> {
         body: &C,
     ) -> Option<ShortMessage> {
         let _ = (tx, from, wanted, body);
+        None
+    }
+
+    /// As [`Rx::take_short`], for a body of one word, without a call: returns the word and the tag. `None` too where the
+    /// sender is to be told of free room.
+    #[inline(always)]
+    fn take_word(
+        &mut self,
+        from: Peer,
+        is_wanted: impl FnOnce(Envelope) -> bool,
+    ) -> Option<(u64, u32)> {
+        let _ = (from, is_wanted);
         None
     }
 }

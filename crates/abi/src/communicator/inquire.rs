@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use oxmpi_core::Comparison;
 
 use crate::attribute::{self, Kind};
-use crate::comm_table::{Entry, Inter, between_groups, find, no_such};
+use crate::comm_table::{self, Entry, Inter, between_groups, find, no_such};
 use crate::constants::{
     MPI_ANY_SOURCE, MPI_APPNUM, MPI_COMM_NULL, MPI_HOST, MPI_IDENT, MPI_IO, MPI_LASTUSEDCODE,
-    MPI_MAX_OBJECT_NAME, MPI_PROC_NULL, MPI_TAG_UB, MPI_UNEQUAL, MPI_UNIVERSE_SIZE,
+    MPI_MAX_OBJECT_NAME, MPI_PROC_NULL, MPI_SUCCESS, MPI_TAG_UB, MPI_UNEQUAL, MPI_UNIVERSE_SIZE,
     MPI_WTIME_IS_GLOBAL,
 };
-use crate::error_handling::{self, catch, on};
+use crate::error_handling::{self, Result, catch, on};
 use crate::group;
 use crate::handles::Handle;
 use crate::info;
@@ -25,12 +25,14 @@ macro_rules! numbers {
             /// # Safety
             /// The number may be written to.
             pub(crate) unsafe fn $name(comm: Comm, number: *mut c_int) -> c_int {
-                on(comm, $function, |$entry| {
-                    let found: c_int = $number;
+                let get = |$entry: &Entry| -> Result<c_int> { Ok($number) };
+                if let Some(Ok(found)) = comm_table::find_unlocked(comm).map(get) {
                     // SAFETY: the caller's promise.
                     unsafe { number.write(found) };
-                    Ok(())
-                })
+                    return MPI_SUCCESS;
+                }
+                // SAFETY: as above.
+                unsafe { write_number(comm, number, $function, get) }
             }
         )*
     };
@@ -41,6 +43,25 @@ numbers! {
     size "MPI_Comm_size" |entry| entry.local().group().size() as c_int;
     test_inter "MPI_Comm_test_inter" |entry| entry.inter.is_some().into();
     remote_size "MPI_Comm_remote_size" |entry| between_groups(entry)?.groups.remote_size() as c_int;
+}
+
+/// Writes a number of a communicator, or reports what is wrong.
+///
+/// # Safety
+/// The number may be written to.
+#[inline(never)]
+unsafe fn write_number(
+    comm: Comm,
+    number: *mut c_int,
+    function: &'static str,
+    get: impl FnOnce(&Entry) -> Result<c_int>,
+) -> c_int {
+    on(comm, function, |entry| {
+        let found = get(entry)?;
+        // SAFETY: the caller's promise.
+        unsafe { number.write(found) };
+        Ok(())
+    })
 }
 
 /// `MPI_Comm_group`.

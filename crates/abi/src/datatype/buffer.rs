@@ -74,19 +74,43 @@ impl Buffer {
 /// As [`Buffer::new`].
 ///
 /// # Cost
-/// A load, three compares and a multiplication; for a large count two compares more.
+/// That of [`plain_len`].
 #[inline(always)]
 pub(crate) unsafe fn plain<N: Counting>(
     start: *const c_void,
     count: N,
     datatype: Datatype,
 ) -> Option<RawBytes> {
-    let size = basic_size(datatype).filter(|_| start.addr() > MPI_IN_PLACE)?;
-    // Of an `int` no product is too large, and no check is left.
-    let len = count.number()?.checked_mul(size)?;
-    let len = i64::try_from(len).ok()? as usize;
+    let len = plain_len(start, count, datatype)?;
     // SAFETY: the caller's promise.
     Some(unsafe { RawBytes::new(start.cast_mut().cast(), len) })
+}
+
+/// Bytes of the elements of which [`plain`] gives a range.
+///
+/// # Cost
+/// A load, four compares and a multiplication; for a large count two compares more.
+#[inline(always)]
+pub(crate) fn plain_len<N: Counting>(
+    start: *const c_void,
+    count: N,
+    datatype: Datatype,
+) -> Option<usize> {
+    let known = basic_size(datatype).is_some() && is_memory(start);
+    known.then(|| basic_len(count, datatype)).flatten()
+}
+
+/// Bytes of elements of a basic datatype, 0 where it is another datatype; `None` as of [`plain`] for the count.
+#[inline(always)]
+pub(crate) fn basic_len<N: Counting>(count: N, datatype: Datatype) -> Option<usize> {
+    let len = count.bytes(predefined::basic_size(datatype.address()))?;
+    Some(len as usize)
+}
+
+/// Whether a buffer is neither `MPI_BOTTOM`, which is null, nor `MPI_IN_PLACE`.
+#[inline(always)]
+pub(crate) fn is_memory(start: *const c_void) -> bool {
+    start.addr() > MPI_IN_PLACE
 }
 
 /// Bytes of an element, if the datatype is predefined and one basic datatype.
@@ -94,7 +118,7 @@ pub(crate) unsafe fn plain<N: Counting>(
 pub(crate) fn basic_size(datatype: Datatype) -> Option<u64> {
     match predefined::basic_size(datatype.address()) {
         0 => None,
-        size => Some(size),
+        size => Some(size.into()),
     }
 }
 

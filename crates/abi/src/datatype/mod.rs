@@ -23,7 +23,9 @@ mod tests;
 
 pub(crate) use arrays::{darray, subarray};
 pub(crate) use attributes::{create_keyval, delete_attr, free_keyval, get_attr, set_attr};
-pub(crate) use buffer::{Buffer, basic_size, extent_of, plain, size_of};
+pub(crate) use buffer::{
+    Buffer, basic_len, basic_size, extent_of, is_memory, plain, plain_len, size_of,
+};
 pub(crate) use construct::{
     contiguous, hindexed, hindexed_block, hvector, indexed, indexed_block, resized, structure,
     vector,

@@ -177,9 +177,9 @@ static SIZES: [u8; 256] = {
 
 /// Bytes of an element of a predefined datatype that is one basic datatype; 0 for any other handle.
 #[inline(always)]
-pub(super) fn basic_size(handle: usize) -> u64 {
+pub(super) fn basic_size(handle: usize) -> u8 {
     match SIZES.get(handle.wrapping_sub(FIRST)) {
-        Some(&size) => size.into(),
+        Some(&size) => size,
         None => 0,
     }
 }

@@ -4,20 +4,18 @@ use std::slice;
 
 use oxmpi_core::RawRequest;
 
-use super::{Found, InUse, completed, generalized, is_inactive, look};
+use super::{Found, InUse, completed, generalized, look};
 use crate::comm_table;
-use crate::constants::{
-    MPI_COMM_WORLD, MPI_ERR_IN_STATUS, MPI_ERR_OTHER, MPI_SUCCESS, MPI_UNDEFINED,
-};
+use crate::constants::{MPI_COMM_WORLD, MPI_ERR_IN_STATUS, MPI_ERR_OTHER, MPI_SUCCESS};
 use crate::error_handling::{self, Error, Result};
 use crate::handles::Handle;
 use crate::types::{Comm, Request, Status, c_int};
 
 /// The end of an operation as a call reports it.
-type Outcome = std::result::Result<Status, Failure>;
+pub(super) type Outcome = std::result::Result<Status, Failure>;
 
 /// An error, and the communicator that it is raised on, which the operation may have been the last to keep.
-struct Failure {
+pub(super) struct Failure {
     error: Error,
     comm: Option<InUse>,
 }
@@ -31,7 +29,7 @@ impl Failure {
 
 /// Waits for a request. `None`: there is nothing to wait for.
 #[inline]
-fn wait_for(request: &mut Request) -> Option<Outcome> {
+pub(super) fn wait_for(request: &mut Request) -> Option<Outcome> {
     end(request, |comm, raw| Some(comm.messages.wait(raw))).unwrap_or(None)
 }
 
@@ -77,7 +75,11 @@ fn end(
 ///
 /// # Safety
 /// The status is ignored, or may be written to.
-unsafe fn report(function: &'static str, outcome: Option<Outcome>, status: *mut Status) -> c_int {
+pub(super) unsafe fn report(
+    function: &'static str,
+    outcome: Option<Outcome>,
+    status: *mut Status,
+) -> c_int {
     let (ended, failure) = match outcome {
         None => {
             // SAFETY: the caller's promise.
@@ -123,7 +125,7 @@ pub(crate) unsafe fn test(request: *mut Request, flag: *mut c_int, status: *mut 
 ///
 /// # Safety
 /// They may be read and written to.
-unsafe fn array<'a>(count: c_int, requests: *mut Request) -> Result<&'a mut [Request]> {
+pub(super) unsafe fn array<'a>(count: c_int, requests: *mut Request) -> Result<&'a mut [Request]> {
     match usize::try_from(count) {
         Ok(0) => Ok(&mut []),
         // SAFETY: the caller's promise.
@@ -133,7 +135,7 @@ unsafe fn array<'a>(count: c_int, requests: *mut Request) -> Result<&'a mut [Req
 }
 
 /// The statuses of an array, from which calls leave out those to be ignored.
-struct Statuses(*mut Status);
+pub(super) struct Statuses(pub(super) *mut Status);
 
 impl Statuses {
     fn at(&self, index: usize) -> *mut Status {
@@ -160,7 +162,7 @@ impl Statuses {
 ///
 /// # Safety
 /// The statuses at these places are ignored, or may be written to.
-unsafe fn report_all(
+pub(super) unsafe fn report_all(
     function: &'static str,
     outcomes: impl Iterator<Item = Option<Outcome>>,
     statuses: &Statuses,
@@ -234,7 +236,7 @@ fn open(requests: &[Request]) -> Vec<(usize, RawRequest)> {
 }
 
 /// Any communicator: all are on one endpoint, which alone knows whether operations have ended.
-fn any_communicator<'a>() -> Result<&'a comm_table::Entry> {
+pub(super) fn any_communicator<'a>() -> Result<&'a comm_table::Entry> {
     comm_table::find(Comm::from_address(MPI_COMM_WORLD)).ok_or_else(|| {
         Error::new(
             MPI_ERR_OTHER,
@@ -276,186 +278,6 @@ pub(crate) unsafe fn testall(
             // SAFETY: the caller's promise.
             unsafe { report_all(FUNCTION, outcomes, &Statuses(statuses)) }
         }
-        Err(error) => error_handling::raise(None, FUNCTION, error),
-    }
-}
-
-/// The place of a request that has ended, and its outcome; `Some(None)`: all are inactive. `None`: none has ended.
-fn poll_any(requests: &mut [Request]) -> Option<Option<(usize, Outcome)>> {
-    let mut inactive = true;
-    for (place, request) in requests.iter_mut().enumerate() {
-        match poll(request) {
-            Some(Some(outcome)) => return Some(Some((place, outcome))),
-            Some(None) => {}
-            None => inactive = false,
-        }
-    }
-    inactive.then_some(None)
-}
-
-/// Waits until one of the requests has ended.
-fn wait_any(requests: &mut [Request]) -> Result<Option<(usize, Outcome)>> {
-    loop {
-        if let Some(ended) = poll_any(requests) {
-            return Ok(ended);
-        }
-        let open = open(requests);
-        any_communicator()?
-            .messages
-            .wait_first(open.iter().map(|&(_, raw)| raw))?;
-    }
-}
-
-/// Reports which request of an array has ended.
-///
-/// # Safety
-/// The index may be written to, and the status, unless it is ignored.
-unsafe fn report_any(
-    function: &'static str,
-    ended: Option<(usize, Outcome)>,
-    index: *mut c_int,
-    status: *mut Status,
-) -> c_int {
-    let (place, outcome) = match ended {
-        Some((place, outcome)) => (place as c_int, Some(outcome)),
-        None => (MPI_UNDEFINED, None),
-    };
-    // SAFETY: the caller's promise.
-    unsafe { index.write(place) };
-    // SAFETY: as above.
-    unsafe { report(function, outcome, status) }
-}
-
-/// `MPI_Waitany`.
-///
-/// # Safety
-/// As [`waitall`]; the index may be written to.
-pub(crate) unsafe fn waitany(
-    count: c_int,
-    requests: *mut Request,
-    index: *mut c_int,
-    status: *mut Status,
-) -> c_int {
-    const FUNCTION: &str = "MPI_Waitany";
-    // SAFETY: the caller's promise.
-    match unsafe { array(count, requests) }.and_then(wait_any) {
-        // SAFETY: the caller's promise.
-        Ok(ended) => unsafe { report_any(FUNCTION, ended, index, status) },
-        Err(error) => error_handling::raise(None, FUNCTION, error),
-    }
-}
-
-/// `MPI_Testany`.
-///
-/// # Safety
-/// As [`waitany`]; the flag may be written to.
-pub(crate) unsafe fn testany(
-    count: c_int,
-    requests: *mut Request,
-    index: *mut c_int,
-    flag: *mut c_int,
-    status: *mut Status,
-) -> c_int {
-    const FUNCTION: &str = "MPI_Testany";
-    // SAFETY: the caller's promise.
-    match unsafe { array(count, requests) }.map(poll_any) {
-        Ok(ended) => {
-            // SAFETY: the caller's promise.
-            unsafe { flag.write(c_int::from(ended.is_some())) };
-            match ended {
-                // SAFETY: the caller's promise.
-                Some(ended) => unsafe { report_any(FUNCTION, ended, index, status) },
-                None => {
-                    // SAFETY: the caller's promise.
-                    unsafe { index.write(MPI_UNDEFINED) };
-                    MPI_SUCCESS
-                }
-            }
-        }
-        Err(error) => error_handling::raise(None, FUNCTION, error),
-    }
-}
-
-/// Ends those of the requests that are ready, and reports them in order.
-///
-/// # Safety
-/// As [`waitsome`].
-unsafe fn report_some(
-    function: &'static str,
-    requests: &mut [Request],
-    first: Option<(usize, Outcome)>,
-    count: *mut c_int,
-    indices: *mut c_int,
-    statuses: *mut Status,
-) -> c_int {
-    let mut ended: Vec<(usize, Outcome)> = first.into_iter().collect();
-    for (place, request) in requests.iter_mut().enumerate() {
-        if ended.first().is_none_or(|(first, _)| *first != place)
-            && let Some(Some(outcome)) = poll(request)
-        {
-            ended.push((place, outcome));
-        }
-    }
-    // SAFETY: the caller's promise.
-    unsafe { count.write(ended.len() as c_int) };
-    for (at, (place, _)) in ended.iter().enumerate() {
-        // SAFETY: as above; no more have ended than there are requests.
-        unsafe { indices.wrapping_add(at).write(*place as c_int) };
-    }
-    let outcomes = ended.into_iter().map(|(_, outcome)| Some(outcome));
-    // SAFETY: as above.
-    unsafe { report_all(function, outcomes, &Statuses(statuses)) }
-}
-
-/// `MPI_Waitsome`.
-///
-/// # Safety
-/// As [`waitall`]; there is an index for each request, and all may be written to.
-pub(crate) unsafe fn waitsome(
-    count: c_int,
-    requests: *mut Request,
-    ended: *mut c_int,
-    indices: *mut c_int,
-    statuses: *mut Status,
-) -> c_int {
-    const FUNCTION: &str = "MPI_Waitsome";
-    // SAFETY: the caller's promise.
-    let requests = unsafe { array(count, requests) };
-    match requests.and_then(|requests| Ok((wait_any(requests)?, requests))) {
-        Ok((None, _)) => {
-            // SAFETY: the caller's promise.
-            unsafe { ended.write(MPI_UNDEFINED) };
-            MPI_SUCCESS
-        }
-        // SAFETY: the caller's promise.
-        Ok((first, requests)) => unsafe {
-            report_some(FUNCTION, requests, first, ended, indices, statuses)
-        },
-        Err(error) => error_handling::raise(None, FUNCTION, error),
-    }
-}
-
-/// `MPI_Testsome`.
-///
-/// # Safety
-/// As [`waitsome`].
-pub(crate) unsafe fn testsome(
-    count: c_int,
-    requests: *mut Request,
-    ended: *mut c_int,
-    indices: *mut c_int,
-    statuses: *mut Status,
-) -> c_int {
-    const FUNCTION: &str = "MPI_Testsome";
-    // SAFETY: the caller's promise.
-    match unsafe { array(count, requests) } {
-        Ok(requests) if requests.iter().all(is_inactive) => {
-            // SAFETY: the caller's promise.
-            unsafe { ended.write(MPI_UNDEFINED) };
-            MPI_SUCCESS
-        }
-        // SAFETY: the caller's promise.
-        Ok(requests) => unsafe { report_some(FUNCTION, requests, None, ended, indices, statuses) },
         Err(error) => error_handling::raise(None, FUNCTION, error),
     }
 }

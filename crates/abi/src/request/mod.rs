@@ -5,19 +5,24 @@ mod generalized;
 mod get_status;
 mod partitioned;
 mod persistent;
+mod some;
+
+use std::ptr::NonNull;
 
 use oxmpi_core::{
     Communicator, PreparedCollective, PreparedMessage, ProcessEndpoint, RawRequest,
     StartedDuplicate,
 };
+use oxmpi_wire::slab::Slab;
 
-pub(crate) use complete::{test, testall, testany, testsome, wait, waitall, waitany, waitsome};
+pub(crate) use complete::{test, testall, wait, waitall};
 pub(crate) use generalized::{grequest_complete, grequest_start};
 pub(crate) use get_status::{get_status, get_status_all, get_status_any, get_status_some};
 pub(crate) use partitioned::{parrived, pready, pready_list, pready_range, precv_init, psend_init};
 pub(crate) use persistent::{
     bsend_init, prepare_collective, recv_init, rsend_init, send_init, ssend_init, start, startall,
 };
+pub(crate) use some::{testany, testsome, waitany, waitsome};
 
 use self::generalized::Generalized;
 use self::partitioned::Partitioned;
@@ -160,24 +165,39 @@ fn insert_state(comm: &comm_table::Entry, state: State) -> Request {
 /// The request of a handle, and its communicator; none where the handle has no entry. The communicator lives as long as
 /// the entry, which only the program's call that completes or frees the request takes out.
 fn look<'a>(request: Request) -> Result<(Found, Option<&'a comm_table::Entry>)> {
-    if request == SENT {
-        return Ok((Found::Ended(Ok(Status::EMPTY)), None));
-    }
-    if request == NULL {
-        return Ok((Found::Inactive, None));
-    }
-    let found = REQUESTS.with(|slab| {
-        let entry = &slab[slab.find(slab_handle(request))?];
-        let found = match (&entry.ended, entry.state.active()) {
-            (Some(ended), _) => Found::Ended((**ended).clone()),
-            (None, Some(raw)) => Found::Open(raw),
-            (None, None) => Found::Inactive,
-        };
-        Some((found, entry.comm.address()))
-    });
+    let found = match without_entry(request) {
+        Some(found) => Some((found, None)),
+        None => REQUESTS.with(|slab| find(slab, request)),
+    };
     let (found, comm) = found.ok_or_else(|| no_such(request))?;
     // SAFETY: the entry keeps the communicator, as long as the documentation says.
-    Ok((found, Some(unsafe { comm.as_ref() })))
+    Ok((found, comm.map(|comm| unsafe { comm.as_ref() })))
+}
+
+/// What a handle without an entry names.
+fn without_entry(request: Request) -> Option<Found> {
+    match request {
+        _ if request == SENT => Some(Found::Ended(Ok(Status::EMPTY))),
+        _ if request == NULL => Some(Found::Inactive),
+        _ => None,
+    }
+}
+
+/// As [`look`], in the table of requests; `None`: the handle names no request.
+fn find(
+    slab: &Slab<Entry>,
+    request: Request,
+) -> Option<(Found, Option<NonNull<comm_table::Entry>>)> {
+    if let Some(found) = without_entry(request) {
+        return Some((found, None));
+    }
+    let entry = &slab[slab.find(slab_handle(request))?];
+    let found = match (&entry.ended, entry.state.active()) {
+        (Some(ended), _) => Found::Ended((**ended).clone()),
+        (None, Some(raw)) => Found::Open(raw),
+        (None, None) => Found::Inactive,
+    };
+    Some((found, Some(entry.comm.address())))
 }
 
 /// Whether a request is null or not active.

@@ -5,6 +5,7 @@ mod no_sender;
 mod prepared;
 mod probe;
 mod requests;
+mod words;
 
 pub use prepared::PreparedMessage;
 

@@ -208,15 +208,24 @@ impl<A: Threading> Communicator<A> {
     ) -> Result<Option<R>> {
         let now = self.access.with(|endpoint| {
             endpoint.check()?;
-            let now = found(&|request| endpoint.has_ended(request.open));
-            if now.is_none() {
-                endpoint.progress();
-            }
-            Ok(now)
+            Ok(found(&|request| endpoint.has_ended(request.open)))
         })?;
-        if now.is_some() {
-            return Ok(now);
+        match now {
+            Some(now) => Ok(Some(now)),
+            None => self.poll_once(found),
         }
+    }
+
+    /// Makes some progress, then calls `found` as [`poll_for`](Self::poll_for) does, once.
+    ///
+    /// # Errors
+    /// The process has left the job, or is a fork of the one that joined it.
+    pub fn poll_once<R>(&self, found: impl FnOnce(&dyn Fn(RawRequest) -> bool) -> R) -> Result<R> {
+        self.access.with(|endpoint| {
+            endpoint.check()?;
+            endpoint.progress();
+            Ok(())
+        })?;
         self.advance_collectives();
         let ended = |endpoint: &mut Endpoint| found(&|request| endpoint.has_ended(request.open));
         Ok(self.access.with(ended))

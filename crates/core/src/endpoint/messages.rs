@@ -22,6 +22,12 @@ impl Endpoint {
         self.engine.put_short(&mut self.tx, to, envelope, body)
     }
 
+    /// As [`Endpoint::send_short`], for a message of one word, without a call.
+    #[inline(always)]
+    pub(crate) fn send_word(&mut self, to: Peer, envelope: Envelope, word: u64) -> bool {
+        self.engine.put_word(&mut self.tx, to, envelope, word)
+    }
+
     /// Sends. `None`: the send has completed, and its bytes may be used again.
     pub(crate) fn send_now(
         &mut self,
@@ -77,6 +83,16 @@ impl Endpoint {
     ) -> Option<ShortMessage> {
         let (rx, tx) = (&mut self.rx, &mut self.tx);
         self.engine.take_fast(rx, tx, source, wanted, body)
+    }
+
+    /// As [`Endpoint::take_short`], for a message of one word, without a call: the word and the tag.
+    #[inline(always)]
+    pub(crate) fn take_word(
+        &mut self,
+        source: Peer,
+        is_wanted: impl FnOnce(Envelope) -> bool,
+    ) -> Option<(u64, u32)> {
+        self.engine.take_word(&mut self.rx, source, is_wanted)
     }
 
     /// Receives by the fast path, in at most `polls` polls, or posts the receive where that is closed. `None`: nothing

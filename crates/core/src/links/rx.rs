@@ -238,6 +238,15 @@ impl Rx<LinksTx> for LinksRx {
     ) -> Option<ShortMessage> {
         self.node.take_short(tx, from, wanted, body)
     }
+
+    #[inline(always)]
+    fn take_word(
+        &mut self,
+        from: Peer,
+        is_wanted: impl FnOnce(Envelope) -> bool,
+    ) -> Option<(u64, u32)> {
+        Rx::<LinksTx>::take_word(&mut self.node, from, is_wanted)
+    }
 }
 
 /// A sink that is told links where the network reports endpoint ranks.

@@ -7,8 +7,8 @@ use oxmpi_tcp::TcpTx;
 use oxmpi_wire::engine::Source;
 use oxmpi_wire::regions::Region;
 use oxmpi_wire::{
-    Access, AsTx, Atomic, Busy, Bytes, Fault, Header, Key, Limits, Local, Memory, Network, Peer,
-    Put, Remote, Rma, Slot, Token, Tx,
+    Access, AsTx, Atomic, Busy, Bytes, Envelope, Fault, Header, Key, Limits, Local, Memory,
+    Network, Peer, Put, Remote, Rma, Slot, Token, Tx,
 };
 
 use super::LinkRanks;
@@ -245,6 +245,11 @@ impl Tx for LinksTx {
     #[inline(always)]
     fn put_short<C: Bytes>(&mut self, to: Peer, head: &Header, body: &C) -> bool {
         self.node.put_short(to, head, body)
+    }
+
+    #[inline(always)]
+    fn put_word(&mut self, to: Peer, envelope: Envelope, word: u64) -> bool {
+        self.node.put_word(to, envelope, word)
     }
 
     #[inline]

@@ -24,6 +24,7 @@ pub use self::process::ProcessEndpoint;
 pub use self::serialized::Serialized;
 pub use self::single::Single;
 use self::single::SingleEndpoint;
+pub(crate) use self::unlocked::Unlocked;
 use super::collective;
 use super::threading::sealed::EndpointAccess;
 
@@ -96,7 +97,7 @@ fn drive() {
         let endpoints = copy.endpoints.iter().filter_map(sync::Weak::upgrade);
         let has_collectives = |one: &Arc<MultiEndpoint>| {
             let endpoint = one.endpoint.try_lock();
-            endpoint.is_ok_and(|mut endpoint| endpoint.make_progress())
+            endpoint.is_some_and(|mut endpoint| endpoint.make_progress())
         };
         Some(endpoints.filter(has_collectives).collect::<Vec<_>>())
     });

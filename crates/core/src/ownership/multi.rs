@@ -1,7 +1,8 @@
 //! An endpoint that threads share; each call takes its lock.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use oxmpi_os::lock::{Lock, LockGuard};
 use oxmpi_shm::wait::Waiter;
 
 use super::super::collective;
@@ -19,7 +20,7 @@ pub struct Multi(pub(super) Arc<MultiEndpoint>);
 
 /// An endpoint that all threads drive for as long as it lives.
 pub(super) struct MultiEndpoint {
-    pub(super) endpoint: Mutex<Endpoint>,
+    pub(super) endpoint: Lock<Endpoint>,
     _count: MultiCount,
 }
 
@@ -29,10 +30,18 @@ impl Multi {
     pub fn new(endpoint: Endpoint) -> Self {
         let endpoint = Arc::new(MultiEndpoint {
             _count: MultiCount::new(drive),
-            endpoint: Mutex::new(endpoint),
+            endpoint: Lock::new(endpoint),
         });
         list_multi(&endpoint);
         Self(endpoint)
+    }
+}
+
+impl Multi {
+    /// The endpoint, unless another thread has it.
+    #[inline(always)]
+    pub(crate) fn try_lock(&self) -> Option<LockGuard<'_, Endpoint>> {
+        self.0.endpoint.try_lock()
     }
 }
 
@@ -54,13 +63,7 @@ impl EndpointAccess for Multi {
 
     fn with<R>(&self, work: impl FnOnce(&mut Endpoint) -> R) -> R {
         // A panic inside a call leaves a consistent endpoint: its own code does not panic between its steps.
-        work(
-            &mut self
-                .0
-                .endpoint
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
+        work(&mut self.0.endpoint.lock())
     }
 
     fn until<R>(&self, mut ready: impl FnMut(&mut Endpoint) -> Option<R>) -> Result<R> {

@@ -149,6 +149,13 @@ impl ReceiverCredits {
         due
     }
 
+    /// Whether [`ReceiverCredits::free_one`] would report.
+    #[inline(always)]
+    #[must_use]
+    pub const fn reports_next(&self) -> bool {
+        self.left == 1
+    }
+
     #[inline(never)]
     fn report<W: SharedWords>(&mut self, words: &W) {
         assert!((self.at as usize) < words.len());

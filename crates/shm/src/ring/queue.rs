@@ -310,6 +310,13 @@ impl<W: SharedWords> Receiver<W> {
         !slot.is_ping_pong() && self.slots.free_one(&self.words)
     }
 
+    /// Whether [`Receiver::advance`] beyond the ring's next slot reports freed slots.
+    #[inline(always)]
+    #[must_use]
+    pub const fn reports_next(&self) -> bool {
+        self.slots.reports_next()
+    }
+
     /// Checks the sequence number in the ring's next slot: it can be that of an earlier message, of the next
     /// one, or of the one after it while the next one is in the ping-pong slot.
     ///

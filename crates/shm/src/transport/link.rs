@@ -129,14 +129,20 @@ impl SendLink {
             // By value: a reference would force the body into memory on the fast path, too.
             return self.put_other(head.compact(), head.envelope.packed(), body.clone());
         };
+        self.put_word(head.compact(), head.envelope.packed(), word);
+    }
+
+    /// [`SendLink::put`] of a body of one word.
+    #[inline(always)]
+    pub(super) fn put_word(&mut self, compact: u32, envelope: u64, word: u64) {
         if self.ring.may_ping_pong() {
             let slot = self.ring.ping_pong_slot();
             self.ring.set(&slot, 1, word);
-            self.publish(&slot, head.compact(), head.envelope.packed());
+            self.publish(&slot, compact, envelope);
         } else {
             let slot = self.ring.slot();
             self.ring.set(&slot, 1, word);
-            self.publish(&slot, head.compact(), head.envelope.packed());
+            self.publish(&slot, compact, envelope);
         }
     }
 

@@ -35,6 +35,9 @@ pub use tx::{ShmSlot, ShmTx};
 /// Longest body in a slot, in bytes: two lines without the sequence number and the envelope.
 const SHORT: usize = (WIDE - 1) * 8;
 
+/// The compact header of a message of one word.
+const WORD: u32 = oxmpi_wire::Header::PLAIN + 8;
+
 /// Longest body in the first line of a slot, in bytes.
 const ONE_LINE: usize = (BODY - 1) * 8;
 

@@ -65,6 +65,20 @@ impl<T: Tx + Rma> Engine<T> {
         rx.take_short(tx, source, wanted, body)
     }
 
+    /// As [`Engine::take_fast`], for a message of one word, without a call: see [`Rx::take_word`].
+    #[inline(always)]
+    pub fn take_word<X: Rx<T>>(
+        &self,
+        rx: &mut X,
+        source: Peer,
+        is_wanted: impl FnOnce(Envelope) -> bool,
+    ) -> Option<(u64, u32)> {
+        match self.is_fast_path_open(Source::Peer(source)) {
+            true => rx.take_word(source, is_wanted),
+            false => None,
+        }
+    }
+
     /// Polls `source` once. If the next arrival is an eager message in `context` with `tag` that fits `body`,
     /// it is received. All else is handled as in any poll, and may close the fast path. While the path is
     /// closed, this does nothing.

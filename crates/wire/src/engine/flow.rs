@@ -26,7 +26,7 @@ use crate::header::{Envelope, Flags, Kind};
 use crate::transport::{Peer, Rma, Take, Tx};
 
 /// Most eager messages that are sent between two calls of [`Engine::resume`].
-pub(super) const MAX_UNPOLLED: u32 = 256;
+pub(super) const MAX_UNPOLLED: i32 = 256;
 /// Messages beyond its bound that a peer may have had under way.
 const SLACK: u32 = 1 << 17;
 /// Bytes beyond its bound that a peer may have had under way.

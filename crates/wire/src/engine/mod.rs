@@ -125,8 +125,8 @@ pub struct Engine<T: Memory> {
     untested: u32,
     /// Bytes of payload kept for unexpected messages of all peers.
     unexpected_bytes: u64,
-    /// Eager messages that may be sent before the next [`Engine::resume`].
-    unpolled: u32,
+    /// Eager messages that may be sent before the next [`Engine::resume`]; below 0, how many were refused since.
+    unpolled: i32,
     counters: Counters,
     /// Ends of operations that another owner has started: see [`Engine::take_foreign`].
     foreign: VecDeque<(u64, Result<(), Fault>)>,

@@ -36,28 +36,23 @@ impl<T: Tx + Rma> Engine<T> {
         self.may_go() && tx.put_short(to, &head, body)
     }
 
+    /// As [`Engine::put_short`], for a body of one word, without a call: see [`Tx::put_word`].
+    #[inline(always)]
+    pub fn put_word(&mut self, tx: &mut T, to: Peer, envelope: Envelope, word: u64) -> bool {
+        self.may_go() && tx.put_word(to, envelope, word)
+    }
+
     /// Whether one more message may be sent before the next [`Engine::resume`]; counts it.
     #[inline(always)]
     fn may_go(&mut self) -> bool {
-        let (left, none) = self.unpolled.overflowing_sub(1);
-        self.unpolled = left;
-        if none {
-            self.poll_first();
-        }
-        !none
-    }
-
-    /// Sends nothing more before [`Engine::resume`]. Out of line, so that counting takes one instruction.
-    #[cold]
-    #[inline(never)]
-    const fn poll_first(&mut self) {
-        self.unpolled = 0;
+        self.unpolled = self.unpolled.wrapping_sub(1);
+        self.unpolled >= 0
     }
 
     /// Whether sends wait for a call of [`Engine::resume`], after 256 messages without one.
     #[must_use]
     pub const fn needs_resume(&self) -> bool {
-        self.unpolled == 0
+        self.unpolled <= 0
     }
 
     /// Sends a short message in standard mode without a request.
@@ -121,7 +116,7 @@ impl<T: Tx + Rma> Engine<T> {
     ) -> Result<(), Busy> {
         let peer = &self.peers[to.0 as usize];
         let len = body.len();
-        if !peer.is_open() || len > u64::from(peer.eager) || self.unpolled == 0 {
+        if !peer.is_open() || len > u64::from(peer.eager) || self.unpolled <= 0 {
             return Err(Busy);
         }
         tx.whole(to, &eager(Flags::empty(), len as u32, envelope), body)?;
@@ -226,7 +221,7 @@ impl<T: Tx + Rma> Engine<T> {
     /// Sends the message or the request-to-send of the send at `index`, which is in no list.
     fn start_send(&mut self, tx: &mut T, index: u32) -> Result<(), Busy> {
         let record = &self.requests[index];
-        if self.peers[record.peer as usize].flow == FlowLevel::Stop || self.unpolled == 0 {
+        if self.peers[record.peer as usize].flow == FlowLevel::Stop || self.unpolled <= 0 {
             return Err(Busy);
         }
         let State::Queued(body) = &record.state else {

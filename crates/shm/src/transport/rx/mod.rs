@@ -17,10 +17,10 @@ use oxmpi_wire::{
 };
 
 use self::head::{RingHead, WaitingFrame};
-use super::SHORT;
 use super::control::Control;
 use super::link::{LinkState, ReceiveLink};
 use super::tx::{ShmTx, WordWait};
+use super::{SHORT, WORD};
 use crate::ring::{BODY, Corrupt, MappedWords, OpenedLinks, RingSlot};
 use crate::segment::Segment;
 
@@ -30,9 +30,6 @@ const POLLS_PER_CHECK: u32 = 1 << 15;
 /// In a stream, the line of the slot this far ahead is prefetched: each line comes from another processor's
 /// cache.
 const AHEAD: u32 = 3;
-
-/// The compact header of a message of one word.
-const WORD: u64 = Header::PLAIN as u64 + 8;
 
 /// The receiving half of a node's transport.
 pub struct ShmRx<B = oxmpi_os::RawBytes> {
@@ -375,7 +372,7 @@ impl<B: Bytes, T: AsTx<ShmTx<B>>> Rx<T> for ShmRx<B> {
     ) -> Option<ShortMessage> {
         let link = self.links.get_mut(from.0 as usize)?;
         let slot = link.ring.slot();
-        if link.ring.ahead_at(&slot) == WORD {
+        if link.ring.ahead_at(&slot) == u64::from(WORD) {
             let envelope = link.ring.get(&slot, 0);
             if wanted.matches(envelope) && body.fill_word(link.ring.get(&slot, 1)) {
                 return Some(Self::taken(link, tx.as_tx(), &slot, envelope, 8));
@@ -383,5 +380,25 @@ impl<B: Bytes, T: AsTx<ShmTx<B>>> Rx<T> for ShmRx<B> {
         }
         // By value: a reference would force the body into memory where a word is taken, too.
         Self::take_other(link, tx.as_tx(), wanted, body.clone())
+    }
+
+    #[inline(always)]
+    fn take_word(
+        &mut self,
+        from: Peer,
+        is_wanted: impl FnOnce(Envelope) -> bool,
+    ) -> Option<(u64, u32)> {
+        let link = self.links.get_mut(from.0 as usize)?;
+        let slot = link.ring.slot();
+        if link.ring.ahead_at(&slot) != u64::from(WORD) || link.ring.reports_next() {
+            return None;
+        }
+        let envelope = Envelope::unpack(link.ring.get(&slot, 0));
+        if !is_wanted(envelope) {
+            return None;
+        }
+        let word = link.ring.get(&slot, 1);
+        link.ring.advance(&slot);
+        Some((word, envelope.tag))
     }
 }

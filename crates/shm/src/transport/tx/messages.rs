@@ -1,11 +1,11 @@
 //! Sending messages: short ones in a slot, frames in a buffer.
 
-use oxmpi_wire::{Busy, Bytes, Fault, Header, Limits, Peer, Put, Slot, Tx};
+use oxmpi_wire::{Busy, Bytes, Envelope, Fault, Header, Limits, Peer, Put, Slot, Tx};
 
 use super::ShmTx;
 use crate::ring::{MappedWords, RingSlot};
 use crate::transport::shared_bytes::SharedBytes;
-use crate::transport::{MembarrierFence, SHORT};
+use crate::transport::{MembarrierFence, SHORT, WORD};
 
 impl<B: Bytes> Tx for ShmTx<B> {
     type Slot<'a>
@@ -41,6 +41,21 @@ impl<B: Bytes> Tx for ShmTx<B> {
             return false;
         }
         out.put(head, body);
+        if out.sleep_flag.asleep(&MembarrierFence) {
+            self.wake(to.0);
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn put_word(&mut self, to: Peer, envelope: Envelope, word: u64) -> bool {
+        let Some(out) = self.out.get_mut(to.0 as usize) else {
+            return false;
+        };
+        if out.below <= 8 || !out.ring.ready() {
+            return false;
+        }
+        out.put_word(WORD, envelope.packed(), word);
         if out.sleep_flag.asleep(&MembarrierFence) {
             self.wake(to.0);
         }
