@@ -7,6 +7,7 @@ use oxmpi_wire::Bytes;
 use super::collective_state::{Area, Buffers};
 use super::communicator::Communicator;
 use super::group::Group;
+use super::intercomm::InterCommunicator;
 use super::process_group::{Comparison, ProcessGroup};
 use super::request::RawRequest;
 use super::threading::Threading;
@@ -15,16 +16,29 @@ use crate::error::{Error, Result};
 
 /// A duplicate of a communicator whose contexts are on their way. It lives until its request has completed.
 pub struct StartedDuplicate {
-    context: Box<[u32; 1]>,
+    contexts: Box<[u32]>,
 }
 
 impl StartedDuplicate {
     /// The duplicate of `original`, which started this, once the request has completed.
     #[must_use]
     pub fn finish<A: Threading>(&self, original: &Communicator<A>) -> Communicator<A> {
-        let [context] = *self.context;
-        let access = original.access().clone();
-        Communicator::new(access, context, original.group().clone())
+        original.with_context(self.contexts[0])
+    }
+
+    /// The duplicates of this rank's group and of the intercommunicator, which started this, once the request has completed.
+    #[must_use]
+    pub fn finish_between<A: Threading>(
+        &self,
+        local: &Communicator<A>,
+        groups: &InterCommunicator<A>,
+    ) -> (Communicator<A>, InterCommunicator<A>) {
+        // The groups are disjoint, so their local communicators may share a context.
+        let local = local.with_context(self.contexts[0]);
+        (
+            local,
+            groups.with_contexts(self.contexts[1], self.contexts[2]),
+        )
     }
 }
 
@@ -57,16 +71,28 @@ impl<A: Threading> Communicator<A> {
     /// # Errors
     /// As [`Communicator::start`]; when rank 0 has no contexts left.
     pub fn start_duplicate(&self) -> Result<(StartedDuplicate, RawRequest)> {
-        let mut context = Box::new([0]);
+        self.start_contexts(1)
+    }
+
+    /// Starts to give all ranks so many contexts of rank 0.
+    fn start_contexts(&self, count: usize) -> Result<(StartedDuplicate, RawRequest)> {
+        let mut contexts = vec![0; count].into_boxed_slice();
         let (rank, size) = (self.group().rank(), self.group().size());
         if rank == 0 {
-            *context = [self.access().with(|endpoint| endpoint.own_context())?];
+            for context in &mut contexts {
+                *context = self.access().with(|endpoint| endpoint.own_context())?;
+            }
         }
-        let bytes = target(&mut *context);
+        let bytes = target(&mut *contexts);
         let call = Call::bcast(rank, size, 0, bytes.len());
         let buffers = Buffers::new(Area::Whole(bytes), Area::Whole(bytes));
         let request = self.start(call, buffers, None)?;
-        Ok((StartedDuplicate { context }, request))
+        Ok((StartedDuplicate { contexts }, request))
+    }
+
+    /// The same ranks with other contexts, `context` and the next one, on which all of them have agreed.
+    pub(super) fn with_context(&self, context: u32) -> Self {
+        Self::new(self.access().clone(), context, self.group().clone())
     }
 
     /// How the communicators compare (`MPI_Comm_compare`). No rank communicates.
@@ -132,5 +158,15 @@ impl<A: Threading> Communicator<A> {
         self.refused(
             &"the group to create a communicator of has a process that is not in this communicator",
         )
+    }
+}
+
+impl<A: Threading> InterCommunicator<A> {
+    /// As [`Communicator::start_duplicate`], for both groups; [`StartedDuplicate::finish_between`] makes the communicators.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn start_duplicate(&self) -> Result<(StartedDuplicate, RawRequest)> {
+        self.internal().start_contexts(3)
     }
 }

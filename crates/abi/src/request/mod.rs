@@ -8,8 +8,7 @@ mod partitioned;
 mod persistent;
 
 use oxmpi_core::{
-    Communicator, PreparedCollective, PreparedMessage, ProcessEndpoint, RawRequest,
-    StartedDuplicate,
+    PreparedCollective, PreparedMessage, ProcessEndpoint, RawRequest, StartedDuplicate,
 };
 
 pub(crate) use complete::{test, testall, testany, testsome, wait, waitall, waitany, waitsome};
@@ -64,9 +63,11 @@ enum State {
 struct Duplicating {
     raw: RawRequest,
     started: StartedDuplicate,
-    /// Makes the communicator and gives the program its handle.
-    finish: Box<dyn FnOnce(Communicator<ProcessEndpoint>)>,
+    finish: FinishDuplicate,
 }
+
+/// Makes the duplicate of a communicator and gives the program its handle.
+pub(crate) type FinishDuplicate = Box<dyn FnOnce(&comm::Entry, &StartedDuplicate)>;
 
 /// An operation that can be started repeatedly.
 struct Persistent {
@@ -97,11 +98,11 @@ pub(crate) fn insert(comm: &comm::Entry, raw: RawRequest, held: Held) -> Request
     insert_state(comm, State::Running { raw, _held: held })
 }
 
-/// A handle of a duplicate that has been started on a communicator; `finish` gets it when the program sees it complete.
+/// A handle of a duplicate that has been started on a communicator; `finish` is called when the program sees it complete.
 pub(crate) fn insert_duplicate(
     comm: &comm::Entry,
     (started, raw): (StartedDuplicate, RawRequest),
-    finish: Box<dyn FnOnce(Communicator<ProcessEndpoint>)>,
+    finish: FinishDuplicate,
 ) -> Request {
     let duplicating = Duplicating {
         raw,
@@ -204,7 +205,7 @@ fn completed(request: Request, status: Option<&Status>) -> Request {
             if let State::Duplicating(duplicating) = state
                 && status.is_some_and(|status| !status.is_cancelled())
             {
-                (duplicating.finish)(duplicating.started.finish(&comm.messages));
+                (duplicating.finish)(&comm, &duplicating.started);
             }
             NULL
         }
