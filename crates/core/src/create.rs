@@ -10,6 +10,7 @@ use oxmpi_wire::Bytes;
 use super::collective_state::{Area, Buffers};
 use super::communicator::Communicator;
 use super::group::Group;
+use super::intercomm::InterCommunicator;
 use super::process_group::{Comparison, ProcessGroup};
 use super::request::RawRequest;
 use super::threading::Threading;
@@ -18,13 +19,13 @@ use crate::error::{Error, Result};
 /// A duplicate of a communicator whose contexts are on their way. It lives until its request has completed.
 pub struct StartedDuplicate {
     /// Memory of its own, which the collective writes through a pointer: a box would have it to itself.
-    context: NonNull<[u32; 1]>,
+    contexts: NonNull<[u32]>,
 }
 
 impl Drop for StartedDuplicate {
     fn drop(&mut self) {
         // SAFETY: the pointer is that of a box, and the collective has completed.
-        drop(unsafe { Box::from_raw(self.context.as_ptr()) });
+        drop(unsafe { Box::from_raw(self.contexts.as_ptr()) });
     }
 }
 
@@ -32,10 +33,25 @@ impl StartedDuplicate {
     /// The duplicate of `original`, which started this, once the request has completed.
     #[must_use]
     pub fn finish<A: Threading>(&self, original: &Communicator<A>) -> Communicator<A> {
+        original.with_context(self.contexts()[0])
+    }
+
+    /// The duplicates of this rank's group and of the intercommunicator, which started this, once the request has completed.
+    #[must_use]
+    pub fn finish_between<A: Threading>(
+        &self,
+        local: &Communicator<A>,
+        groups: &InterCommunicator<A>,
+    ) -> (Communicator<A>, InterCommunicator<A>) {
+        let contexts = self.contexts();
+        // The groups are disjoint, so their local communicators may share a context.
+        let local = local.with_context(contexts[0]);
+        (local, groups.with_contexts(contexts[1], contexts[2]))
+    }
+
+    fn contexts(&self) -> &[u32] {
         // SAFETY: the memory lives as long as this, and the collective has completed.
-        let [context] = unsafe { self.context.read() };
-        let access = original.access().clone();
-        Communicator::new(access, context, original.group().clone())
+        unsafe { self.contexts.as_ref() }
     }
 }
 
@@ -68,20 +84,32 @@ impl<A: Threading> Communicator<A> {
     /// # Errors
     /// As [`Communicator::start`]; when rank 0 has no contexts left.
     pub fn start_duplicate(&self) -> Result<(StartedDuplicate, RawRequest)> {
-        let context = NonNull::from(Box::leak(Box::new([0])));
-        let started = StartedDuplicate { context };
+        self.start_contexts(1)
+    }
+
+    /// Starts to give all ranks so many contexts of rank 0.
+    fn start_contexts(&self, count: usize) -> Result<(StartedDuplicate, RawRequest)> {
+        let contexts = NonNull::from(Box::leak(vec![0; count].into_boxed_slice()));
+        let started = StartedDuplicate { contexts };
         let (rank, size) = (self.group().rank(), self.group().size());
         if rank == 0 {
-            let own = self.access().with(|endpoint| endpoint.own_context())?;
-            // SAFETY: nobody else uses the memory yet.
-            unsafe { context.write([own]) };
+            for at in 0..count {
+                let own = self.access().with(|endpoint| endpoint.own_context())?;
+                // SAFETY: within the memory, which nobody else uses yet.
+                unsafe { contexts.cast::<u32>().add(at).write(own) };
+            }
         }
         // SAFETY: the memory lives until the request has completed, and this is the only pointer that writes it.
-        let bytes = unsafe { RawBytes::new(context.as_ptr().cast(), size_of::<[u32; 1]>()) };
+        let bytes = unsafe { RawBytes::new(contexts.as_ptr().cast(), count * size_of::<u32>()) };
         let call = Call::bcast(rank, size, 0, bytes.len());
         let buffers = Buffers::new(Area::Whole(bytes), Area::Whole(bytes));
         let request = self.start(call, buffers, None)?;
         Ok((started, request))
+    }
+
+    /// The same ranks with other contexts, `context` and the next one, on which all of them have agreed.
+    pub(super) fn with_context(&self, context: u32) -> Self {
+        Self::new(self.access().clone(), context, self.group().clone())
     }
 
     /// How the communicators compare (`MPI_Comm_compare`). No rank communicates.
@@ -147,5 +175,15 @@ impl<A: Threading> Communicator<A> {
         self.refused(
             &"the group to create a communicator of has a process that is not in this communicator",
         )
+    }
+}
+
+impl<A: Threading> InterCommunicator<A> {
+    /// As [`Communicator::start_duplicate`], for both groups; [`StartedDuplicate::finish_between`] makes the communicators.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn start_duplicate(&self) -> Result<(StartedDuplicate, RawRequest)> {
+        self.internal().start_contexts(3)
     }
 }

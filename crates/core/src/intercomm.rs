@@ -91,6 +91,15 @@ impl<A: Threading> InterCommunicator<A> {
         Self::new(self.both.duplicate()?, self.remote.clone())
     }
 
+    /// The same groups with these contexts, and the one after each, on which all ranks have agreed.
+    pub(super) fn with_contexts(&self, both: u32, internal: u32) -> Self {
+        Self {
+            both: self.both.with_context(both),
+            internal: self.internal.with_context(internal),
+            remote: self.remote.clone(),
+        }
+    }
+
     /// The intercommunicator of a part of each group (`MPI_Comm_split`, `MPI_Comm_create`). `local` is this rank's part of
     /// its group, `None` if it is in none, and parts of both groups with the same colour belong together. `None` too where the
     /// other group has no such part. Collective over both groups.

@@ -26,11 +26,7 @@ impl<A: Threading> Communicator<A> {
     /// A communicator of the same group with contexts of its own.
     pub fn duplicate(&self) -> Result<Self> {
         let context = self.agree_on_context()?;
-        Ok(Self::new(
-            self.access().clone(),
-            context,
-            self.group().clone(),
-        ))
+        Ok(self.with_context(context))
     }
 
     /// The communicator of the ranks with this rank's colour; `None` for a rank without one.

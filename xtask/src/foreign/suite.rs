@@ -79,10 +79,9 @@ pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
 fn run(harness: &Harness, report: &mut Report, folder: &Path, part: &str, test: &Test) -> Result {
     let Test { program, ranks, .. } = test;
     let arguments = test.arguments.iter().map(|word| format!(" {word}"));
-    let name = format!(
-        "suite/{part}/{program} {ranks}{}",
-        String::from_iter(arguments)
-    );
+    let variables = (test.environment.iter()).map(|(name, value)| format!(" {name}={value}"));
+    let words = String::from_iter(arguments.chain(variables));
+    let name = format!("suite/{part}/{program} {ranks}{words}");
     let path = folder.join(program);
     for library in &harness.libraries {
         let mut environment: Vec<_> = test
@@ -137,8 +136,8 @@ fn verdict(ended: &Ended, wanted: Wanted) -> Result<(), String> {
     }
 }
 
-/// Reads a line: the program, the number of ranks, and options `NAME=VALUE`. Tests of what the standard does not
-/// define are left out, and those that need another build of MPICH.
+/// Reads a line: the program, the number of ranks, and options `NAME=VALUE`; MPICH's runner passes over other words, too.
+/// Tests of what the standard does not define are left out.
 fn read(line: &str) -> Option<Test<'_>> {
     let line = line.split('#').next()?;
     let mut words = line.split_whitespace();
@@ -148,15 +147,17 @@ fn read(line: &str) -> Option<Test<'_>> {
         limit: 180,
         ..Test::default()
     };
-    for word in words {
-        match word.split_once('=')? {
+    // Persistent collectives are standard since MPI 4.0.
+    let is_standard = test.program.starts_with("p_");
+    for (name, value) in words.filter_map(|word| word.split_once('=')) {
+        match (name, value) {
             ("arg", value) => test.arguments.push(value),
             ("env", value) => test.environment.push(value.split_once('=')?),
             ("timeLimit", value) => test.limit = value.parse().ok()?,
             ("resultTest", "TestStatus" | "TestErrFatal" | "TestStatusNoErrors") => {
                 test.wanted = Wanted::Failure
             }
-            ("strict", "FALSE" | "false") | ("xfail", _) => return None,
+            ("strict", "FALSE" | "false") if !is_standard => return None,
             _ => {}
         }
     }
@@ -186,8 +187,22 @@ mod tests {
     }
 
     #[test]
+    fn other_words_are_passed_over() {
+        let expected = Test {
+            program: "sendself",
+            ranks: 1,
+            arguments: vec!["-seed=47"],
+            limit: 180,
+            ..Test::default()
+        };
+        let line = "sendself 1 test/mpi/pt2pt/sendself xfail=ticket2266 arg=-seed=47";
+        assert_eq!(read(line), Some(expected));
+    }
+
+    #[test]
     fn what_the_standard_does_not_define_is_left_out() {
         assert_eq!(read("commcall_oldapi 2 strict=FALSE"), None);
+        assert_ne!(read("p_bcast 4 strict=false"), None);
         assert_eq!(read("# a comment 2"), None);
         assert_eq!(read(""), None);
     }

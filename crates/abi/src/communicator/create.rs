@@ -1,6 +1,6 @@
 //! New communicators, and the end of communicators (MPI 5.0, sections 7.4 and 7.6).
 
-use oxmpi_core::{Communicator, GroupLeaders, ProcessEndpoint};
+use oxmpi_core::{Communicator, GroupLeaders, ProcessEndpoint, StartedDuplicate};
 
 use crate::comm_table::{Entry, Inter, find, insert, no_such, remove};
 use crate::constants::{
@@ -11,7 +11,7 @@ use crate::error_handling::{Error, Result, on};
 use crate::group;
 use crate::handles::Handle;
 use crate::info::{self, Pairs};
-use crate::request::{self, SENT};
+use crate::request;
 use crate::types::{Comm, Group, Info, Request, c_int};
 
 /// Writes the handle of a new communicator, which has the error handler of `entry`; the null handle where there is none.
@@ -112,7 +112,7 @@ pub(crate) unsafe fn dup_with_info(comm: Comm, hints: Info, new: *mut Comm) -> c
     })
 }
 
-/// Starts a duplicate with these hints, by default those of the communicator. That of an intercommunicator is made at once.
+/// Starts a duplicate with these hints, by default those of the communicator.
 ///
 /// # Safety
 /// The request may be written to, and the new handle until it has completed.
@@ -123,27 +123,25 @@ unsafe fn start_duplicate(
     request: *mut Request,
 ) -> Result<()> {
     let hints = hints.unwrap_or_else(|| entry.info());
-    if entry.inter.is_some() {
-        let copy = duplicate(entry)?;
-        if let Some(copy) = find(copy) {
-            copy.set_info(hints);
-        }
-        // SAFETY: the caller's promise.
-        unsafe { new.write(copy) };
-        // SAFETY: as above.
-        unsafe { request.write(SENT) };
-        return Ok(());
-    }
     let attributes = entry.attributes.copies(entry.handle())?;
     let (handler, topology) = (entry.handler(), entry.topology.clone());
-    let finish = move |made| {
-        let mut copy = Entry::new(made, handler);
+    let finish = move |original: &Entry, started: &StartedDuplicate| {
+        let mut copy = match &original.inter {
+            None => Entry::new(started.finish(&original.messages), handler),
+            Some(Inter { local, groups }) => {
+                let (local, groups) = started.finish_between(local, groups);
+                Entry::between(local, groups, handler)
+            }
+        };
         (copy.attributes, copy.topology) = (attributes, topology);
         copy.set_info(hints);
         // SAFETY: the caller's promise.
         unsafe { new.write(insert(copy)) };
     };
-    let started = entry.messages.start_duplicate()?;
+    let started = match &entry.inter {
+        None => entry.messages.start_duplicate()?,
+        Some(inter) => inter.groups.start_duplicate()?,
+    };
     let started = request::insert_duplicate(entry, started, Box::new(finish));
     // SAFETY: the caller's promise.
     unsafe { request.write(started) };

@@ -10,8 +10,7 @@ mod some;
 use std::ptr::NonNull;
 
 use oxmpi_core::{
-    Communicator, PreparedCollective, PreparedMessage, ProcessEndpoint, RawRequest,
-    StartedDuplicate,
+    PreparedCollective, PreparedMessage, ProcessEndpoint, RawRequest, StartedDuplicate,
 };
 use oxmpi_wire::slab::Slab;
 
@@ -84,9 +83,11 @@ impl State {
 struct Duplicating {
     raw: RawRequest,
     started: StartedDuplicate,
-    /// Makes the communicator and gives the program its handle.
-    finish: Box<dyn FnOnce(Communicator<ProcessEndpoint>)>,
+    finish: FinishDuplicate,
 }
+
+/// Makes the duplicate of a communicator and gives the program its handle.
+pub(crate) type FinishDuplicate = Box<dyn FnOnce(&comm_table::Entry, &StartedDuplicate)>;
 
 /// An operation that can be started repeatedly.
 struct Persistent {
@@ -140,11 +141,11 @@ fn insert_running(
     )
 }
 
-/// A handle of a duplicate that has been started on a communicator; `finish` gets it when the program sees it complete.
+/// A handle of a duplicate that has been started on a communicator; `finish` is called when the program sees it complete.
 pub(crate) fn insert_duplicate(
     comm: &comm_table::Entry,
     (started, raw): (StartedDuplicate, RawRequest),
-    finish: Box<dyn FnOnce(Communicator<ProcessEndpoint>)>,
+    finish: FinishDuplicate,
 ) -> Request {
     let duplicating = Duplicating {
         raw,
@@ -254,7 +255,7 @@ fn completed(request: Request, status: Option<&Status>) -> Request {
             if let State::Duplicating(duplicating) = state
                 && status.is_some_and(|status| !status.is_cancelled())
             {
-                (duplicating.finish)(duplicating.started.finish(&comm.messages));
+                (duplicating.finish)(&comm, &duplicating.started);
             }
             NULL
         }

@@ -211,6 +211,32 @@ static void infos(void)
     CHECK(info == MPI_INFO_NULL);
 }
 
+/* Also two groups are duplicated while their first ranks wait for the others, who have started that. */
+static void duplicates_of_groups(MPI_Comm between)
+{
+    MPI_Comm copy;
+    MPI_Request request;
+    int own, others, i, value, sum = -1;
+    OK(MPI_Comm_rank(between, &own));
+    OK(MPI_Comm_remote_size(between, &others));
+    for (i = 1; i < others && own == 0; i++)
+        OK(MPI_Recv(&value, 1, MPI_INT, i, 6, between, MPI_STATUS_IGNORE));
+    OK(MPI_Comm_idup(between, &copy, &request));
+    if (own != 0)
+        OK(MPI_Ssend(&rank, 1, MPI_INT, 0, 6, between));
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Comm_test_inter(copy, &value));
+    CHECK(value);
+    /* A message of one is no message of the other, nor of a copy that is made of the copy. */
+    OK(MPI_Isend(&rank, 1, MPI_INT, (own + 1) % others, 7, copy, &request));
+    OK(MPI_Allreduce(&(int){1}, &sum, 1, MPI_INT, MPI_SUM, copy));
+    CHECK(sum == others);
+    OK(MPI_Iprobe(MPI_ANY_SOURCE, 7, between, &value, MPI_STATUS_IGNORE));
+    CHECK(!value);
+    OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    OK(MPI_Comm_free(&copy));
+}
+
 /* Two groups: the even ranks and the odd ones. */
 static void halves(void)
 {
@@ -252,6 +278,7 @@ static void halves(void)
         CHECK(n == sizes[1 - rank % 2]);
         OK(MPI_Comm_free(&part));
     }
+    duplicates_of_groups(between);
     OK(MPI_Comm_free(&between));
     OK(MPI_Group_free(&world));
     OK(MPI_Group_free(&own));
