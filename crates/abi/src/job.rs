@@ -33,6 +33,14 @@ pub(crate) fn world_rank() -> Option<u32> {
     JOB.with(|job| job.as_ref().map(Job::rank))
 }
 
+/// The number of the process's program in its job; `None` without a process manager.
+pub(crate) fn program_number() -> Result<Option<c_int>> {
+    JOB.with(|job| match job {
+        Some(job) => Ok(job.program_number()?.map(|number| number as c_int)),
+        None => Ok(None),
+    })
+}
+
 /// Says why, and ends the job.
 pub(crate) fn abort_for(code: c_int, why: &str) {
     eprintln!("oxmpi: {why}; its error handler ends the job");
