@@ -4,6 +4,9 @@ use crate::{Repo, Result};
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
+/// The library's name as cargo builds it, which is also the one that linkers look for.
+pub(crate) const LIBRARY: &str = "libmpi_abi.so";
+
 /// Install the command, and for C and C++ the library, header and compiler wrappers
 ///
 /// Builds them in release, the library with link-time optimisation over all crates, and writes
@@ -38,19 +41,24 @@ pub(crate) fn lay(repo: &Repo, prefix: &Path, profile: &str) -> Result {
     let sh = &repo.shell;
     let oxmpi = repo.oxmpi()?;
     cmd!(sh, "cargo build --profile {profile} --package oxmpi-abi").run()?;
-    let abi = repo
-        .packages
-        .iter()
-        .find(|package| package.name == "oxmpi-abi")
-        .ok_or("the workspace has no oxmpi-abi")?;
+    let library = repo.root.join("target").join(profile).join(LIBRARY);
+    write(repo, prefix, &oxmpi, &library)
+}
+
+/// Writes the command and the library, which are built, and what belongs to them to `prefix`.
+///
+/// # Errors
+/// When a file cannot be written.
+pub(crate) fn write(repo: &Repo, prefix: &Path, oxmpi: &Path, library: &Path) -> Result {
+    let sh = &repo.shell;
+    let abi = repo.package("oxmpi-abi")?;
     let wrapper = abi.folder().join("wrappers/oxmpicc");
-    let library = repo.root.join("target").join(profile).join("libmpi_abi.so");
     for (from, to) in [
-        (&oxmpi, "bin/oxmpi"),
+        (oxmpi, "bin/oxmpi"),
         (&wrapper, "bin/oxmpicc"),
         // One file under two names: it takes its language from its name.
         (&wrapper, "bin/oxmpicxx"),
-        (&library, "lib/libmpi_abi.so.1"),
+        (library, "lib/libmpi_abi.so.1"),
         (&abi.folder().join("include/mpi.h"), "include/mpi.h"),
     ] {
         let to = prefix.join(to);
@@ -59,7 +67,7 @@ pub(crate) fn lay(repo: &Repo, prefix: &Path, profile: &str) -> Result {
         sh.remove_path(&to)?;
         sh.copy_file(from, &to)?;
     }
-    let link = prefix.join("lib/libmpi_abi.so");
+    let link = prefix.join("lib").join(LIBRARY);
     sh.remove_path(&link)?;
     std::os::unix::fs::symlink("libmpi_abi.so.1", link)?;
     let description = sh.read_file(abi.folder().join("wrappers/oxmpi.pc"))?;

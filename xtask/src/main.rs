@@ -22,12 +22,14 @@ mod loom;
 mod mpi1;
 mod mutants;
 mod packages;
+mod python;
 mod repo;
 mod semver;
 mod steps;
 mod tally;
 mod test;
 mod tidy;
+mod wheel;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use repo::Repo;
@@ -86,6 +88,7 @@ enum Verb {
     Guest(guest::GuestOptions),
     Long(long::LongOptions),
     Install(install::InstallOptions),
+    Wheel(wheel::WheelOptions),
 }
 
 fn main() -> ExitCode {
@@ -118,6 +121,7 @@ fn run(CommandLine { verb }: CommandLine) -> Result {
         Verb::Guest(options) => guest::run(&repo, options),
         Verb::Long(options) => long::run(&repo, &options),
         Verb::Install(options) => install::run(&repo, &options),
+        Verb::Wheel(options) => wheel::run(&repo, &options),
     }
 }
 

@@ -120,6 +120,15 @@ impl Repo {
         Ok(self.root.join("target/release/examples"))
     }
 
+    /// The package of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(crate) fn package(&self, name: &str) -> Result<&Package> {
+        let found = self.packages.iter().find(|package| package.name == name);
+        found.ok_or_else(|| format!("the workspace has no {name}").into())
+    }
+
     /// The packages for users: without those that only test and maintain the others.
     pub(crate) fn published(&self) -> impl Iterator<Item = &Package> {
         self.packages

@@ -40,6 +40,14 @@ pub(crate) fn is_ending() -> bool {
     ENDING.get().is_some()
 }
 
+/// The number of the process's program in its job; `None` without a process manager.
+pub(crate) fn program_number() -> crate::error_handling::Result<Option<c_int>> {
+    JOB.with(|job| match job {
+        Some(job) => Ok(job.program_number()?.map(|number| number as c_int)),
+        None => Ok(None),
+    })
+}
+
 /// Says why, and ends the job. Returns where this thread does so already, and runs the program's exit handlers.
 pub(crate) fn abort_for(code: c_int, why: &str) {
     if ENDING

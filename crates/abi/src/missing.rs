@@ -25,7 +25,7 @@ impl Named {
     pub(crate) fn error(&self) -> c_int {
         if !self.said.swap(true, Ordering::Relaxed) {
             eprintln!(
-                "oxmpi: {} is not implemented; `oxmpi info --abi` lists what is",
+                "oxmpi: {} is not implemented; `oxmpi info --abi` lists what is missing",
                 self.name
             );
         }

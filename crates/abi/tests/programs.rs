@@ -159,6 +159,17 @@ fn communicators_are_made_of_others() {
 }
 
 #[test]
+fn programs_of_a_job_have_numbers() {
+    let program = compile("program_number", &library());
+    let alone = output(job(1, &program));
+    assert!(alone.status.success(), "{alone:?}");
+    let mut command = job(2, &program);
+    command.args(["0", ":", "-n", "1"]).arg(&program).arg("1");
+    let ended = output(command);
+    assert!(ended.status.success(), "{ended:?}");
+}
+
+#[test]
 fn sessions_share_one_job() {
     succeeds("sessions");
 }

@@ -88,6 +88,18 @@ impl Job {
         self.manager.rank()
     }
 
+    /// The number of this process's program among those that the job was started with (`MPI_APPNUM`), counted from 0.
+    /// `None` without a process manager.
+    ///
+    /// # Errors
+    /// When the process manager does not answer.
+    ///
+    /// # Cost
+    /// A question to the process manager.
+    pub fn program_number(&mut self) -> Result<Option<u32>> {
+        self.manager.program_number()
+    }
+
     /// Asks the process manager to end the whole job with exit code `code` (`MPI_Abort`); the caller exits. A
     /// forked child asks for nothing.
     pub fn abort(&mut self, code: i32) {

@@ -1,5 +1,6 @@
 //! `oxmpi info`: prints this machine and its transports, and why each transport is used or not.
 
+mod abi;
 mod rdma;
 mod show;
 
@@ -26,6 +27,7 @@ const OPTIONS: OptionTable<Options> = OptionTable {
     intro: "\
 Usage: oxmpi info [--json]
        oxmpi info --rdma [--report FILE]
+       oxmpi info --abi
        oxmpi info --param btl openib [--level N] [--parsable]
 
 Prints the version, this machine as ranks see it, the process manager that started this process, and for each
@@ -36,6 +38,7 @@ that to a file, with the system, its kernel and interfaces: compare those of a g
     groups: &[OptionGroup { title: "Options", rows: &[
         flag(&["json"], "print JSON (docs/formats.md)", |o| o.json = true),
         flag(&["rdma"], "print RDMA devices, their ports, and limits of memory", |o| o.rdma = true),
+        flag(&["abi"], "print which functions of MPI the C library lacks", |o| o.abi = true),
         value(&["report"], &["FILE"], "write what is needed to compare the RDMA of two hosts to this file",
             |o, v| { o.report = Some(v.path()); Ok(()) }),
         pair(&["param"], &["btl", "openib"], "print the parameters of openib that are settings here, as ompi_info does",
@@ -58,6 +61,7 @@ that to a file, with the system, its kernel and interfaces: compare those of a g
 struct Options {
     json: bool,
     rdma: bool,
+    abi: bool,
     report: Option<PathBuf>,
     param: bool,
     parsable: bool,
@@ -129,6 +133,7 @@ fn run(options: &Options) -> Result<String, CommandError> {
         return Ok(format!("wrote {}\n", path.display()));
     }
     Ok(match options {
+        Options { abi: true, .. } => abi::text(),
         Options { rdma: true, .. } => rdma::text(&selection()),
         Options { json: true, .. } => show::json(&collect()),
         _ => show::text(&collect()),

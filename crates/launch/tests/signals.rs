@@ -165,6 +165,26 @@ fn a_job_that_runs_too_long_ends_with_code_124_and_its_ranks_are_named() {
     );
 }
 
+#[test]
+fn the_time_of_a_job_is_set_by_a_variable_of_other_launchers_too() {
+    let timed = |option: &[&str], program: &[&str]| {
+        let words = [option, &["-n", "1"], program].concat();
+        let mut command = oxmpi(&[&["run"], &*words].concat());
+        command.env("MPIEXEC_TIMEOUT", "0.3");
+        finish(&mut command)
+    };
+    let done = timed(&[], &["sleep", "1000"]);
+    assert_eq!(done.code, 124, "{done:?}");
+    let says = "oxmpi: the job did not end within 300ms (MPIEXEC_TIMEOUT):";
+    assert_eq!(done.err.lines().next(), Some(says), "{done:?}");
+    let done = timed(&["--timeout", "0"], &["sleep", "1"]);
+    assert_eq!(
+        (done.code, done.err.as_str()),
+        (0, ""),
+        "the option is stronger"
+    );
+}
+
 /// A rank that saves its work after SIGTERM and exits with 0, too.
 #[test]
 fn a_job_that_runs_too_long_may_save_its_work() {

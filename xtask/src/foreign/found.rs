@@ -1,7 +1,6 @@
 //! Whether CMake's FindMPI and meson find oxmpi.
 
 use super::harness::Harness;
-use super::python::Python;
 use super::report::Report;
 use crate::Result;
 use std::process::Command;
@@ -25,7 +24,7 @@ executable('in_cxx', 'hello.cpp', dependencies: dependency('mpi', language: 'cpp
 
 pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
     let sh = &harness.repo.shell;
-    let python = Python::with(harness, &["cmake==4.4.5", "meson==1.12.1", "ninja==1.13.2"])?;
+    let python = harness.python(&["cmake==4.4.5", "meson==1.12.1", "ninja==1.13.2"])?;
     let folder = harness.folder.join("found");
     sh.remove_path(&folder)?;
     for (file, text) in [
@@ -57,7 +56,7 @@ pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
         let mut command = Command::new("sh");
         command.args(["-ec", &program]).env("PATH", path);
         match harness.build(&format!("found by {build}"), &folder, command) {
-            Ok(()) => report.success(&format!("found by {build}")),
+            Ok(_) => report.success(&format!("found by {build}")),
             Err(why) => report.failure(&format!("found by {build}"), &why.to_string()),
         }
     }

@@ -3,6 +3,7 @@
 use crate::commands::Tail;
 use crate::compare::{Implementation, peers};
 use crate::guest::apt::Apt;
+use crate::python::Python;
 use crate::{Repo, Result, install};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -92,6 +93,14 @@ impl<'a> Harness<'a> {
         })
     }
 
+    /// The virtual environment of all checks, with these packages of PyPI installed.
+    ///
+    /// # Errors
+    /// When pip fails.
+    pub(super) fn python(&self, packages: &[&str]) -> Result<Python> {
+        Python::with(&self.repo.shell, &self.folder.join("venv"), packages)
+    }
+
     /// The compiler wrapper for C or C++.
     pub(super) fn wrapper(&self, name: &str) -> PathBuf {
         self.prefix.join("bin").join(name)
@@ -129,11 +138,11 @@ impl<'a> Harness<'a> {
         Ok(to.join(part))
     }
 
-    /// Runs a command that builds something; its output is kept and shown only when it fails.
+    /// Runs a command that builds something, and returns its output, which is shown only when it fails.
     ///
     /// # Errors
     /// When it fails: the end of its output.
-    pub(super) fn build(&self, name: &str, folder: &Path, mut command: Command) -> Result {
+    pub(super) fn build(&self, name: &str, folder: &Path, mut command: Command) -> Result<String> {
         println!("building {name}");
         let log = self.log(&format!("build-{name}"));
         let (out, err) = both(&log)?;
@@ -144,14 +153,15 @@ impl<'a> Harness<'a> {
             .stdout(out)
             .stderr(err)
             .status()?;
+        let said = read(&log)?;
         if !status.success() {
             let mut tail = Tail::default();
-            read(&log)?.lines().for_each(|line| tail.hear(line));
+            said.lines().for_each(|line| tail.hear(line));
             return Err(
                 format!("{name} is not built ({status}); {}:\n{tail}", log.display()).into(),
             );
         }
-        Ok(())
+        Ok(said)
     }
 
     pub(super) fn log(&self, name: &str) -> PathBuf {

@@ -1,7 +1,6 @@
 //! `mpi.h`: that it compiles as C and C++, and that its prototypes are the standard's.
 
 use super::harness::Harness;
-use super::python::Python;
 use super::report::Report;
 use crate::Result;
 use std::collections::BTreeMap;
@@ -65,7 +64,7 @@ pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
     let source = harness.folder.join("header.c");
     sh.write_file(&source, "#include <mpi.h>\n")?;
     let strict = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
-    let python = Python::with(harness, &["pympistandard==0.2.0", "libclang==18.1.1"])?;
+    let python = harness.python(&["pympistandard==0.2.0", "libclang==18.1.1"])?;
     // The library of clang has no headers of its own.
     let own = cmd!(sh, "cc -print-file-name=include").quiet().read()?;
     for (language, standard) in LANGUAGES {

@@ -8,7 +8,6 @@ mod header;
 mod lammps;
 mod mpi4py;
 mod netpipe;
-mod python;
 mod report;
 mod rsmpi;
 mod sanitizers;
@@ -16,6 +15,7 @@ mod suite;
 mod swap;
 mod symbols;
 mod tool;
+mod wheel;
 
 use crate::steps::StepOutcome;
 use crate::{Repo, Result};
@@ -39,6 +39,7 @@ use std::path::PathBuf;
 ///     rsmpi       the examples of the crate `mpi` 0.8.2
 ///     suite       the tests of MPICH 4.0.2
 ///     mpi4py      mpi4py 4.1.2 and its tests
+///     wheel       the lines of the README that install the wheel without Rust, build mpi4py on it and run its ring
 ///
 /// Their sources come from Debian, crates.io and PyPI. All that is built stays under target/foreign; the output of
 /// what fails is kept in target/foreign/logs.
@@ -75,6 +76,7 @@ const CHECKS: &[Check] = &[
     ("lammps", false, lammps::check),
     ("rsmpi", false, rsmpi::check),
     ("mpi4py", false, mpi4py::check),
+    ("wheel", false, wheel::check),
 ];
 
 /// The step of `cargo xtask ci`: what takes minutes.

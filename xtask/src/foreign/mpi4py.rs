@@ -1,7 +1,6 @@
 //! mpi4py: its own tests without windows and files, its futures, and a pool that is built on it.
 
 use super::harness::{Ended, Harness, Job};
-use super::python::Python;
 use super::report::Report;
 use crate::Result;
 use std::process::Command;
@@ -37,7 +36,7 @@ const MODULES: [&str; 21] = [
 pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
     let sh = &harness.repo.shell;
     let folder = harness.folder.join("mpi4py");
-    let python = Python::with(harness, &["numpy", "schwimmbad==0.4.2"])?;
+    let python = harness.python(&["numpy", "schwimmbad==0.4.2"])?;
     let (pip, interpreter) = (python.bin.join("pip"), python.bin.join("python"));
     if !sh.path_exists(&folder) {
         let fetched = harness.folder.join("mpi4py.fetched");

@@ -1,7 +1,6 @@
 //! The examples of the crate `mpi`, the Rust bindings of MPI.
 
 use super::harness::{Ended, Harness, Job};
-use super::python::Python;
 use super::report::Report;
 use crate::Result;
 use std::process::Command;
@@ -30,7 +29,7 @@ pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
             .run()?;
     }
     // Bindgen needs a library of clang, which PyPI has.
-    let python = Python::with(harness, &["libclang==18.1.1"])?;
+    let python = harness.python(&["libclang==18.1.1"])?;
     let clang = python.script(
         sh,
         "import clang, os; print(os.path.dirname(clang.__file__) + '/native')",

@@ -6,7 +6,8 @@ use crate::{Repo, Result};
 
 /// Make the files that are made from data, or check that they are current
 ///
-///     abi  crates/abi: mpi.h and the table of functions, from the standard's machine-readable description
+///     abi  crates/abi: mpi.h and the table of functions, from the standard's machine-readable description;
+///          crates/launch: the list of functions that `oxmpi info --abi` reads
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct GenOptions {

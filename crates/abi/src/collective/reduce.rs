@@ -1,6 +1,6 @@
 //! Reductions (MPI 5.0, sections 6.9 to 6.11).
 
-use oxmpi_coll::catalog::Call;
+use oxmpi_coll::catalog::{Call, PROC_NULL};
 use oxmpi_core::{Area, BlockRanges, Buffers, WidenedBuffers};
 
 use super::{Description, Site, equal_blocks, is_in_place, too_many};
@@ -64,6 +64,11 @@ pub(super) unsafe fn reduce<N: Counting>(
     root: c_int,
 ) -> Result<Description> {
     let root = site.root(root)?;
+    if root == PROC_NULL {
+        // No other argument is significant (MPI 5.0, section 6.9.1).
+        let call = Call::reduce(site.rank, site.size, root, 0, 1);
+        return Ok(Description::new(call, Area::empty(), Area::empty(), None));
+    }
     let number = count.checked()?;
     let in_place = root == site.rank && is_in_place(out);
     let (mut input, mut output, mut held) = (Area::empty(), Area::empty(), None);

@@ -1,6 +1,6 @@
 //! Collectives with a root: broadcast, gather, scatter (MPI 5.0, sections 6.4 to 6.6); and the barrier.
 
-use oxmpi_coll::catalog::Call;
+use oxmpi_coll::catalog::{Call, PROC_NULL};
 use oxmpi_core::Area;
 use oxmpi_wire::Bytes;
 
@@ -28,6 +28,11 @@ pub(super) unsafe fn bcast<N: Counting>(
     root: c_int,
 ) -> Result<Description> {
     let root = site.root(root)?;
+    if root == PROC_NULL {
+        // No other argument is significant (MPI 5.0, section 6.4.1).
+        let call = Call::bcast(site.rank, site.size, root, 0);
+        return Ok(Description::new(call, Area::empty(), Area::empty(), None));
+    }
     // SAFETY: the caller's promise.
     let Buffer { bytes, held } = unsafe { Buffer::new(buffer, count, datatype)? };
     let call = Call::bcast(site.rank, site.size, root, bytes.len());

@@ -15,6 +15,7 @@ use crate::error_handling::{self, Result, catch, on};
 use crate::group;
 use crate::handles::Handle;
 use crate::info;
+use crate::membership;
 use crate::strings;
 use crate::types::{Callback, Comm, Group, Info, c_char, c_int, c_void};
 
@@ -231,7 +232,7 @@ pub(crate) unsafe fn get_attr(
     flag: *mut c_int,
 ) -> c_int {
     on(comm, "MPI_Comm_get_attr", |entry| {
-        let found = match predefined(key) {
+        let found = match predefined(key)? {
             Some(place) => Some(std::ptr::from_ref(place).cast_mut().cast()),
             None if key == MPI_APPNUM => None,
             None => entry.attributes.get(Kind::Comm, key)?,
@@ -246,29 +247,30 @@ pub(crate) unsafe fn get_attr(
     })
 }
 
-/// Where the value of a predefined attribute is, if there is such an attribute.
-fn predefined(key: c_int) -> Option<&'static AtomicI32> {
+/// Where the value of a predefined attribute is, if there is such an attribute and it has a value.
+fn predefined(key: c_int) -> Result<Option<&'static AtomicI32>> {
     static TAG_UB: AtomicI32 = AtomicI32::new(oxmpi_core::MAX_TAG as c_int);
     static HOST: AtomicI32 = AtomicI32::new(MPI_PROC_NULL);
     static IO: AtomicI32 = AtomicI32::new(MPI_ANY_SOURCE);
     static WTIME_IS_GLOBAL: AtomicI32 = AtomicI32::new(0);
     static LAST_USED_CODE: AtomicI32 = AtomicI32::new(0);
     static UNIVERSE_SIZE: AtomicI32 = AtomicI32::new(0);
-    Some(match key {
+    static PROGRAM_NUMBER: AtomicI32 = AtomicI32::new(0);
+    let stored = |place: &'static AtomicI32, value: Option<c_int>| {
+        let value = value?;
+        place.store(value, Ordering::Relaxed);
+        Some(place)
+    };
+    Ok(Some(match key {
         MPI_TAG_UB => &TAG_UB,
         MPI_HOST => &HOST,
         MPI_IO => &IO,
         MPI_WTIME_IS_GLOBAL => &WTIME_IS_GLOBAL,
-        MPI_LASTUSEDCODE => {
-            LAST_USED_CODE.store(error_handling::last_used(), Ordering::Relaxed);
-            &LAST_USED_CODE
-        }
-        MPI_UNIVERSE_SIZE => {
-            UNIVERSE_SIZE.store(world_size()?, Ordering::Relaxed);
-            &UNIVERSE_SIZE
-        }
-        _ => return None,
-    })
+        MPI_LASTUSEDCODE => return Ok(stored(&LAST_USED_CODE, Some(error_handling::last_used()))),
+        MPI_UNIVERSE_SIZE => return Ok(stored(&UNIVERSE_SIZE, world_size())),
+        MPI_APPNUM => return Ok(stored(&PROGRAM_NUMBER, membership::program_number()?)),
+        _ => return Ok(None),
+    }))
 }
 
 fn world_size() -> Option<c_int> {

@@ -242,7 +242,7 @@ static void halves(void)
 {
     MPI_Group world, own, other;
     MPI_Comm between, part;
-    int ranges[1][3] = {{0, 0, 2}}, n, kind, code, value, all = -1, sizes[2];
+    int ranges[1][3] = {{0, 0, 2}}, n, kind, code, value, root, all = -1, sizes[2];
     MPI_Request request;
     if (size < 2)
         return;
@@ -267,6 +267,18 @@ static void halves(void)
     CHECK(n == sizes[1 - rank % 2]);
     OK(MPI_Error_class(MPI_Scan(&rank, &value, 1, MPI_INT, MPI_SUM, between), &code));
     CHECK(code == MPI_ERR_COMM);
+    root = rank % 2 ? 0 : rank ? MPI_PROC_NULL : MPI_ROOT;
+    if (root == MPI_PROC_NULL) {
+        /* No other argument is significant. */
+        OK(MPI_Reduce(NULL, NULL, -1, MPI_DATATYPE_NULL, MPI_OP_NULL, root, between));
+        OK(MPI_Bcast(NULL, -1, MPI_DATATYPE_NULL, root, between));
+    } else {
+        OK(MPI_Reduce(&(int){1}, &n, 1, MPI_INT, MPI_SUM, root, between));
+        CHECK(root != MPI_ROOT || n == sizes[1]);
+        value = rank ? -1 : 7;
+        OK(MPI_Bcast(&value, 1, MPI_INT, root, between));
+        CHECK(value == 7);
+    }
     for (kind = 0; kind < 2; kind++) {
         OK(MPI_Comm_split_type(between, kind ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part));
         CHECK((part == MPI_COMM_NULL) == kind);

@@ -314,7 +314,11 @@ impl Task {
                 self.expect_elements(0..self.output, 0, all_ranks);
             }
             Collective::ReduceScatter | Collective::ReduceScatterBlock => {
-                self.expect_elements(0..own.end - own.start, own.start, all_ranks);
+                let length = own.end - own.start;
+                self.expect_elements(0..length, own.start, all_ranks);
+                if call.in_place {
+                    self.expect_elements(length..self.output, length, Ranks::one(rank));
+                }
             }
             Collective::Scan => self.expect_elements(0..count, 0, Ranks::range(0..rank + 1)),
             Collective::Exscan if rank > 0 => {

@@ -15,6 +15,7 @@ use super::rank::RankState;
 use super::ranks::Ranks;
 use super::rotation::Rotation;
 use super::sums::{SumHashState, Sums};
+use crate::call::Collective;
 use crate::exec::{Driver, IntraNodeStart, MessageSize};
 use crate::plan::{Buf, IntraNodeOp, Part, Side, TAGS};
 
@@ -283,7 +284,11 @@ impl Network<'_> {
         for (member, result) in members.iter().zip(&results) {
             let pending = self.act_mut(member.request);
             pending.is_complete = true;
-            let (rank, step, into) = (pending.rank, pending.step, pending.part);
+            let (rank, step, mut into) = (pending.rank, pending.step, pending.part);
+            if act.collective == Collective::ReduceScatterBlock {
+                // In place the part holds all blocks of the contribution, and all but the first stay.
+                into.count = act.count;
+            }
             self.ready.push_back(rank);
             let state = self.rank(rank);
             state.memory.write(into, result)?;

@@ -67,13 +67,12 @@ impl PairwiseScatterRounds {
         self.lower.unwrap_or(around.size() - 1)
     }
 
-    /// Where the sum of the lower ranks' contributions and the own one is, once there is a lower one:
-    /// at the place of the result or, in place, of the own block.
+    /// Where the sum of the lower ranks' contributions and the own one is, once there is a lower one: at
+    /// the place of the result or, in place, in scratch, as `Out` is still being sent from.
     fn lower(&self, len: u64, around: &RelativeView<'_>) -> RelativePart {
-        if self.in_place {
-            self.block(0, around)
-        } else {
-            result(len)
+        match self.in_place {
+            true => sum(u64::from(self.has_higher(around)), len),
+            false => result(len),
         }
     }
 
@@ -87,7 +86,7 @@ impl PairwiseScatterRounds {
     ) -> (RelativePart, Option<RelativePart>) {
         let lower_rounds = self.lower_rounds(around);
         match () {
-            () if round == 1 && lower_rounds > 0 && !self.in_place => (result(len), None),
+            () if round == 1 && lower_rounds > 0 => (self.lower(len, around), None),
             () if round <= lower_rounds => (later(round, len), Some(self.lower(len, around))),
             () if round == lower_rounds + 1 => (higher(len), None),
             () => (later(round, len), Some(higher(len))),
@@ -121,31 +120,40 @@ impl PairwiseScatterRounds {
         self.lower_rounds(around) + 1 < around.size()
     }
 
-    /// Joins the two sums: in place in scratch, since the two places in `Out` may overlap.
+    /// Joins the two sums.
     fn join(&self, len: u64, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
-        let lower = if self.lower_rounds(around) == 0 {
-            self.block(0, around)
-        } else {
-            self.lower(len, around)
-        };
-        let is_home = !self.is_moved(around);
-        match self.has_higher(around) {
-            true if is_home => acts.reduce(higher(len), lower, Side::Right),
-            true => acts.reduce(lower, higher(len), Side::Left),
-            false if is_home => {}
-            false => acts.copy(lower, higher(len)),
+        if self.has_higher(around) {
+            match self.is_moved(around) {
+                true => acts.reduce(self.lowest(len, around), higher(len), Side::Left),
+                false => acts.reduce(higher(len), result(len), Side::Right),
+            }
         }
     }
 
-    /// Whether the result is joined in scratch, and must be copied to its place.
-    fn is_moved(&self, around: &RelativeView<'_>) -> bool {
-        self.lower_rounds(around) == 0 || self.in_place
+    /// The own contribution with those of the lower ranks.
+    fn lowest(&self, len: u64, around: &RelativeView<'_>) -> RelativePart {
+        match self.lower_rounds(around) {
+            0 => self.block(0, around),
+            _ => self.lower(len, around),
+        }
     }
 
-    /// Copies a result that was joined in scratch to its place.
+    /// Whether the result is joined elsewhere, and must be copied to its place.
+    fn is_moved(&self, around: &RelativeView<'_>) -> bool {
+        match self.in_place {
+            true => around.size() > 1,
+            false => self.lower_rounds(around) == 0,
+        }
+    }
+
+    /// Copies a result that was joined elsewhere to its place.
     fn deliver(&self, len: u64, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) {
         if self.is_moved(around) {
-            acts.copy(higher(len), result(len));
+            let joined = match self.has_higher(around) {
+                true => higher(len),
+                false => self.lowest(len, around),
+            };
+            acts.copy(joined, result(len));
         }
     }
 }
@@ -162,7 +170,12 @@ const fn later(round: u32, len: u64) -> RelativePart {
 
 /// The sum of the higher ranks' contributions.
 const fn higher(len: u64) -> RelativePart {
-    RelativePart::fixed(Buf::Scratch, 3 * len, len)
+    sum(0, len)
+}
+
+/// A sum in scratch, behind the contributions that wait.
+const fn sum(number: u64, len: u64) -> RelativePart {
+    RelativePart::fixed(Buf::Scratch, (3 + number) * len, len)
 }
 
 impl SymmetricPlan for PairwiseScatterRounds {
@@ -171,8 +184,9 @@ impl SymmetricPlan for PairwiseScatterRounds {
     }
 
     fn scratch(&self, around: &RelativeView<'_>) -> u64 {
-        let sums = 3 + u64::from(self.has_higher(around) || self.is_moved(around));
-        sums * self.len(around)
+        let has_lower = self.in_place && self.lower_rounds(around) > 0;
+        let sums = u64::from(self.has_higher(around)) + u64::from(has_lower);
+        (3 + sums) * self.len(around)
     }
 
     fn step(&self, i: u32, around: &RelativeView<'_>, acts: &mut RelativeActs<'_>) -> u32 {

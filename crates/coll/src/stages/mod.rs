@@ -50,13 +50,18 @@ pub(crate) const fn tree(collective: Collective) -> Stage {
 pub(crate) fn calls(call: &Call) -> [Call; 2] {
     let (rank, size) = (call.rank, call.size);
     let (count, element_bytes) = (call.count, call.element_bytes);
-    let in_place = call.in_place && rank == 0;
-    let (vector, down) = match call.collective {
+    let (vector, down, in_place) = match call.collective {
+        // The root reduces in scratch, so that its contribution stays where the result is not.
         Collective::ReduceScatterBlock => (
             count.saturating_mul(size.into()),
-            Call::scatter(rank, size, 0, count).with_in_place(in_place),
+            Call::scatter(rank, size, 0, count),
+            false,
         ),
-        _ => (count, Call::bcast(rank, size, 0, count)),
+        _ => (
+            count,
+            Call::bcast(rank, size, 0, count),
+            call.in_place && rank == 0,
+        ),
     };
     let up = Call::reduce(rank, size, 0, vector, element_bytes);
     let up = up.with_commutative(call.commutative);
@@ -88,7 +93,7 @@ pub(crate) fn rounds(call: &Call, parameters: &Parameters) -> u64 {
 impl<D: StagePlan> Staged<D> {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let [(up, to_root, up_by), (down, from_root, down_by)] = stage_calls(call, parameters);
-        let is_wider = call.collective == Collective::ReduceScatterBlock && !call.in_place;
+        let is_wider = call.collective == Collective::ReduceScatterBlock;
         Staged {
             up: AnyReduce::of(up, &to_root, &up_by),
             down: D::of(down, &from_root, &down_by),

@@ -145,6 +145,11 @@ impl ProcessManager {
         }
     }
 
+    /// The number of this process's program among those that the job was started with.
+    pub(crate) fn program_number(&mut self) -> Result<Option<u32>> {
+        ask!(self, program_number(), Ok(None))
+    }
+
     /// Leaves the job in order.
     pub(crate) fn finalize(&mut self) -> Result<()> {
         ask!(self, finalize(), Ok(()))

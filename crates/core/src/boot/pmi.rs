@@ -96,6 +96,14 @@ impl PmiClient {
         })
     }
 
+    /// The number of this process's program, if the manager knows it.
+    pub(super) fn program_number(&mut self) -> Result<Option<u32>> {
+        self.ask(PmiRequest::Appnum, |reply| match reply {
+            Reply::Appnum(number) => Some(number),
+            _ => None,
+        })
+    }
+
     /// Leaves the job in order.
     pub(super) fn finalize(&mut self) -> Result<()> {
         self.ask(PmiRequest::Finalize, |_| Some(()))

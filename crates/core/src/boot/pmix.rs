@@ -12,6 +12,9 @@ use library::{ANY_RANK, Library, PmixError, Proc};
 /// The key of the number of ranks of a job.
 const JOB_SIZE: &str = "pmix.job.size";
 
+/// The key of the number of a rank's program.
+const PROGRAM_NUMBER: &str = "pmix.appnum";
+
 const STEP: &str = "talking to the process manager by PMIx";
 
 /// The PMIx client of a process.
@@ -60,6 +63,12 @@ impl PmixClient {
         self.library
             .get_text(&self.me.with_rank(of), key)
             .map_err(failed)
+    }
+
+    /// The number of this process's program.
+    pub(super) fn program_number(&mut self) -> Result<Option<u32>> {
+        let number = self.library.get_number(&self.me, PROGRAM_NUMBER);
+        number.map(Some).map_err(failed)
     }
 
     /// Leaves the job in order.

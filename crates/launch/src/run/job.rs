@@ -56,8 +56,7 @@ pub(crate) fn run(plan: &JobPlan) -> Result<u8, StartError> {
         input: None,
         output,
         ending: Ending::new(
-            plan.time_limit
-                .and_then(|limit| Instant::now().checked_add(limit)),
+            (plan.time_limit.as_ref()).and_then(|limit| Instant::now().checked_add(limit.duration)),
             plan.kill_timeout,
         ),
         failures: Vec::new(),

@@ -41,7 +41,7 @@ pub(crate) struct Options {
     pub(crate) report_bindings: bool,
     /// The ranks that read standard input.
     pub(crate) stdin: InputRanks,
-    /// How long the job may run.
+    /// How long the job may run by `--timeout`; zero: for ever.
     pub(crate) time_limit: Option<Duration>,
     /// Whether to print the help.
     pub(crate) help: bool,
@@ -131,9 +131,8 @@ Usage: oxmpi run [OPTIONS] PROGRAM [ARGUMENTS] [: [OPTIONS] PROGRAM [ARGUMENTS]]
         OptionGroup { title: "Input and time", rows: &[
             value(&["stdin"], &["none|RANK|all"], "standard input of this rank alone, read at once; all: a copy for each rank; default: rank 0, and a terminal \
                 is read only while rank 0 waits for input", |o, v| { o.options.stdin = v.parse(str::parse)?; Ok(()) }),
-            value(&["timeout"], &["SECONDS"], "end the job after this time with exit code 124, and print the state of each rank; 0: no limit", |o, v| {
-                let limit = read(v, seconds)?;
-                o.options.time_limit = (!limit.is_zero()).then_some(limit);
+            value(&["timeout"], &["SECONDS"], "end the job after this time with exit code 124, and print the state of each rank; 0: no limit; default: the setting job_timeout (MPIEXEC_TIMEOUT)", |o, v| {
+                o.options.time_limit = Some(read(v, seconds)?);
                 Ok(())
             }),
         ] },

@@ -27,6 +27,8 @@ pub(crate) struct Pinning {
     threads: Vec<Option<String>>,
     /// Ranks per virtual host.
     pub(crate) per_host: u32,
+    /// How long the job may run.
+    pub(crate) time_limit: Option<TimeLimit>,
     /// How long ranks have to end after a request.
     pub(crate) kill_timeout: Duration,
     /// Warnings, one sentence each.
@@ -97,6 +99,7 @@ impl Pinning {
             Ok,
         );
         Ok(Self {
+            time_limit: TimeLimit::new(options, &values)?,
             kill_timeout: seconds(of_job(options, &values, "kill_timeout")?)
                 .map_err(|error| format!("kill_timeout: {error}"))?,
             per_host: per_host?,
@@ -156,6 +159,29 @@ impl Pinning {
             place,
         }
         .to_string()
+    }
+}
+
+/// How long a job may run.
+#[derive(Clone, Debug)]
+pub(crate) struct TimeLimit {
+    pub(crate) duration: Duration,
+    /// The option or the variable that sets it.
+    pub(crate) origin: String,
+}
+
+impl TimeLimit {
+    /// The limit of the option, else of the setting; a time of 0 is none.
+    fn new(options: &Options, values: &[Values]) -> Result<Option<Self>, String> {
+        let (duration, origin) = match options.time_limit {
+            Some(duration) => (duration, "--timeout".into()),
+            None => {
+                let duration = seconds(of_job(options, values, "job_timeout")?)
+                    .map_err(|error| format!("job_timeout: {error}"))?;
+                (duration, values[0].get("job_timeout").origin.to_string())
+            }
+        };
+        Ok((!duration.is_zero()).then_some(Self { duration, origin }))
     }
 }
 

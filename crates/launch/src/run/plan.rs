@@ -11,7 +11,7 @@ use super::counts;
 use super::input::InputRanks;
 use super::options::{Options, Program};
 use super::output::OutputOptions;
-use super::pinning::Pinning;
+use super::pinning::{Pinning, TimeLimit};
 use super::program_file;
 use super::virtual_hosts::VirtualHosts;
 
@@ -42,7 +42,7 @@ pub(crate) struct JobPlan {
     /// The ranks that read standard input.
     pub(crate) stdin: InputRanks,
     /// How long the job may run.
-    pub(crate) time_limit: Option<Duration>,
+    pub(crate) time_limit: Option<TimeLimit>,
     /// How long ranks have to end after a request.
     pub(crate) kill_timeout: Duration,
     /// Whether each rank's binding is printed.
@@ -114,7 +114,7 @@ impl JobPlan {
             ranks,
             output: options.output.clone(),
             stdin: options.stdin,
-            time_limit: options.time_limit,
+            time_limit: pinning.time_limit.clone(),
             kill_timeout: pinning.kill_timeout,
             report_bindings: options.report_bindings,
             pinning,

@@ -34,6 +34,7 @@ fn levels_and_patterns_select() {
         "pin",
         "pin_domain",
         "kill_timeout",
+        "job_timeout",
         "transports",
         "network_devices",
         "tcp_include",

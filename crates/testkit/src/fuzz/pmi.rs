@@ -175,7 +175,7 @@ fn honest(data: &[u8]) {
 
 fn expected(request: PmiRequest<'_>, reply: Reply<'_>) -> bool {
     match request {
-        PmiRequest::Appnum => reply == Reply::Appnum(3),
+        PmiRequest::Appnum => reply == Reply::Appnum(Some(3)),
         PmiRequest::UniverseSize => reply == Reply::UniverseSize(Some(1)),
         PmiRequest::KvsName => reply == Reply::KvsName("k"),
         PmiRequest::Get { .. } => reply == Reply::Value(Some("b")),

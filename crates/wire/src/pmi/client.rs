@@ -41,8 +41,8 @@ pub enum Reply<'a> {
     },
     /// The longest texts. The client checks later requests against them.
     Maxes(TextLimits),
-    /// The number of this rank's program, from 0.
-    Appnum(u32),
+    /// The number of this rank's program, from 0; `None` if the manager does not know.
+    Appnum(Option<u32>),
     /// The number of ranks that could be started; `None` if the manager does not know.
     UniverseSize(Option<u32>),
     /// The name of the job's key-value space.
@@ -321,7 +321,10 @@ impl Client {
                     value: longest("vallen_max")?,
                 }))
             }
-            Command::Appnum => Ok(Reply::Appnum(line.number("appnum").ok_or_else(wrong)?)),
+            Command::Appnum => {
+                let number: i64 = line.number("appnum").ok_or_else(wrong)?;
+                Ok(Reply::Appnum(u32::try_from(number).ok()))
+            }
             Command::UniverseSize => {
                 let size: i64 = line.number("size").ok_or_else(wrong)?;
                 Ok(Reply::UniverseSize(

@@ -1,4 +1,4 @@
-//! The table of exported functions in Rust.
+//! The table of exported functions in Rust, and their list.
 
 use super::c_type::CType;
 use super::prototype::Prototype;
@@ -56,6 +56,17 @@ pub(super) fn text(standard: &Standard) -> Result<String> {
     }
     text += "}\n";
     Ok(text)
+}
+
+/// The names of all functions, each on a line; `missing` stands behind those that are not implemented.
+pub(super) fn list(standard: &Standard) -> Result<String> {
+    let all = Prototype::all(standard, false)?;
+    let lines = all.iter().map(|function| {
+        let is_there = standard.implemented.contains_key(&function.name);
+        let mark = if is_there { "" } else { " missing" };
+        format!("{}{mark}\n", function.name)
+    });
+    Ok(lines.collect())
 }
 
 /// A parameter's name where it is no word of Rust's.

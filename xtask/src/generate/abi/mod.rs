@@ -1,4 +1,4 @@
-//! The C face: `mpi.h` and the table of exported functions, from the data in `crates/abi/standard`.
+//! The C face: `mpi.h`, the table of exported functions and their list for `oxmpi info`, from the data in `crates/abi/standard`.
 
 mod c_type;
 mod constants;
@@ -13,12 +13,16 @@ use standard::Standard;
 use std::fs;
 
 pub(super) fn make(repo: &Repo, check: bool) -> Result {
-    let folder = repo.root.join("crates/abi");
-    let standard = Standard::read(&folder.join("standard"))?;
+    let folder = repo.root.join("crates");
+    let standard = Standard::read(&folder.join("abi/standard"))?;
     let files = [
-        ("include/mpi.h", header::text(&standard)?),
-        ("src/constants.rs", constants::text(&standard)?),
-        ("src/functions.rs", functions::text(&standard)?),
+        ("abi/include/mpi.h", header::text(&standard)?),
+        ("abi/src/constants.rs", constants::text(&standard)?),
+        ("abi/src/functions.rs", functions::text(&standard)?),
+        (
+            "launch/src/info/abi_functions.txt",
+            functions::list(&standard)?,
+        ),
     ];
     for (name, text) in files {
         let path = folder.join(name);
@@ -26,7 +30,7 @@ pub(super) fn make(repo: &Repo, check: bool) -> Result {
             fs::write(&path, text)?;
         } else if fs::read_to_string(&path).ok() != Some(text) {
             return Err(format!(
-                "crates/abi/{name} is not what the data say: run `cargo xtask gen abi`"
+                "crates/{name} is not what the data say: run `cargo xtask gen abi`"
             )
             .into());
         }

@@ -11,6 +11,7 @@ use oxmpi_wire::pmi::RankState;
 use super::Job;
 use super::ending::{EndRequest, EndStep, KillReason, REPEAT};
 use crate::run::failure::RankFailure;
+use crate::run::pinning::TimeLimit;
 use crate::run::plan::JobPlan;
 use crate::run::rank::RankProcess;
 
@@ -192,7 +193,9 @@ impl Job<'_> {
 
     /// Names the ranks and their states when the time is over.
     fn report_time_limit(&mut self) {
-        let limit = self.plan.time_limit.unwrap_or_default();
+        let Some(TimeLimit { duration, origin }) = &self.plan.time_limit else {
+            return;
+        };
         let mut states: Vec<(String, Vec<usize>)> = Vec::new();
         for (rank, process) in self.ranks.iter().enumerate() {
             let state = self.state_of(rank, process);
@@ -202,7 +205,7 @@ impl Job<'_> {
             }
         }
         self.output.message(&format!(
-            "the job did not end within {limit:?} (--timeout):"
+            "the job did not end within {duration:?} ({origin}):"
         ));
         for (state, ranks) in states {
             self.output
@@ -246,7 +249,7 @@ fn signal_name(signal: Signal) -> String {
 fn named(request: EndRequest) -> String {
     match request {
         EndRequest::Signal(received) => signal_name(received.signal),
-        EndRequest::TimeLimit => "SIGTERM for --timeout".into(),
+        EndRequest::TimeLimit => "SIGTERM at the end of its time".into(),
     }
 }
 

@@ -1,23 +1,20 @@
-//! A virtual environment for tools of PyPI.
+//! A virtual environment of Python for packages of PyPI.
 
-use super::harness::Harness;
 use crate::Result;
 use std::path::{Path, PathBuf};
 use xshell::{Cmd, Shell, cmd};
 
-pub(super) struct Python {
+pub(crate) struct Python {
     /// The folder of its commands.
-    pub(super) bin: PathBuf,
+    pub(crate) bin: PathBuf,
 }
 
 impl Python {
-    /// The environment of all checks, with these packages installed.
+    /// The environment in `folder`, which is made where it is missing, with these packages installed.
     ///
     /// # Errors
     /// When pip fails.
-    pub(super) fn with(harness: &Harness, packages: &[&str]) -> Result<Self> {
-        let sh = &harness.repo.shell;
-        let folder = harness.folder.join("venv");
+    pub(crate) fn with(sh: &Shell, folder: &Path, packages: &[&str]) -> Result<Self> {
         let python = Self {
             bin: folder.join("bin"),
         };
@@ -33,7 +30,7 @@ impl Python {
     }
 
     /// Runs a program of these words, which get the words of `arguments`.
-    pub(super) fn script<'a>(&self, sh: &'a Shell, text: &str, arguments: &[String]) -> Cmd<'a> {
+    pub(crate) fn script<'a>(&self, sh: &'a Shell, text: &str, arguments: &[String]) -> Cmd<'a> {
         let python = self.bin.join("python");
         cmd!(sh, "{python} -c {text} {arguments...}")
     }
