@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use oxmpi_core::Job;
 
+use crate::error_handling::Result;
 use crate::shared::Shared;
 use crate::types::c_int;
 
@@ -41,7 +42,7 @@ pub(crate) fn is_ending() -> bool {
 }
 
 /// The number of the process's program in its job; `None` without a process manager.
-pub(crate) fn program_number() -> crate::error_handling::Result<Option<c_int>> {
+pub(crate) fn program_number() -> Result<Option<c_int>> {
     JOB.with(|job| match job {
         Some(job) => Ok(job.program_number()?.map(|number| number as c_int)),
         None => Ok(None),
