@@ -100,7 +100,7 @@ static const struct Row {
     ROW(MPI_ERR_TRUNCATE, "MPI_Recv", "tag 9", OWN, truncate),
     ROW(MPI_ERR_IN_STATUS, "MPI_Waitall", "tag 9", OWN, in_status),
     ROW(MPI_ERR_OTHER, "MPI_Init", "before", SELF, other),
-    ROW(MPI_ERR_INFO, "MPI_Info_get_nkeys", "the info object is MPI_INFO_NULL", SELF, info),
+    ROW(MPI_ERR_INFO, "MPI_Info_get_nkeys", "is MPI_INFO_NULL", SELF, info),
     ROW(MPI_ERR_INFO_KEY, "MPI_Info_set", "the key is empty", SELF, info_key),
     ROW(MPI_ERR_INFO_VALUE, "MPI_Info_set", "value", SELF, info_value),
     ROW(MPI_ERR_INFO_NOKEY, "MPI_Info_delete", "absent", SELF, info_nokey),

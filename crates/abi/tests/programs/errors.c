@@ -186,7 +186,7 @@ int main(int argc, char **argv)
     CLASS(MPI_Comm_set_attr(MPI_COMM_SELF, INT_MIN, NULL), MPI_ERR_KEYVAL);
 
     /* Nothing is buffered for nobody. */
-    OK(MPI_Bsend(NULL, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD));
+    OK(MPI_Bsend(&value, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD));
     CLASS(MPI_Bsend(&value, 1, MPI_INT, 0, 0, MPI_COMM_SELF), MPI_ERR_BUFFER);
 
     buffered(&value);

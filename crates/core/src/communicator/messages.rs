@@ -70,7 +70,7 @@ impl<A: Threading> Communicator<A> {
         tag: u32,
         detach: fn(&mut Endpoint, OpenRequest, u32, BufferOwner) -> Vec<BufferOwner>,
     ) -> Result<()> {
-        // A message for nobody may have no buffer.
+        // The buffer of a message for nobody is not read.
         if self.send_short(&bytes, to, tag) || self.address(to, tag)?.is_none() {
             return Ok(());
         }
