@@ -233,7 +233,7 @@ fn owners_of_detached_operations_may_call_the_endpoint() {
         assert!(
             into.iter()
                 .enumerate()
-                .all(|(at, &value)| at == value.into())
+                .all(|(at, &value)| at == usize::from(value))
         );
         drop(CALLED.take());
     });
