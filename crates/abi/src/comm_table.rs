@@ -245,14 +245,6 @@ pub(crate) fn left() -> Vec<Comm> {
     MADE.handles()
 }
 
-/// The error handlers of all communicators.
-pub(crate) fn held_handlers() -> Vec<Errhandler> {
-    let predefined = [MPI_COMM_WORLD, MPI_COMM_SELF].map(Comm::from_address);
-    let all = left().into_iter().chain(predefined);
-    all.filter_map(|comm| find(comm).map(Entry::handler))
-        .collect()
-}
-
 /// `MPI_Comm_fromint`.
 pub(crate) fn from_int(int: c_int) -> Comm {
     MADE.handle_of(int)

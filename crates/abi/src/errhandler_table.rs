@@ -14,7 +14,9 @@ pub(crate) static HANDLERS: Table<Errhandler, Box<UserHandler>> = Table::always_
 
 pub(crate) struct UserHandler {
     pub(crate) function: HandlerFunction,
-    pub(crate) holders: AtomicUsize,
+    holders: AtomicUsize,
+    /// Handles that the program has got and not freed: they hold it, too.
+    handles: AtomicUsize,
 }
 
 /// A function that handles errors. The first argument points to the handle of the object with the error.
@@ -57,6 +59,7 @@ pub(crate) fn insert(function: Option<HandlerFunction>) -> Result<Errhandler> {
     Ok(HANDLERS.insert(Box::new(UserHandler {
         function,
         holders: AtomicUsize::new(1),
+        handles: AtomicUsize::new(1),
     })))
 }
 
@@ -74,7 +77,7 @@ fn hold(handler: Errhandler) {
     }
 }
 
-pub(crate) fn release(handler: Errhandler) {
+fn release(handler: Errhandler) {
     if let Some(user) = HANDLERS.find(handler)
         && user.holders.fetch_sub(1, Ordering::Relaxed) == 1
     {
@@ -82,15 +85,21 @@ pub(crate) fn release(handler: Errhandler) {
     }
 }
 
-/// The error handlers that more than these objects hold; `held` has one for each object.
-pub(crate) fn left(held: &[Errhandler]) -> Vec<Errhandler> {
+/// The program frees a handle of an error handler.
+pub(crate) fn free(handler: Errhandler) {
+    if let Some(user) = HANDLERS.find(handler) {
+        user.handles.fetch_sub(1, Ordering::Relaxed);
+    }
+    release(handler);
+}
+
+/// The error handlers of which the program has not freed all handles.
+pub(crate) fn left() -> Vec<Errhandler> {
     let mut left = HANDLERS.handles();
     left.retain(|&handler| {
-        let objects = held.iter().filter(|&&held| held == handler).count();
-        let holders = HANDLERS
+        HANDLERS
             .find(handler)
-            .map_or(0, |user| user.holders.load(Ordering::Relaxed));
-        holders > objects
+            .is_some_and(|user| user.handles.load(Ordering::Relaxed) > 0)
     });
     left
 }
@@ -101,6 +110,9 @@ pub(crate) fn left(held: &[Errhandler]) -> Vec<Errhandler> {
 /// The handle may be written to.
 pub(crate) unsafe fn give(held: Errhandler, handler: *mut Errhandler) {
     hold(held);
+    if let Some(user) = HANDLERS.find(held) {
+        user.handles.fetch_add(1, Ordering::Relaxed);
+    }
     // SAFETY: the caller's promise.
     unsafe { handler.write(held) };
 }

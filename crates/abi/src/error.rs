@@ -70,6 +70,13 @@ impl Error {
         Self::new(code, why)
     }
 
+    /// The same error, of one block of an array of them.
+    #[cold]
+    pub(crate) fn in_block(mut self, block: usize) -> Self {
+        self.why = format!("in block {block}: {}", self.why).into();
+        self
+    }
+
     /// A negative count.
     pub(crate) fn count(count: impl Display) -> Self {
         Self::new(

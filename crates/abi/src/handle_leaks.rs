@@ -3,10 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::handles::Handle;
-use crate::types::{Comm, Errhandler};
+use crate::types::Comm;
 use crate::{
     comm_table, datatype, errhandler_table, group, info, membership, message, operation, request,
-    session,
 };
 
 /// Whether the setting asks for the report.
@@ -39,13 +38,12 @@ pub(crate) fn report() {
             comm_table::name_of(comm).map(|name| name.replacen("communicator ", "", 1))
         }),
         kind("datatype", &datatype::left(), datatype::name_of),
-        kind("error handler", &errhandlers(), |_| None),
+        kind("error handler", &errhandler_table::left(), |_| None),
         kind("group", &group::left(), |_| None),
         kind("info object", &info::left(), |_| None),
         kind("message", &message::left(), |_| None),
         kind("operation", &operation::left(), |_| None),
         kind("request", &request::left(), |_| None),
-        kind("session", &session::left(), |_| None),
     ];
     let kinds: Vec<String> = kinds.into_iter().flatten().collect();
     if !kinds.is_empty() {
@@ -55,11 +53,4 @@ pub(crate) fn report() {
             kinds.join(", ")
         );
     }
-}
-
-/// The error handlers that more than communicators and sessions hold.
-fn errhandlers() -> Vec<Errhandler> {
-    let mut held = comm_table::held_handlers();
-    held.extend(session::held_handlers());
-    errhandler_table::left(&held)
 }

@@ -305,19 +305,6 @@ pub(crate) unsafe fn iflush_buffer(session: Session, request: *mut Request) -> c
     })
 }
 
-/// The sessions that the program has not finalized.
-pub(crate) fn left() -> Vec<Session> {
-    SESSIONS.handles()
-}
-
-/// The error handlers of all sessions.
-pub(crate) fn held_handlers() -> Vec<Errhandler> {
-    let sessions = left()
-        .into_iter()
-        .filter_map(|session| SESSIONS.find(session));
-    sessions.map(|session| session.errors.get()).collect()
-}
-
 /// `MPI_Session_fromint`.
 pub(crate) fn from_int(int: c_int) -> Session {
     SESSIONS.handle_of(int)

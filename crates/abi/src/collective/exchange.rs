@@ -184,7 +184,8 @@ pub(super) unsafe fn typed_blocks<N: Counting, D: Counting>(
         let datatype = unsafe { *types.wrapping_add(block) };
         let place = start.wrapping_byte_offset(displacement.signed() as isize);
         // SAFETY: as above.
-        let part = unsafe { Buffer::new(place, count, datatype)? };
+        let part = unsafe { Buffer::new(place, count, datatype) }
+            .map_err(|error| error.in_block(block))?;
         places.push(part.bytes);
         held.extend(part.held);
     }

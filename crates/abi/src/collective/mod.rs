@@ -150,7 +150,8 @@ unsafe fn blocks<N: Counting, D: Counting>(
         let displacement = unsafe { *displacements.wrapping_add(block) };
         let offset = displacement.signed().wrapping_mul(extent) as isize;
         // SAFETY: the caller's promise.
-        let part = unsafe { Buffer::new(start.wrapping_byte_offset(offset), count, datatype)? };
+        let part = unsafe { Buffer::new(start.wrapping_byte_offset(offset), count, datatype) }
+            .map_err(|error| error.in_block(block))?;
         places.push(part.bytes);
         held = held.or(part.held);
     }

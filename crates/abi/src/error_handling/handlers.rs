@@ -5,7 +5,7 @@ use crate::comm_table;
 use crate::constants::{
     MPI_ERRHANDLER_NULL, MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN,
 };
-use crate::errhandler_table::{self, HANDLERS, HandlerFunction, check, give, release};
+use crate::errhandler_table::{self, HANDLERS, HandlerFunction, check, give};
 use crate::error::class_name;
 use crate::handles::Handle;
 use crate::membership;
@@ -104,7 +104,7 @@ pub(crate) unsafe fn free(handler: *mut Errhandler) -> c_int {
     let held = unsafe { *handler };
     catch("MPI_Errhandler_free", || {
         check(held)?;
-        release(held);
+        errhandler_table::free(held);
         // SAFETY: the caller's promise.
         unsafe { handler.write(Errhandler::from_address(MPI_ERRHANDLER_NULL)) };
         Ok(())

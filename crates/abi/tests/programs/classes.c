@@ -10,6 +10,17 @@ enum Object { OWN, SELF };
 
 static int buffer(void) { return MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, own); }
 static int count(void) { return MPI_Send(&rank, -1, MPI_INT, 0, 0, own); }
+static int count_of_block(void)
+{
+    int counts[1] = {-2}, at[1] = {0}, value;
+    return MPI_Allgatherv(&rank, 1, MPI_INT, &value, counts, at, MPI_INT, own);
+}
+static int type_of_block(void)
+{
+    int counts[1] = {1}, at[1] = {0}, value;
+    MPI_Datatype types[1] = {MPI_DATATYPE_NULL};
+    return MPI_Alltoallw(&rank, counts, at, types, &value, counts, at, types, own);
+}
 static int type(void) { return MPI_Send(&rank, 1, MPI_DATATYPE_NULL, 0, 0, own); }
 static int tag(void) { return MPI_Send(&rank, 1, MPI_INT, 0, -5, own); }
 static int comm(void) { int value; return MPI_Comm_size(MPI_COMM_NULL, &value); }
@@ -73,6 +84,8 @@ static const struct Row {
 #define ROW(name, function, text, on, raise) {#name, function, text, name, on, raise}
     ROW(MPI_ERR_BUFFER, "MPI_Bcast", "MPI_IN_PLACE", OWN, buffer),
     ROW(MPI_ERR_COUNT, "MPI_Send", "the count is -1", OWN, count),
+    ROW(MPI_ERR_COUNT, "MPI_Allgatherv", "in block 0: the count is -2", OWN, count_of_block),
+    ROW(MPI_ERR_TYPE, "MPI_Alltoallw", "in block 0: the datatype is MPI_DATATYPE_NULL", OWN, type_of_block),
     ROW(MPI_ERR_TYPE, "MPI_Send", "the datatype is MPI_DATATYPE_NULL", OWN, type),
     ROW(MPI_ERR_TAG, "MPI_Send", "tag -5", OWN, tag),
     ROW(MPI_ERR_COMM, "MPI_Comm_size", "the communicator is MPI_COMM_NULL", SELF, comm),
@@ -87,7 +100,7 @@ static const struct Row {
     ROW(MPI_ERR_TRUNCATE, "MPI_Recv", "tag 9", OWN, truncate),
     ROW(MPI_ERR_IN_STATUS, "MPI_Waitall", "tag 9", OWN, in_status),
     ROW(MPI_ERR_OTHER, "MPI_Init", "before", SELF, other),
-    ROW(MPI_ERR_INFO, "MPI_Info_get_nkeys", "the info object is MPI_INFO_NULL", SELF, info),
+    ROW(MPI_ERR_INFO, "MPI_Info_get_nkeys", "is MPI_INFO_NULL", SELF, info),
     ROW(MPI_ERR_INFO_KEY, "MPI_Info_set", "the key is empty", SELF, info_key),
     ROW(MPI_ERR_INFO_VALUE, "MPI_Info_set", "value", SELF, info_value),
     ROW(MPI_ERR_INFO_NOKEY, "MPI_Info_delete", "absent", SELF, info_nokey),

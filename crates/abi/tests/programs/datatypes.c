@@ -98,9 +98,12 @@ static void functions(void)
 static void predefined(void)
 {
     struct pair mine[3] = {{0}}, all[3];
-    long double wide = 1.0L + rank * 0x1p-60L, sum = 0, expected = 0;
+    long double wide, sum = 0, expected = 0;
     int i, r;
     memset(all, 5, sizeof all);
+    /* Its padding is sent, too. */
+    memset(&wide, 0, sizeof wide);
+    wide = 1.0L + rank * 0x1p-60L;
     for (i = 0; i < 3; i++) {
         mine[i].value = (rank * (i + 1)) % 3;
         mine[i].index = rank;

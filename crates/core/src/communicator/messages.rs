@@ -70,7 +70,8 @@ impl<A: Threading> Communicator<A> {
         tag: u32,
         detach: fn(&mut Endpoint, OpenRequest, u32, BufferOwner) -> Vec<BufferOwner>,
     ) -> Result<()> {
-        if self.send_short(&bytes, to, tag) {
+        // The buffer of a message for nobody is not read.
+        if self.send_short(&bytes, to, tag) || self.address(to, tag)?.is_none() {
             return Ok(());
         }
         let mut copy = vec![0u8; bytes.len() as usize];

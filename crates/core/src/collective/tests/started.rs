@@ -1,5 +1,7 @@
 //! Collectives that are started: any number at once, ended in any order, once or again and again.
 
+use std::cell::RefCell;
+
 use oxmpi_coll::catalog::{Algorithm, Call, Collective};
 use oxmpi_coll::check::{Case, Task, draw};
 use oxmpi_os::RawBytes;
@@ -194,4 +196,45 @@ fn a_wait_for_a_message_advances_collectives() {
             }
         });
     }
+}
+
+thread_local! {
+    static CALLED: RefCell<Option<Communicator<Single>>> = const { RefCell::new(None) };
+}
+
+/// An owner whose end calls the endpoint.
+struct Calling;
+
+impl Drop for Calling {
+    fn drop(&mut self) {
+        CALLED.with_borrow(|comm| {
+            if let Some(comm) = comm {
+                let polled = comm.poll_for(|_| Some(()));
+                assert_eq!(polled.expect("the endpoint is there"), Some(()));
+            }
+        });
+    }
+}
+
+#[test]
+fn owners_of_detached_operations_may_call_the_endpoint() {
+    job(1, |comm| {
+        CALLED.set(Some(comm.alone().expect("there are contexts")));
+        let mut into = [0u8; 40];
+        for at in 0..into.len() {
+            let place = target(&mut into[at..=at]);
+            let tag = at as u32;
+            let request = comm.irecv(place, Source::Rank(0), Tag::Is(tag));
+            comm.detach(request.expect("it is posted"), Box::new(Calling));
+            let sent = comm.send(source(&[tag as u8]), 0, tag, Mode::Standard);
+            sent.expect("it is received");
+        }
+        comm.wait_for_detached().expect("the endpoint is there");
+        assert!(
+            into.iter()
+                .enumerate()
+                .all(|(at, &value)| at == usize::from(value))
+        );
+        drop(CALLED.take());
+    });
 }
