@@ -5,6 +5,7 @@ mod fftw;
 mod found;
 mod harness;
 mod header;
+mod instructions;
 mod lammps;
 mod mpi4py;
 mod netpipe;
@@ -37,6 +38,7 @@ use std::path::PathBuf;
 ///     rsmpi    the examples of the crate `mpi` 0.8.2
 ///     suite    the tests of MPICH 4.0.2
 ///     mpi4py   mpi4py 4.1.2 and its tests
+///     instructions  callgrind's counts of the calls of a short message
 ///
 /// Their sources come from Debian, crates.io and PyPI. All that is built stays under target/foreign; the output of
 /// what fails is kept in target/foreign/logs.
@@ -72,6 +74,7 @@ const CHECKS: &[Check] = &[
     ("lammps", false, lammps::check),
     ("rsmpi", false, rsmpi::check),
     ("mpi4py", false, mpi4py::check),
+    ("instructions", false, instructions::check),
 ];
 
 /// The step of `cargo xtask ci`: what takes minutes.
