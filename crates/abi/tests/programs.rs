@@ -129,6 +129,11 @@ fn messages_arrive() {
 }
 
 #[test]
+fn some_of_many_requests_are_completed() {
+    succeeds("several");
+}
+
+#[test]
 fn partitions_arrive_once_all_are_ready() {
     succeeds("partitioned");
 }

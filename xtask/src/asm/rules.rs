@@ -7,7 +7,6 @@ use super::listing::{Line, Listing};
 const COLD: &[&str] = &[
     // A message that is not short, or has no room; every so many sends without a poll.
     "Communicator<A>>::send",
-    "::poll_first",
     // Once every quarter of a ring: credits are read, and given back.
     "SendLink::poll_credits",
     "ReceiverCredits::report",

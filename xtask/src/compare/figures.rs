@@ -1,9 +1,12 @@
 //! Reduces several runs to one figure for each line of the tables and each implementation.
 
 use super::lines::{MeasuredRow, Unit};
-use super::programs::{FLOOR, OURS};
+use super::programs::{FLOOR, OURS, OURS_IN_C};
 use super::rounds::MeasuredRun;
 use std::collections::BTreeSet;
+
+/// The implementations that are no peers.
+const NO_PEERS: [&str; 3] = [OURS, OURS_IN_C, FLOOR];
 
 /// One line of a table: kernel, ranks and bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +61,7 @@ impl<'a> Figures<'a> {
     /// The peers with runs, in any placement.
     pub(crate) fn peers(&self) -> BTreeSet<&'static str> {
         let names = self.all.iter().map(|run| run.implementation);
-        names.filter(|name| ![OURS, FLOOR].contains(name)).collect()
+        names.filter(|name| !NO_PEERS.contains(name)).collect()
     }
 
     /// Whether any run measured this line, in this placement or another.
@@ -84,7 +87,7 @@ impl<'a> Figures<'a> {
     pub(crate) fn best_peer(&self, cell: &FigureKey) -> Option<(&'static str, f64)> {
         let has = |run: &&MeasuredRun| run.rows.iter().any(|row| cell.is_of(row));
         let names = self.all.iter().filter(has).map(|run| run.implementation);
-        let peers: BTreeSet<&str> = names.filter(|name| ![OURS, FLOOR].contains(name)).collect();
+        let peers: BTreeSet<&str> = names.filter(|name| !NO_PEERS.contains(name)).collect();
         let reached: Option<Vec<_>> = peers
             .into_iter()
             .map(|name| Some((name, self.of(name, cell)?)))

@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use works::{Variants, Work};
 
-/// Run the same kernels on MPICH, Open MPI and Intel MPI, in turn with ours
+/// Run the same kernels on MPICH, Open MPI and Intel MPI, in turn with ours in Rust and in C
 ///
 /// Installs the peers from PyPI into target/peers, builds the C programs of crates/bench/peers with their
 /// compilers and ours from crates/runtime/examples/peers, and runs all of them in turn, round by round.
@@ -45,6 +45,8 @@ use works::{Variants, Work};
 /// the same provider of MPICH's package, Open MPI with ob1 over btl/tcp; UCX is left out, since it
 /// does not use the loopback device.
 ///
+/// oxmpi-c is the C programs on our library of the C ABI; mpich-abi and intel run on such libraries, too.
+///
 /// MPICH runs with MPIR_CVAR_NOLOCAL=1 where ranks share processors: its intra-node collectives spin, so
 /// that a barrier of four takes milliseconds and one of eight may never end.
 ///
@@ -63,7 +65,7 @@ pub(crate) struct CompareOptions {
     /// Runs to keep of each
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u16).range(1..))]
     rounds: u16,
-    /// The implementations to compare with, any of mpich, openmpi, openmpi-ucx, intel, floor; all by default
+    /// The implementations to compare with, any of oxmpi-c, mpich, mpich-abi, openmpi, openmpi-ucx, intel, floor; all by default
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     against: Option<Vec<String>>,
     /// Lock FILE, as flock(1) does, for each round, so that comparisons take turns
@@ -88,9 +90,14 @@ pub(crate) fn run(repo: &Repo, options: &CompareOptions) -> Result {
     let mut needed: BTreeSet<&str> = ours.filter(|program| !program.is_empty()).collect();
     let mut implementations = vec![programs::ours(repo, &needed)?];
     needed.remove(works::OURS_ALONE);
+    let against = options.against.as_deref();
+    // It is built for minutes, so only where it is asked for.
+    if against.is_none_or(|names| names.iter().any(|name| name == programs::OURS_IN_C)) {
+        implementations.push(programs::ours_in_c(repo, &needed)?);
+    }
     implementations.extend(peers::prepare(repo, &needed));
     implementations.push(programs::floor(repo)?);
-    implementations = chosen(implementations, options.against.as_deref())?;
+    implementations = chosen(implementations, against)?;
     let probe = Probe::build(repo)?;
     let mut runs: Vec<MeasuredRun> = Vec::new();
     let mut text = String::new();

@@ -38,6 +38,7 @@ type Prepare = fn(&Repo, &BTreeSet<&str>) -> Result<Vec<Implementation>>;
 pub(crate) fn prepare(repo: &Repo, programs: &BTreeSet<&str>) -> Vec<Implementation> {
     [
         (&MPICH, mpich as Prepare),
+        (&MPICH, mpich_abi),
         (&OPEN_MPI, open_mpi),
         (&INTEL, intel),
     ]
@@ -77,6 +78,20 @@ pub(crate) fn mpich(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implem
         version: MPICH.version.into(),
         ..Implementation::default()
     }])
+}
+
+/// MPICH's library of the standard ABI.
+fn mpich_abi(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Vec<Implementation>> {
+    let compiler = install(repo, &MPICH)?.join("bin/mpicc_abi");
+    let programs = programs::with_mpi(repo, programs, "mpich-abi", &compiler)?;
+    let mpich = mpich(repo, &BTreeSet::new())?.into_iter();
+    Ok(mpich
+        .map(|mpich| Implementation {
+            name: "mpich-abi",
+            programs: programs.clone(),
+            ..mpich
+        })
+        .collect())
 }
 
 /// Open MPI twice: by default, and over UCX.

@@ -1,6 +1,6 @@
 //! The benchmark programs, built for each implementation, and how to start them.
 
-use crate::{Repo, Result};
+use crate::{Repo, Result, install};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,9 @@ use xshell::cmd;
 
 /// The name of our implementation.
 pub(crate) const OURS: &str = "oxmpi";
+
+/// The name of our implementation in tables where its programs are those in C.
+pub(crate) const OURS_IN_C: &str = "oxmpi-c";
 
 /// The name of the floor: two processes without MPI.
 pub(crate) const FLOOR: &str = "floor";
@@ -52,24 +55,40 @@ impl Implementation {
 /// Builds the Rust twins of `programs`.
 pub(super) fn ours(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Implementation> {
     let sh = &repo.shell;
-    let launcher = repo.oxmpi()?;
     let names = programs.iter().map(|name| format!("--example=peer_{name}"));
     let names: Vec<String> = names.collect();
     if !names.is_empty() {
         cmd!(sh, "cargo build --release --package oxmpi {names...}").run()?;
     }
+    Ok(Implementation {
+        programs: repo.root.join("target/release/examples"),
+        prefix: "peer_",
+        ..launched(repo, OURS)?
+    })
+}
+
+/// Builds the C `programs` with `oxmpicc`, on the library as users install it.
+pub(super) fn ours_in_c(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Implementation> {
+    let prefix = repo.root.join("target/compare/prefix");
+    install::lay(repo, &prefix, "abi")?;
+    Ok(Implementation {
+        programs: with_mpi(repo, programs, OURS_IN_C, &prefix.join("bin/oxmpicc"))?,
+        ..launched(repo, OURS_IN_C)?
+    })
+}
+
+/// Our launcher and its options.
+fn launched(repo: &Repo, name: &'static str) -> Result<Implementation> {
     let version = repo.packages.iter().find(|package| package.name == "oxmpi");
     Ok(Implementation {
-        name: OURS,
-        launcher: Some(launcher),
+        name,
+        launcher: Some(repo.oxmpi()?),
         network: vec![
             ("OXMPI_TRANSPORTS", "tcp".into()),
             ("OXMPI_TCP_INCLUDE", "lo".into()),
         ],
         bound: &["run", "--bind-to", "core"],
         unbound: &["run", "--oversubscribe"],
-        programs: repo.root.join("target/release/examples"),
-        prefix: "peer_",
         version: version.map_or_else(String::new, |package| package.version.clone()),
         ..Implementation::default()
     })

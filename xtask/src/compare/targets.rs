@@ -2,8 +2,9 @@
 //! met.
 //!
 //! Aims 1 to 7 are those for messages between two ranks, 8 those of [`collectives`], 9 those of messages by
-//! TCP.
+//! TCP, 10 those of the [C face](c_face).
 
+mod c_face;
 mod collectives;
 
 use super::figures::{FigureKey, Figures};
@@ -162,6 +163,7 @@ pub(crate) fn targets(figures: &Figures<'_>) -> Vec<Target> {
     threads(&mut aims);
     collectives::aims(&mut aims);
     network(&mut aims);
+    c_face::aims(&mut aims);
     aims.list
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Harness<'a> {
     pub(super) folder: PathBuf,
     /// Where oxmpi is installed for them.
     pub(super) prefix: PathBuf,
+    /// Whether the user has installed it there.
+    pub(super) is_installed: bool,
     /// Ours first.
     pub(super) libraries: Vec<Implementation>,
     /// Whether there is time for all cases.
@@ -88,6 +90,7 @@ impl<'a> Harness<'a> {
             repo,
             folder,
             prefix,
+            is_installed: installed.is_some(),
             libraries,
             thorough,
         })

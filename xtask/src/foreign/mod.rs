@@ -5,6 +5,7 @@ mod fftw;
 mod found;
 mod harness;
 mod header;
+mod instructions;
 mod lammps;
 mod mpi4py;
 mod netpipe;
@@ -27,19 +28,20 @@ use std::path::PathBuf;
 ///
 /// What to run; all by default:
 ///
-///     symbols     the names that the library exports, and how programs are linked with it
-///     header      mpi.h under gcc and clang in four languages, and its prototypes against pympistandard's
-///     found       CMake's FindMPI and meson's dependency('mpi')
-///     swap        one program built with MPICH's compiler and with ours, on all libraries
-///     tool        a PMPI tool that counts the calls of a program
-///     sanitizers  the C tests of crates/abi under AddressSanitizer and valgrind
-///     netpipe     NetPIPE 3.7.2, 1 B to 8 MiB
-///     fftw        FFTW 3.3.10: random transforms on 1 to 4 ranks
-///     lammps      LAMMPS 20220106: lj, eam and chain on 1, 2 and 4 ranks
-///     rsmpi       the examples of the crate `mpi` 0.8.2
-///     suite       the tests of MPICH 4.0.2
-///     mpi4py      mpi4py 4.1.2 and its tests
-///     wheel       the lines of the README that install the wheel without Rust, build mpi4py on it and run its ring
+///     symbols       the names that the library exports, and how programs are linked with it
+///     header        mpi.h under gcc and clang in four languages, and its prototypes against pympistandard's
+///     found         CMake's FindMPI and meson's dependency('mpi')
+///     swap          one program built with MPICH's compiler and with ours, on all libraries
+///     tool          a PMPI tool that counts the calls of a program
+///     sanitizers    the C tests of crates/abi under AddressSanitizer and valgrind
+///     instructions  callgrind's counts of the calls of a short message
+///     netpipe       NetPIPE 3.7.2, 1 B to 8 MiB
+///     fftw          FFTW 3.3.10: random transforms on 1 to 4 ranks
+///     lammps        LAMMPS 20220106: lj, eam and chain on 1, 2 and 4 ranks
+///     rsmpi         the examples of the crate `mpi` 0.8.2
+///     suite         the tests of MPICH 4.0.2
+///     mpi4py        mpi4py 4.1.2 and its tests
+///     wheel         the lines of the README that install the wheel without Rust, build mpi4py on it and run its ring
 ///
 /// Their sources come from Debian, crates.io and PyPI. All that is built stays under target/foreign; the output of
 /// what fails is kept in target/foreign/logs.
@@ -77,6 +79,7 @@ const CHECKS: &[Check] = &[
     ("rsmpi", false, rsmpi::check),
     ("mpi4py", false, mpi4py::check),
     ("wheel", false, wheel::check),
+    ("instructions", false, instructions::check),
 ];
 
 /// The step of `cargo xtask ci`: what takes minutes.

@@ -112,7 +112,7 @@ impl Apt {
     ///
     /// # Errors
     /// When it may not: the command for someone who may.
-    pub(super) fn may_install(repo: &Repo, packages: &[&str]) -> Result {
+    pub(crate) fn may_install(repo: &Repo, packages: &[&str]) -> Result {
         let sh = &repo.shell;
         let root = cmd!(sh, "id --user").quiet().read()? == "0";
         if !packages.is_empty() && !root {

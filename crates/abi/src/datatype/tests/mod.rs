@@ -5,6 +5,7 @@
     reason = "one call of them, by the constructor, or calls with the same promise"
 )]
 
+mod calls;
 mod rebuild;
 
 use oxmpi_os::RawBytes;
@@ -288,16 +289,26 @@ fn compare(handle: Datatype, typemap: &Typemap, seed: u64) {
     let mut places: Vec<_> = offsets.clone();
     places.sort_unstable();
     places.dedup();
+    let mut unpacked = None;
     if places.len() == offsets.len() {
         let mut fresh = vec![0; memory.len()];
         let buffer = instances(&mut fresh);
         buffer.bytes.copy_from(&all(&mut packed));
-        let mut unpacked = vec![0; memory.len()];
+        let mut oracle = vec![0; memory.len()];
         for (at, byte) in offsets.iter().zip(&expected) {
-            unpacked[(at - low) as usize] = *byte;
+            oracle[(at - low) as usize] = *byte;
         }
-        assert_eq!(fresh, unpacked);
+        assert_eq!(fresh, oracle);
+        unpacked = Some(oracle);
     }
+    calls::compare(&calls::Expected {
+        handle,
+        low,
+        memory: &memory,
+        packed: &expected,
+        external: &external,
+        unpacked: unpacked.as_deref(),
+    });
 }
 
 proptest! {
