@@ -83,7 +83,7 @@ impl<A: Threading> Communicator<A> {
                 *context = self.access().with(|endpoint| endpoint.own_context())?;
             }
         }
-        let bytes = target(&mut *contexts);
+        let bytes = target(&mut contexts);
         let call = Call::bcast(rank, size, 0, bytes.len());
         let buffers = Buffers::new(Area::Whole(bytes), Area::Whole(bytes));
         let request = self.start(call, buffers, None)?;
