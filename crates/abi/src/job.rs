@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use oxmpi_core::Job;
 
+use crate::error::Result;
 use crate::shared::Shared;
 use crate::types::c_int;
 
