@@ -57,20 +57,23 @@ pub(crate) fn make(repo: &Repo, to: &Path) -> Result<PathBuf> {
     let [major, minor] = GLIBC;
 
     let target = format!("{ARCH}-unknown-linux-gnu");
-    let zigbuild = ["zigbuild", "--target", &format!("{target}.{major}.{minor}")];
-    let command = ["--release", "--package", "oxmpi-launch"];
-    cmd!(sh, "cargo {zigbuild...} {command...}").run()?;
-    let library = ["--profile", "abi", "--package", "oxmpi-abi"];
-    cmd!(sh, "cargo {zigbuild...} {library...}").run()?;
-    let built = repo.root.join("target").join(target);
+    let versioned = format!("{target}.{major}.{minor}");
+    // One profile for both, so that what they share is built once. One at a time: the library gets no features for the command.
+    for package in ["oxmpi-launch", "oxmpi-abi"] {
+        cmd!(
+            sh,
+            "cargo zigbuild --profile abi --target {versioned} --package {package}"
+        )
+        .run()?;
+    }
+    let built = repo.root.join("target").join(target).join("abi");
 
     let package = repo.package("oxmpi-abi")?;
     let tree = folder.join("tree");
     sh.remove_path(&tree)?;
     let stem = format!("oxmpi-{}", package.version);
     let prefix = tree.join(format!("{stem}.data/data"));
-    let (command, library) = (built.join("release/oxmpi"), built.join("abi").join(LIBRARY));
-    install::write(repo, &prefix, &command, &library)?;
+    install::write(repo, &prefix, &built.join("oxmpi"), &built.join(LIBRARY))?;
     // A wheel has no symbolic links; linkers read this text as one.
     let link = prefix.join("lib").join(LIBRARY);
     sh.remove_path(&link)?;
