@@ -5,7 +5,7 @@ use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use oxmpi_os::lock::Lock;
+use parking_lot::Mutex;
 
 /// What has to live as long as an operation: datatypes, arrays, functions.
 pub(crate) type Held = Option<Arc<dyn Any + Send + Sync>>;
@@ -59,7 +59,7 @@ impl Holders {
 /// A value that calls reach one after another: by the program's promise below `MPI_THREAD_MULTIPLE`, else by a lock.
 pub(crate) struct Shared<T> {
     value: UnsafeCell<T>,
-    lock: Lock<()>,
+    lock: Mutex<()>,
     always: bool,
 }
 
@@ -72,7 +72,7 @@ impl<T> Shared<T> {
     pub(crate) const fn new(value: T) -> Self {
         Self {
             value: UnsafeCell::new(value),
-            lock: Lock::new(()),
+            lock: Mutex::new(()),
             always: false,
         }
     }
@@ -81,7 +81,7 @@ impl<T> Shared<T> {
     pub(crate) const fn always_locked(value: T) -> Self {
         Self {
             value: UnsafeCell::new(value),
-            lock: Lock::new(()),
+            lock: Mutex::new(()),
             always: true,
         }
     }

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! One module a topic: shared memory ([`memory`], [`limit`], [`huge`]), memory that goes ([`userfault`]), bytes ([`bytes`], [`mod@copy`], [`atomic`]), sleeping
-//! ([`futex`], [`lock`], [`membarrier`], [`doorbell`]), other processes ([`pidfd`], [`cma`], [`socket`], [`fork`]), the network
+//! ([`futex`], [`membarrier`], [`doorbell`]), other processes ([`pidfd`], [`cma`], [`socket`], [`fork`]), the network
 //! ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`cache`], [`mod@cpuid`],
 //! [`host`], [`clock`]), files that a user names ([`mod@file`]), child processes ([`process`], [`guard`], [`affinity`],
 //! [`signal`], [`pipe`], [`blocked`]).
@@ -41,7 +41,6 @@ pub mod huge;
 mod inherit;
 pub mod interface;
 pub mod limit;
-pub mod lock;
 pub mod membarrier;
 pub mod memory;
 mod page_size;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use oxmpi_os::lock::{Lock, LockGuard};
 use oxmpi_shm::wait::Waiter;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::super::collective;
 use super::super::endpoint::Endpoint;
@@ -20,7 +20,7 @@ pub struct Multi(pub(super) Arc<MultiEndpoint>);
 
 /// An endpoint that all threads drive for as long as it lives.
 pub(super) struct MultiEndpoint {
-    pub(super) endpoint: Lock<Endpoint>,
+    pub(super) endpoint: Mutex<Endpoint>,
     _count: MultiCount,
 }
 
@@ -30,7 +30,7 @@ impl Multi {
     pub fn new(endpoint: Endpoint) -> Self {
         let endpoint = Arc::new(MultiEndpoint {
             _count: MultiCount::new(drive),
-            endpoint: Lock::new(endpoint),
+            endpoint: Mutex::new(endpoint),
         });
         list_multi(&endpoint);
         Self(endpoint)
@@ -40,7 +40,7 @@ impl Multi {
 impl Multi {
     /// The endpoint, unless another thread has it.
     #[inline(always)]
-    pub(crate) fn try_lock(&self) -> Option<LockGuard<'_, Endpoint>> {
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, Endpoint>> {
         self.0.endpoint.try_lock()
     }
 }
