@@ -93,7 +93,7 @@ fn run(harness: &Harness, report: &mut Report, tool: &Tool, source: &Path) -> Re
             ranks,
             limit: 300,
             folder: &folder,
-            name: format!("{name} {ranks}"),
+            name: name.clone(),
             environment: tool
                 .environment
                 .iter()
@@ -108,7 +108,7 @@ fn run(harness: &Harness, report: &mut Report, tool: &Tool, source: &Path) -> Re
             Some(0) => Ok(()),
             other => Err(format!("it ends with {other:?}")),
         };
-        report.job(&job.name, OURS, &ended, verdict);
+        report.job(&format!("{name}, {ranks} ranks"), OURS, &ended, verdict);
     }
     Ok(())
 }
