@@ -5,7 +5,6 @@ mod no_sender;
 mod prepared;
 mod probe;
 mod requests;
-mod words;
 
 pub use prepared::PreparedMessage;
 
@@ -112,13 +111,13 @@ impl<A: Threading> Communicator<A> {
     }
 
     /// The context of this communicator's messages.
-    pub(super) const fn context(&self) -> u32 {
+    pub(crate) const fn context(&self) -> u32 {
         Envelope::unpack(self.context).context
     }
 
     /// The envelope of a message with this tag.
     #[inline(always)]
-    const fn envelope(&self, tag: u32) -> Envelope {
+    pub(crate) const fn envelope(&self, tag: u32) -> Envelope {
         Envelope::unpack(self.context + tag as u64)
     }
 

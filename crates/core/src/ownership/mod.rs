@@ -11,6 +11,7 @@ mod process;
 mod serialized;
 mod single;
 mod unlocked;
+mod words;
 
 use std::cell::RefCell;
 use std::rc::{self, Rc};
@@ -24,7 +25,6 @@ pub use self::process::ProcessEndpoint;
 pub use self::serialized::Serialized;
 pub use self::single::Single;
 use self::single::SingleEndpoint;
-pub(crate) use self::unlocked::Unlocked;
 use super::collective;
 use super::threading::sealed::EndpointAccess;
 

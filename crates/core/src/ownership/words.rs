@@ -5,8 +5,9 @@
 
 use oxmpi_wire::{Envelope, Peer};
 
-use super::super::ownership::{ProcessEndpoint, Unlocked};
-use super::Communicator;
+use super::super::communicator::Communicator;
+use super::ProcessEndpoint;
+use super::unlocked::Unlocked;
 use crate::envelope::Tag;
 use crate::error::MAX_TAG;
 
@@ -14,7 +15,7 @@ impl Communicator<ProcessEndpoint> {
     /// Whether threads share the endpoint, so that calls take a lock (`MPI_THREAD_MULTIPLE`).
     #[inline(always)]
     pub const fn takes_lock(&self) -> bool {
-        matches!(self.access, ProcessEndpoint::Multiple(_))
+        matches!(self.access(), ProcessEndpoint::Multiple(_))
     }
 
     /// Sends a message of one word in standard mode, if that takes no call, nor the lock of threads. False too where the
@@ -24,7 +25,7 @@ impl Communicator<ProcessEndpoint> {
         let Some((link, envelope)) = self.equal_address(to, tag) else {
             return false;
         };
-        let ProcessEndpoint::Serialized(owner) = &self.access else {
+        let ProcessEndpoint::Serialized(owner) = self.access() else {
             return false;
         };
         // SAFETY: the engine and the transport put a word into a ring; no code of the user runs.
@@ -38,7 +39,7 @@ impl Communicator<ProcessEndpoint> {
         let Some((link, envelope)) = self.equal_address(to, tag) else {
             return false;
         };
-        let ProcessEndpoint::Multiple(owner) = &self.access else {
+        let ProcessEndpoint::Multiple(owner) = self.access() else {
             return false;
         };
         let endpoint = owner.try_lock().filter(|endpoint| endpoint.is_usable());
@@ -49,10 +50,10 @@ impl Communicator<ProcessEndpoint> {
     /// lock of threads; returns the word and the tag. `None` too where the arguments are wrong.
     #[inline(always)]
     pub fn recv_word(&self, source: usize, tag: Tag) -> Option<(u64, u32)> {
-        let ProcessEndpoint::Serialized(owner) = &self.access else {
+        let ProcessEndpoint::Serialized(owner) = self.access() else {
             return None;
         };
-        let source = Peer(self.group.equal_link(source)?);
+        let source = Peer(self.group().equal_link(source)?);
         // SAFETY: the engine and the transport take a word from a ring; no code of the user runs.
         let endpoint = unsafe { owner.cell().usable() }?;
         endpoint.take_word(source, |envelope| self.is_wanted(envelope, tag))
@@ -61,10 +62,10 @@ impl Communicator<ProcessEndpoint> {
     /// As [`recv_word`](Self::recv_word), by a lock that nobody holds.
     #[inline(always)]
     pub fn recv_word_locked(&self, source: usize, tag: Tag) -> Option<(u64, u32)> {
-        let ProcessEndpoint::Multiple(owner) = &self.access else {
+        let ProcessEndpoint::Multiple(owner) = self.access() else {
             return None;
         };
-        let source = Peer(self.group.equal_link(source)?);
+        let source = Peer(self.group().equal_link(source)?);
         let mut endpoint = owner.try_lock().filter(|endpoint| endpoint.is_usable())?;
         endpoint.take_word(source, |envelope| self.is_wanted(envelope, tag))
     }
@@ -72,7 +73,7 @@ impl Communicator<ProcessEndpoint> {
     /// The link to rank `to` and the envelope of a message to it, where ranks equal their links.
     #[inline(always)]
     fn equal_address(&self, to: usize, tag: u32) -> Option<(Peer, Envelope)> {
-        let link = self.group.equal_link(to)?;
+        let link = self.group().equal_link(to)?;
         (tag <= MAX_TAG).then(|| (Peer(link), self.envelope(tag)))
     }
 
