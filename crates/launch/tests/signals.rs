@@ -171,7 +171,7 @@ fn the_time_of_a_job_is_set_by_a_variable_of_other_launchers_too() {
         let words = [option, &["-n", "1"], program].concat();
         let mut command = oxmpi(&[&["run"], &*words].concat());
         command.env("MPIEXEC_TIMEOUT", "0.3");
-        finish(&mut command)
+        finish(command.spawn().expect("oxmpi starts"))
     };
     let done = timed(&[], &["sleep", "1000"]);
     assert_eq!(done.code, 124, "{done:?}");
