@@ -1,24 +1,16 @@
-//! Tests from outside the crate: plans, the checker, cost forms and the simulator.
+//! Tests from outside the crate: plans, the checker and the simulator.
 
 #[cfg(feature = "std")]
 mod bounds;
 #[cfg(feature = "std")]
 mod catalog;
-#[cfg(feature = "sim")]
-mod choice;
-#[cfg(feature = "sim")]
-mod claims;
 mod common;
-#[cfg(feature = "sim")]
-mod cost;
 mod crossings;
 mod executor;
 #[cfg(feature = "std")]
 mod faults;
 #[cfg(feature = "sim")]
 mod goal;
-#[cfg(feature = "sim")]
-mod guidelines;
 #[cfg(feature = "std")]
 mod hierarchy;
 #[cfg(feature = "sim")]

@@ -11,7 +11,7 @@ pub(crate) mod nodes;
 pub(crate) mod ranks;
 pub(crate) mod rdma;
 
-use crate::commands::run_check;
+use crate::commands::{run_check, run_tests};
 use crate::steps::{Step, chosen, run_all, step_name};
 use crate::tally::Tally;
 use crate::{Repo, Result, asm, bench, build, foreign, fuzz, loom, tidy};
@@ -32,10 +32,11 @@ use xshell::cmd;
 ///     alone     each library packed, used from outside the workspace, its README run and its tests built there
 ///               (`long` runs them)
 ///     asm       the machine code that sends an 8 B message, compared with the checked-in listings
-///     plans     every collective algorithm proved on all numbers of ranks to 1,024, and on random ones: to 2^20
-///               for algorithms of few steps, else to 4,096, halved until few ranks stand for all or all take
-///               at most 3 million steps (`long`: any number); a circulant schedule for 1,000,003 ranks in
-///               20 us; and 700,000 ranks simulated in a minute of processor time each
+///     plans     every collective algorithm proved on all numbers of ranks to 512 (`long`: 1,024), and on random
+///               ones: to 2^20 for algorithms of few steps, else to 4,096, halved until few ranks stand for all or
+///               all take at most 3 million steps (`long`: any number); a circulant schedule for 1,000,003 ranks in
+///               20 us; 700,000 ranks simulated in a minute of processor time each; and the simulator's figures:
+///               choices, cost forms, guidelines and claims
 ///     loom      the model checker on rings and flags; `long` also weakens each of their memory orderings in
 ///               turn and checks that a model fails
 ///     fuzzing   each fuzz target for 5 seconds
@@ -90,7 +91,11 @@ const STEPS: &[Step] = &[
             sh,
             "cargo run --release --package oxmpi-coll --features sim --example schedules -- 1000003"
         ))?;
-        tally += plans(repo, &["--up-to", "1024"])?;
+        tally += run_tests(cmd!(
+            sh,
+            "cargo test --release --package oxmpi-coll --features sim --test figures"
+        ))?;
+        tally += plans(repo, &["--up-to", "512"])?;
         tally += plans(repo, &["--beyond"])?;
         Ok(tally.into())
     }),

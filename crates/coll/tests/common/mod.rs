@@ -3,5 +3,3 @@
 pub(crate) mod driver;
 #[cfg(feature = "std")]
 pub(crate) mod script;
-#[cfg(feature = "sim")]
-pub(crate) mod variants;

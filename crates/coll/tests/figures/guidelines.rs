@@ -3,7 +3,7 @@
 //! algorithm that [`choose`] picks. Hunold and Traeff, "Tuning MPI collectives by verifying performance
 //! guidelines", 2018.
 
-use crate::common::variants::{RADIXES, fastest, suiting, variants};
+use crate::variants::{RADIXES, fastest, suiting, variants};
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, Stage};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup, Simulation, Workload};
@@ -443,7 +443,7 @@ fn chosen_algorithms_break_rules_in_few_cells_and_the_page_lists_them() {
         done.collect()
     });
     let mut page = String::from(
-        "# Guidelines for the chosen algorithms\n\nMade by `crates/coll/tests/guidelines.rs`. [README.md](README.md) states \
+        "# Guidelines for the chosen algorithms\n\nMade by `crates/coll/tests/figures/guidelines.rs`. [README.md](README.md) states \
          the rules and what the test allows. A cell is a machine,\nranks and bytes; for each cell that breaks a rule, the \
          factor by which it exceeds what the rule allows is given.\n",
     );

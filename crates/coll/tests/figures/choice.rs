@@ -1,6 +1,6 @@
 //! How much slower the chosen algorithm is than the best one, in the simulator.
 
-use crate::common::variants::{fastest, suiting, variants};
+use crate::variants::{fastest, suiting, variants};
 use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::machine::Machine;

@@ -1,7 +1,7 @@
 //! Simulates the claims: our algorithms against the defaults of other libraries. Each claim holds, and
 //! `docs/simulations/claims.md` is the table of the results.
 //!
-//! `OXMPI_BLESS=1 cargo test -p oxmpi-coll --features sim --test integration claims::` writes the page when it
+//! `OXMPI_BLESS=1 cargo test -p oxmpi-coll --features sim --test figures claims::` writes the page when it
 //! differs: look at it before it is committed.
 
 mod list;
@@ -199,7 +199,7 @@ fn the_description_has_the_numbers_of_the_page() {
 const HEAD: &str = "\
 # Claims
 
-Made by `crates/coll/tests/claims`, which fails if a goal is missed or a number differs. [README.md](README.md) describes the
+Made by `crates/coll/tests/figures/claims`, which fails if a goal is missed or a number differs. [README.md](README.md) describes the
 machines and what every simulation leaves out; each claim says what else is left out. The goal is a factor by which ours is to
 be faster where a rank copies the messages of its own node at once; the last three columns are the same where it copies them
 one by one, and a factor below the goal, or below 1, is then no claim. A line without a goal shows how a part of the model
