@@ -391,6 +391,8 @@ impl Lanes {
 /// Whether another rail may do better.
 fn is_of_the_rail(error: &CompletionError) -> bool {
     [
+        // Soft-RoCE's reason where the link is down.
+        "IBV_WC_LOC_QP_OP_ERR",
         "IBV_WC_RETRY_EXC_ERR",
         "IBV_WC_RESP_TIMEOUT_ERR",
         "IBV_WC_WR_FLUSH_ERR",
