@@ -45,10 +45,6 @@ const ANSWERED: &[AnsweredName] = &answers([
         "ranks on other InfiniBand subnets are reached by tcp; routable RoCE v2 crosses subnets by itself",
     ),
     (
-        "btl_openib_warn_default_gid_prefix",
-        "a rank uses one port, so that subnets of the same prefix are no risk, and nothing warns of them",
-    ),
-    (
         "btl_openib_if_exclude",
         "write network_devices = ^DEVICE,... for it",
     ),

@@ -6,7 +6,8 @@ use crate::registration::{
     RegistrationOptions, notifier_unavailable,
 };
 use crate::transport::{
-    ConnectionOptions, EagerRings, LongMessages, ReceiveQueue, TransferFlags, VerbsOptions,
+    ConnectionOptions, EagerRings, LongMessages, MOST_RAILS, ReceiveQueue, TransferFlags,
+    VerbsOptions,
 };
 use std::fmt::Display;
 
@@ -33,6 +34,10 @@ pub struct RdmaPreference {
     pub want_fork_support: i32,
     /// The index of this rank's address; `None`: the one that reaches farthest.
     pub gid_index: Option<u8>,
+    /// Ports of a rank at most, 1 to 8.
+    pub rails: usize,
+    /// Whether to warn of several ports with the default subnet prefix.
+    pub warn_default_prefix: bool,
     /// What connections have in common.
     pub connection: ConnectionOptions,
     /// Parameters of devices, over those that are shipped.
@@ -61,6 +66,8 @@ impl Default for RdmaPreference {
             caps: registration.caps,
             want_fork_support,
             gid_index: None,
+            rails: MOST_RAILS,
+            warn_default_prefix: true,
             connection,
             devices: DeviceTable::default(),
         }

@@ -95,6 +95,9 @@ fn openibs_names_change_the_transport() {
     assert_eq!(rings("min_rdma_pipeline_size", "1").long.min_rdma_size, 1);
     assert_eq!(rings("want_fork_support", "1").want_fork_support, 1);
     assert_eq!(rings("gid_index", "1").gid_index, Some(1));
+    assert_eq!(rings("max_btls", "-1").rails, 8);
+    assert_eq!(rdma("UCX_MAX_RNDV_RAILS", "2").rails, 2);
+    assert!(!rings("warn_default_gid_prefix", "0").warn_default_prefix);
     assert_eq!(rings("ib_service_level", "15").connection.service_level, 15);
     assert_eq!(rdma("UCX_IB_SL", "3").connection.service_level, 3);
     assert_eq!(rdma("UCX_IB_GID_INDEX", "2").gid_index, Some(2));

@@ -6,6 +6,7 @@
 //! ```
 
 use super::VerbsTx;
+use super::link::Link;
 use super::operations::{Operation, OperationKind};
 use super::pair::Posted;
 use crate::error::PostError;
@@ -32,7 +33,7 @@ impl Rma for VerbsTx {
         let kind = |tx: &Self| {
             tx.check_writable(region)?;
             let reached = tx.reach(of.0, &from, Access::READ)?;
-            Ok(match tx.goes_by_frames(region, &from) {
+            Ok(match tx.goes_by_frames(of.0, region, &from) {
                 true => OperationKind::GetByFrames,
                 false => OperationKind::Get(reached),
             })
@@ -52,7 +53,7 @@ impl Rma for VerbsTx {
         let (len, region) = (from.transfer_len(&at), from.region.id());
         let kind = |tx: &Self| {
             let reached = tx.reach(to.0, &at, Access::WRITE)?;
-            Ok(match tx.goes_by_frames(region, &at) {
+            Ok(match tx.goes_by_frames(to.0, region, &at) {
                 true => OperationKind::PutByFrames,
                 false => OperationKind::Put(reached),
             })
@@ -117,9 +118,12 @@ impl VerbsTx {
         key.reach(remote, access)
     }
 
-    /// Whether a device does not reach both the region of this rank and the memory of a peer.
-    fn goes_by_frames(&self, region: RegionId, remote: &Remote<'_>) -> bool {
-        RegionKey::from_key(remote.key).by_frames || self.registered(region).is_none()
+    /// Whether no device reaches both the region of this rank and the memory of a peer.
+    fn goes_by_frames(&self, peer: u32, region: RegionId, remote: &Remote<'_>) -> bool {
+        let link = self.links[peer as usize].as_ref();
+        RegionKey::from_key(remote.key).by_frames
+            || self.registered(region).is_none()
+            || link.is_some_and(|link| link.lanes.rail_of_accesses().is_none())
     }
 
     /// Starts an operation that has begun.
@@ -127,10 +131,12 @@ impl VerbsTx {
         let Some(index) = begun else {
             return;
         };
-        match self.operations.open[index].kind {
+        let operation = &mut self.operations.open[index];
+        operation.remote = (RegionKey::from_key(remote.key).id, remote.at);
+        match operation.kind {
             OperationKind::GetByFrames | OperationKind::PutByFrames => {
-                let region = RegionKey::from_key(remote.key).id;
-                self.start_stream(peer, index, region, remote.at);
+                let (region, at) = operation.remote;
+                self.start_stream(peer, index, region, at);
             }
             _ => {
                 self.link(peer).pending.push_back(index);
@@ -141,14 +147,14 @@ impl VerbsTx {
 
     /// Posts reads and writes of the operations with `peer`, as many as its queue takes.
     pub(super) fn post_pieces(&mut self, peer: u32) {
-        let queue = self.queues.of_accesses();
         while let Some(link) = &self.links[peer as usize]
             && let Some(&index) = link.pending.front()
+            && let Some(queue) = self.queue_of_accesses(link)
             && link.pairs[queue as usize].takes_access()
         {
             let operation = self.operations.open[index];
             let len = (operation.len - operation.posted).min(self.piece.into());
-            let posted = self.post_piece(&operation, len);
+            let posted = self.post_piece(&operation, queue, len);
             let is_posted = posted.is_ok();
             self.check(peer, posted);
             if !is_posted {
@@ -166,9 +172,14 @@ impl VerbsTx {
         }
     }
 
-    /// Posts the next `len` bytes of an operation.
-    fn post_piece(&self, operation: &Operation, len: u64) -> Result<(), PostError> {
-        let queue = self.queues.of_accesses();
+    /// The queue by whose queue pair memory of the peer is reached.
+    fn queue_of_accesses(&self, link: &Link) -> Option<u8> {
+        let rail = link.lanes.rail_of_accesses()?;
+        Some(self.queues.of_accesses() + rail * self.queues.count())
+    }
+
+    /// Posts the next `len` bytes of an operation by a queue.
+    fn post_piece(&self, operation: &Operation, queue: u8, len: u64) -> Result<(), PostError> {
         let link = self.links[operation.peer as usize].as_ref();
         let pair = link.and_then(|link| link.pairs[queue as usize].pair.as_ref());
         let Some((pair, (region, start))) = pair.zip(self.registered(operation.region)) else {
@@ -199,6 +210,9 @@ impl VerbsTx {
     /// Counts the end of a read or a write of an operation.
     pub(super) fn piece_ended(&mut self, index: u32) {
         let operation = &mut self.operations.open[index];
+        if operation.is_broken_off {
+            return self.access_ended(index);
+        }
         operation.in_flight -= 1;
         if operation.in_flight > 0 || operation.posted < operation.len {
             return;
@@ -265,7 +279,7 @@ impl VerbsTx {
                 self.link(peer).released.insert(index, region);
                 Ok(())
             }
-            Control::Ring { start, shape } => self.take_ring(peer, start, shape),
+            Control::Ring { start, shape, lane } => self.take_ring(peer, lane, start, shape),
             Control::RingTaken { word } => {
                 self.link(peer).word = Some(word);
                 Ok(())
