@@ -1,5 +1,6 @@
 //! The functions of the fake library.
 
+use super::device::Device;
 use super::requests::{number_of, poll_cq, post_recv, post_send, post_srq_recv, req_notify_cq};
 use super::{called, with_device};
 use crate::ffi::{
@@ -49,7 +50,7 @@ pub(crate) static LIBRARY: Library = Library {
 };
 
 /// A new object, unless `call` is to fail; then null, and errno is ENOENT.
-fn create<T>(call: &'static str, with: fmt::Arguments<'_>) -> *mut T {
+pub(super) fn create<T>(call: &'static str, with: fmt::Arguments<'_>) -> *mut T {
     if called(call, with) != 0 {
         return refuse();
     }
@@ -87,7 +88,7 @@ unsafe extern "C" fn get_device_list(count: *mut c_int) -> *mut *mut ibv_device 
     unsafe { (*list)[0] = device };
     // SAFETY: the device is new. The number of iWARP is 1, that of the others 0.
     unsafe { (*device).transport_type = with_device(|device| device.is_iwarp()).into() };
-    for (at, letter) in b"fake0".iter().enumerate() {
+    for (at, letter) in Device::NAME.as_bytes().iter().enumerate() {
         // SAFETY: the device is new, and its name has room for 64 letters.
         unsafe { (*device).name[at] = letter.cast_signed() };
     }
@@ -272,7 +273,7 @@ unsafe extern "C" fn get_cq_event(
 ///
 /// # Safety
 /// The descriptor is an open socket.
-unsafe fn next_address(fd: c_int) -> Option<usize> {
+pub(super) unsafe fn next_address(fd: c_int) -> Option<usize> {
     // SAFETY: by the caller's word; whoever owns the descriptor keeps it, as the socket here is never dropped.
     let events = ManuallyDrop::new(unsafe { UnixDatagram::from_raw_fd(fd) });
     let mut address = [0; size_of::<usize>()];

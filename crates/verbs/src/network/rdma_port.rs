@@ -2,6 +2,8 @@
 
 use super::fabric::Fabric;
 use super::no_rdma_port::NoRdmaPort;
+use super::rdmacm::CmConnections;
+use super::reached_port::ReachedPort;
 use super::rx::VerbsNetworkRx;
 use super::tx::VerbsNetworkTx;
 use crate::objects::{Context, Device, Mtu, PortState, devices};
@@ -15,6 +17,8 @@ use oxmpi_wire::Network;
 #[derive(Debug)]
 pub struct RdmaPort {
     pub(super) endpoint: VerbsEndpoint,
+    /// How connections are made; `None`: by the control network.
+    pub(super) rdmacm: Option<CmConnections>,
     pub(super) fabric: Fabric,
     pub(super) network: String,
     pub(super) warnings: Vec<String>,
@@ -49,9 +53,6 @@ impl RdmaPort {
             let (device, port) = name.split_once(':').unwrap_or((name, "1"));
             let found = devices.iter().find(|found| found.name() == device);
             let opened = match found {
-                Some(found) if found.is_iwarp() => Err(NoRdmaPort::new(
-                    "it is an iWARP device, which needs connections by rdmacm",
-                )),
                 Some(found) => (found.open().map_err(NoRdmaPort::from)).and_then(|context| {
                     Self::on(&context, port.parse().unwrap_or(1), peers, preference)
                 }),
@@ -82,17 +83,7 @@ impl RdmaPort {
             let why = format!("the port is not active but {:?}", at.state);
             return Err(NoRdmaPort::new(why));
         }
-        let mut gids = context.gids(port)?;
-        if let Some(index) = preference.gid_index {
-            gids.retain(|entry| entry.index == index);
-        }
-        let (fabric, gid) = Fabric::of(at.link_layer, &gids).ok_or_else(|| {
-            let which = preference.gid_index.map_or_else(
-                || "no address (GID) of it".to_owned(),
-                |index| format!("no address (GID) {index}, which verbs_gid_index names,"),
-            );
-            NoRdmaPort::new(format!("{which} is InfiniBand's or RoCE's"))
-        })?;
+        let reached = ReachedPort::of(context, port, at.link_layer, preference)?;
         let limits = context.limits()?;
         let (vendor, part) = (limits.vendor_id, limits.vendor_part_id);
         let parameters = preference.parameters(vendor, part);
@@ -103,12 +94,24 @@ impl RdmaPort {
             return Err(NoRdmaPort::new(why));
         }
         let pinned = preference.decide_pinned()?;
-        let options = VerbsOptions {
+        let ReachedPort {
+            fabric,
+            gid_index,
+            rdmacm,
+        } = reached;
+        let mut options = VerbsOptions {
             port,
-            gid_index: gid.index,
+            gid_index,
             ..preference.options(&parameters, pinned.leave_pinned)
         };
-        let network = network(fabric, &options.receive_queues, at.active_mtu);
+        if rdmacm.is_some() {
+            ReceiveQueue::check_rdmacm(&options.receive_queues).map_err(NoRdmaPort::new)?;
+        }
+        if context.is_iwarp() {
+            options = options.on_iwarp();
+        }
+        let by = rdmacm.as_ref().map_or("", |_| ";rdmacm");
+        let network = network(fabric, &options.receive_queues, at.active_mtu, by);
         let fitted = FittedQueues::of(&options, LockedMemoryLimit::raise().bytes());
         let endpoint = VerbsEndpoint::open(context, peers, options)?;
         let refused = pinned.is_refusal.then(|| pinned.to_string());
@@ -119,6 +122,7 @@ impl RdmaPort {
         let registrable = registrable.map(|warning| warning.to_string());
         Ok(Self {
             endpoint,
+            rdmacm,
             fabric,
             network,
             warnings: own.chain(registrable).collect(),
@@ -135,14 +139,16 @@ impl RdmaPort {
         falls_back: bool,
     ) -> (VerbsNetworkTx<C>, VerbsNetworkRx<C, R>) {
         let (connector, tx, rx) = self.endpoint.into_parts();
+        let channel = self.rdmacm.as_ref().map(|rdmacm| rdmacm.channel().clone());
+        let connections = (connector, self.rdmacm);
         (
-            VerbsNetworkTx::new(control.0, tx, connector, by_verbs, falls_back),
-            VerbsNetworkRx::new(control.1, rx),
+            VerbsNetworkTx::new(control.0, tx, connections, by_verbs, falls_back),
+            VerbsNetworkRx::new(control.1, rx, channel),
         )
     }
 
     /// The name of its network: ports with the same one exchange messages. It is the fabric with a hash of the receive
-    /// queues and the MTU.
+    /// queues, the MTU and who connects.
     #[must_use]
     pub fn network(&self) -> &str {
         &self.network
@@ -169,8 +175,8 @@ impl RdmaPort {
 }
 
 /// See [`RdmaPort::network`].
-fn network(fabric: Fabric, queues: &[ReceiveQueue], mtu: Mtu) -> String {
-    let common = format!("{};{}", ReceiveQueue::join_all(queues), mtu.bytes());
+fn network(fabric: Fabric, queues: &[ReceiveQueue], mtu: Mtu, by: &str) -> String {
+    let common = format!("{};{}{by}", ReceiveQueue::join_all(queues), mtu.bytes());
     format!("{fabric}.{:08x}", fnv(&common))
 }
 
@@ -193,13 +199,15 @@ mod tests {
             for queues in ["P,128,256", "P,128,255"] {
                 for mtu in [1024, 4096] {
                     let queues = ReceiveQueue::parse_all(queues).expect("queues");
-                    let name = network(fabric, &queues, Mtu::new(mtu).expect("an MTU"));
-                    assert!(name.starts_with(&fabric.to_string()), "{name}");
-                    names.insert(name);
+                    for by in ["", ";rdmacm"] {
+                        let name = network(fabric, &queues, Mtu::new(mtu).expect("an MTU"), by);
+                        assert!(name.starts_with(&fabric.to_string()), "{name}");
+                        names.insert(name);
+                    }
                 }
             }
         }
-        assert_eq!(names.len(), 8);
+        assert_eq!(names.len(), 16);
         // As published: http://www.isthe.com/chongo/tech/comp/fnv.
         assert_eq!(fnv("foobar"), 0xbf9c_f968);
     }

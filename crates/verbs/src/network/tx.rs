@@ -1,6 +1,7 @@
 //! [`VerbsNetworkTx`]: the sending half of the network.
 
-use super::connection::{Answer, Notice, Stage};
+use super::connection::{Answer, ListenAddress, Notice, Stage};
+use super::rdmacm::{CmConnections, MadePairs};
 use crate::transport::{
     PairAddress, PairConnector, VerbsRx, VerbsSlot, VerbsTransportError, VerbsTx,
 };
@@ -20,6 +21,9 @@ pub struct VerbsNetworkTx<C> {
     pub(super) control: C,
     pub(super) verbs: VerbsTx,
     connector: PairConnector,
+    /// How connections are made; `None`: by the control network.
+    // Dropped after the queue pairs in `verbs`.
+    rdmacm: Option<CmConnections>,
     pub(super) stages: Vec<Stage>,
     /// Peers whose connections are being made.
     connecting: u32,
@@ -68,7 +72,7 @@ impl<C: Network> VerbsNetworkTx<C> {
     pub(super) fn new(
         control: C,
         verbs: VerbsTx,
-        connector: PairConnector,
+        (connector, rdmacm): (PairConnector, Option<CmConnections>),
         by_verbs: &[bool],
         falls_back: bool,
     ) -> Self {
@@ -80,6 +84,7 @@ impl<C: Network> VerbsNetworkTx<C> {
             control,
             verbs,
             connector,
+            rdmacm,
             stages: by_verbs.iter().map(stage).collect(),
             connecting: 0,
             shares_control: by_verbs.contains(&false),
@@ -105,6 +110,7 @@ impl<C: Network> VerbsNetworkTx<C> {
         let is_connecting = |stage| {
             let stages = [
                 Stage::Offered,
+                Stage::Connecting,
                 Stage::Receiving,
                 Stage::Refused,
                 Stage::Leaving,
@@ -140,8 +146,13 @@ impl<C: Network> VerbsNetworkTx<C> {
         match self.connector.offer(peer) {
             Ok(address) => {
                 self.set_stage(peer.0, Stage::Offered);
+                let at = self.rdmacm.as_mut().map(|rdmacm| rdmacm.offer(peer.0));
                 let ready = false;
-                self.send(peer.0, Notice::Offer { address, ready });
+                let notice = match at {
+                    Some(at) => Notice::Listen { address, at },
+                    None => Notice::Offer { address, ready },
+                };
+                self.send(peer.0, notice);
             }
             Err(why) => self.not_connected(peer.0, &why),
         }
@@ -153,7 +164,7 @@ impl<C: Network> VerbsNetworkTx<C> {
         if !self.may_leave(peer) {
             return self.lose(peer, NO_PAIR);
         }
-        self.connector.forget(Peer(peer));
+        self.drop_offer(peer);
         self.set_stage(peer, Stage::Refused);
         self.refuse_pair(peer);
     }
@@ -227,7 +238,8 @@ impl<C: Network> VerbsNetworkTx<C> {
             if stage == Stage::Lost {
                 continue;
             }
-            match stage.after(&notice) {
+            let key = self.rdmacm.as_ref().and_then(|rdmacm| rdmacm.key(peer));
+            match stage.after(&notice, key) {
                 Ok((next, answer)) => self.answer(peer, next, answer, rx),
                 Err(rule) => self.lose(peer, Fault::Protocol(rule)),
             }
@@ -241,6 +253,7 @@ impl<C: Network> VerbsNetworkTx<C> {
         }
         let connected = match answer {
             Answer::Nothing | Answer::Refuse => Ok(None),
+            Answer::Connect(there, at) => (self.connect_by_rdmacm(peer, &there, at)).map(|()| None),
             Answer::Ready(there) => {
                 (self.connect_pair(peer, &there, rx)).map(|()| Some(Notice::Ready))
             }
@@ -267,9 +280,10 @@ impl<C: Network> VerbsNetworkTx<C> {
         if !self.may_leave(peer) {
             return self.lose(peer, NO_PAIR);
         }
-        self.connector.forget(Peer(peer));
         self.verbs.forget(peer);
         rx.forget(peer);
+        self.broken.retain(|(of, _)| *of != peer);
+        self.drop_offer(peer);
         self.set_stage(peer, next);
         self.refuse_pair(peer);
     }
@@ -281,6 +295,70 @@ impl<C: Network> VerbsNetworkTx<C> {
         rx: &mut VerbsRx,
     ) -> Result<(), VerbsTransportError> {
         (self.connector).connect(Peer(peer), there, &mut self.verbs, rx)
+    }
+
+    /// Asks for the connections that `there` offers at `at`, by queue pairs that were offered, or that are made now.
+    fn connect_by_rdmacm(
+        &mut self,
+        peer: u32,
+        there: &PairAddress,
+        at: ListenAddress,
+    ) -> Result<(), VerbsTransportError> {
+        let Some(rdmacm) = &mut self.rdmacm else {
+            return Err(VerbsTransportError::BadRequest);
+        };
+        self.connector.check_queues(Peer(peer), there)?;
+        let mut offered = self.connector.take_offered(peer);
+        if offered.is_none() {
+            self.connector.offer(Peer(peer))?;
+            offered = self.connector.take_offered(peer);
+        }
+        let offered = offered.expect("an offer to this peer");
+        Ok(rdmacm.connect(peer, offered, at)?)
+    }
+
+    /// Goes on with the connections by rdmacm. Returns how many queue pairs were made, or not.
+    pub(super) fn advance_rdmacm(&mut self, rx: &mut VerbsRx) -> u32 {
+        let mut moved = 0;
+        while let Some(rdmacm) = &mut self.rdmacm
+            && let Some((peer, made)) = rdmacm.advance(&mut self.connector)
+        {
+            moved += 1;
+            if let Err(why) = made.and_then(|made| self.add_made(peer, made, rx)) {
+                self.not_connected(peer, &why);
+            }
+        }
+        moved
+    }
+
+    /// Lets messages take the queue pairs of `peer`. A rank that has connected says so.
+    fn add_made(
+        &mut self,
+        peer: u32,
+        made: MadePairs,
+        rx: &mut VerbsRx,
+    ) -> Result<(), VerbsTransportError> {
+        let MadePairs {
+            offered,
+            pairs,
+            has_connected,
+        } = made;
+        (self.connector).add(Peer(peer), offered, pairs, &mut self.verbs, rx)?;
+        if has_connected {
+            self.set_stage(peer, Stage::Ready);
+            self.send(peer, Notice::Ready);
+        } else {
+            self.set_stage(peer, Stage::Receiving);
+        }
+        Ok(())
+    }
+
+    /// Forgets the queue pairs that were offered to `peer`, and its connections.
+    fn drop_offer(&mut self, peer: u32) {
+        self.connector.forget(Peer(peer));
+        if let Some(rdmacm) = &mut self.rdmacm {
+            rdmacm.forget(peer);
+        }
     }
 
     /// Whether a queue pair is connected with `peer`: its loss is reported by the transport.
@@ -304,6 +382,7 @@ impl<C: Network> VerbsNetworkTx<C> {
         }
         self.set_stage(peer, Stage::Lost);
         self.lost.insert(peer, why);
+        self.drop_offer(peer);
         self.unsent.retain(|(to, _)| *to != peer);
         self.control.give_up(Peer(peer), why);
         true
@@ -313,6 +392,12 @@ impl<C: Network> VerbsNetworkTx<C> {
     /// reported next.
     pub(super) fn close_broken(&mut self, broken: Vec<(u32, Fault)>) {
         for (peer, why) in broken {
+            let has_ended = self.ended.iter().any(|ended| ended.peer == peer);
+            if self.stages[peer as usize] == Stage::Receiving && !has_ended {
+                // Its notice says whether it has given up the connection, or has used it.
+                self.broken.push((peer, why));
+                continue;
+            }
             let ended = self.ended.iter().position(|ended| ended.peer == peer);
             let why = ended.map_or(why, |at| self.ended.swap_remove(at).why);
             if self.closed(peer, why) {

@@ -15,8 +15,8 @@ use super::tx::{Link, Pair, Registrations, VerbsTx};
 use crate::error::VerbsError;
 use crate::objects::{
     Access, AddressVector, CompletionQueue, CompletionQueueOptions, Context, GlobalRoute, Init,
-    InitAttributes, ProtectionDomain, QueueCapacity, QueuePair, ReceiveAttributes, Reset,
-    SendAttributes, SharedReceiveQueue,
+    InitAttributes, ProtectionDomain, QueueCapacity, QueuePair, ReadyToSend, ReceiveAttributes,
+    Reset, SendAttributes, SharedReceiveQueue,
 };
 use crate::registration::{
     BouncePool, MemoryNotifier, RegistrationCache, RegistrationOptions, is_forked_child,
@@ -33,7 +33,7 @@ pub(super) const SHARED_RNR_TIMER: u8 = 0;
 /// The value of `rnr_retry` for "for ever". Where the shares of a queue's senders exceed what is posted (many ranks, or
 /// locked memory that is short), a rank that computes for long must not count as dead; the control network tells of one
 /// that is.
-const FOR_EVER: u8 = 7;
+pub(super) const FOR_EVER: u8 = 7;
 
 /// The two halves of a rank before its connections are made.
 ///
@@ -63,8 +63,9 @@ pub(crate) struct PairConnector {
     depth: u32,
 }
 
+/// Queue pairs that are offered to a peer.
 #[derive(Debug)]
-struct Offered {
+pub(crate) struct Offered {
     /// By receive queue.
     pairs: Vec<QueuePair<Init>>,
     /// The posted buffers of the peer's own queues.
@@ -104,6 +105,9 @@ impl VerbsEndpoint {
         let locked = LockedMemoryLimit::raise();
         tracing::debug!(%locked, "memory that may be locked");
         let fitted = FittedQueues::of(&options, locked.bytes())?;
+        if context.is_iwarp() {
+            fitted.check_iwarp(queues, peers)?;
+        }
         prepare_for_forks(context.library(), options.want_fork_support)?;
         let domain = context.alloc_pd()?;
         let channel = context.create_completion_channel()?;
@@ -213,7 +217,27 @@ impl VerbsEndpoint {
     }
 }
 
+impl Offered {
+    /// The queue pairs, by receive queue, to be connected and [added](PairConnector::add).
+    pub(crate) fn take_pairs(&mut self) -> Vec<QueuePair<Init>> {
+        std::mem::take(&mut self.pairs)
+    }
+}
+
 impl PairConnector {
+    pub(super) const fn options(&self) -> &VerbsOptions {
+        &self.options
+    }
+
+    pub(super) fn is_iwarp(&self) -> bool {
+        self.context.is_iwarp()
+    }
+
+    /// Whether peers share the buffers of receive queue `number`.
+    pub(super) fn is_shared(&self, number: u8) -> bool {
+        self.shared[usize::from(number)].is_some()
+    }
+
     /// Completions that nobody has polled, at most.
     pub(crate) const fn depth(&self) -> u32 {
         self.depth
@@ -301,19 +325,8 @@ impl PairConnector {
         tx: &mut VerbsTx,
         rx: &mut VerbsRx,
     ) -> Result<(), VerbsTransportError> {
-        let offered = self.offered.remove(&peer.0);
-        let Offered {
-            pairs,
-            buffers,
-            address,
-        } = offered.expect("an offer to this peer");
-        if address.receive_queues != there.receive_queues {
-            return Err(VerbsTransportError::ReceiveQueuesDiffer {
-                peer,
-                here: ReceiveQueue::join_all(&address.receive_queues),
-                there: ReceiveQueue::join_all(&there.receive_queues),
-            });
-        }
+        let mut offered = self.take_offered(peer.0).expect("an offer to this peer");
+        self.check_queues(peer, there)?;
         let VerbsOptions {
             port,
             gid_index,
@@ -326,22 +339,69 @@ impl PairConnector {
             service_level: connection.service_level,
             route: there.gid.map(|gid| GlobalRoute::new(gid, gid_index)),
         };
-        let mtu = address.mtu.min(there.mtu);
-        let queues = &self.options.receive_queues;
+        let address = &offered.address;
+        let (mtu, sq_psn) = (address.mtu.min(there.mtu), address.sq_psn);
         let mut connected = Vec::new();
-        for ((pair, queue), number) in pairs.into_iter().zip(queues).zip(0..) {
+        for (pair, number) in offered.take_pairs().into_iter().zip(0..) {
             let to = there.numbers[usize::from(number)];
             let mut receive = ReceiveAttributes::new(vector, to, there.sq_psn, mtu);
             let mut send = SendAttributes {
                 timeout: connection.timeout,
                 retry_cnt: connection.retry_count,
-                ..SendAttributes::new(address.sq_psn)
+                ..SendAttributes::new(sq_psn)
             };
-            if queue.is_shared() {
+            if self.is_shared(number) {
                 receive.min_rnr_timer = SHARED_RNR_TIMER;
                 send.rnr_retry = FOR_EVER;
             }
-            let pair = pair.ready_to_receive(receive)?.ready_to_send(send)?;
+            connected.push(pair.ready_to_receive(receive)?.ready_to_send(send)?);
+        }
+        self.add(peer, offered, connected, tx, rx)
+    }
+
+    /// The queue pairs that are offered to `peer`, which become the caller's.
+    pub(crate) fn take_offered(&mut self, peer: u32) -> Option<Offered> {
+        self.offered.remove(&peer)
+    }
+
+    /// Checks that `peer` has the receive queues of this rank.
+    ///
+    /// # Errors
+    /// If it has others.
+    pub(crate) fn check_queues(
+        &self,
+        peer: Peer,
+        there: &PairAddress,
+    ) -> Result<(), VerbsTransportError> {
+        let here = &self.options.receive_queues;
+        if *here == there.receive_queues {
+            return Ok(());
+        }
+        Err(VerbsTransportError::ReceiveQueuesDiffer {
+            peer,
+            here: ReceiveQueue::join_all(here),
+            there: ReceiveQueue::join_all(&there.receive_queues),
+        })
+    }
+
+    /// Lets both halves use the queue pairs of `offered`, which are `connected`.
+    ///
+    /// # Errors
+    /// When this process may lock no more memory for what is sent.
+    pub(crate) fn add(
+        &mut self,
+        peer: Peer,
+        offered: Offered,
+        connected: Vec<QueuePair<ReadyToSend>>,
+        tx: &mut VerbsTx,
+        rx: &mut VerbsRx,
+    ) -> Result<(), VerbsTransportError> {
+        let Offered {
+            buffers, address, ..
+        } = offered;
+        let queues = &self.options.receive_queues;
+        let mut pairs = Vec::new();
+        for ((pair, queue), number) in connected.into_iter().zip(queues).zip(0..) {
             let own = match queue.is_shared() {
                 true => None,
                 false => Some(Buffers::all_free(
@@ -355,10 +415,10 @@ impl PairConnector {
                 queue: number,
             };
             let (share, most) = (queue.of_each(self.peers), queue.sends());
-            connected.push(Pair::new(pair, id, share, most, own));
+            pairs.push(Pair::new(pair, id, share, most, own));
         }
         let all = queues.iter().map(ReceiveQueue::buffers).sum();
-        tx.add(peer.0, Link::new(connected));
+        tx.add(peer.0, Link::new(pairs));
         let incoming = Incoming::new(buffers, Order::new(all));
         rx.add(peer.0, &address.numbers, incoming);
         Ok(())

@@ -52,7 +52,9 @@ impl Rma for VerbsTx {
         let (len, region) = (from.transfer_len(&at), from.region.id());
         let kind = |tx: &Self| {
             let reached = tx.reach(to.0, &at, Access::WRITE)?;
-            Ok(match tx.goes_by_frames(region, &at) {
+            // There the end of a write does not say that it has arrived.
+            let is_iwarp = tx.domain.context().is_iwarp();
+            Ok(match is_iwarp || tx.goes_by_frames(region, &at) {
                 true => OperationKind::PutByFrames,
                 false => OperationKind::Put(reached),
             })
