@@ -1,6 +1,7 @@
 //! [`RdmaPreference`]: how a rank wants to use whichever device it finds.
 
 use crate::device_parameters::{DeviceParameters, DeviceTable};
+use crate::objects::LinkLayer;
 use crate::registration::{
     LeavePinned, PinnedDecision, PinnedFromFile, PinnedSettings, RegistrationCaps,
     RegistrationOptions, notifier_unavailable,
@@ -10,6 +11,17 @@ use crate::transport::{
     VerbsOptions,
 };
 use std::fmt::Display;
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// Who connects queue pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConnectionMethod {
+    /// Ranks exchange their addresses over the control network (openib: out of band).
+    OutOfBand,
+    /// rdmacm does, which finds ports by their IP addresses.
+    Rdmacm,
+}
 
 /// How a rank wants to use whichever device it finds. `None` leaves it to the table of devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +50,14 @@ pub struct RdmaPreference {
     pub rails: usize,
     /// Whether to warn of several ports with the default subnet prefix.
     pub warn_default_prefix: bool,
+    /// The addresses of this host that ports may be used by; `None`: all.
+    pub addresses: Option<Vec<IpAddr>>,
+    /// Who connects; `None`: rdmacm where only it can.
+    pub connects: Option<ConnectionMethod>,
+    /// How long rdmacm may take to resolve an address, and a route.
+    pub resolve_timeout: Duration,
+    /// Ranks on other InfiniBand subnets are reached, by routers.
+    pub crosses_subnets: bool,
     /// What connections have in common.
     pub connection: ConnectionOptions,
     /// Parameters of devices, over those that are shipped.
@@ -68,6 +88,10 @@ impl Default for RdmaPreference {
             gid_index: None,
             rails: MOST_RAILS,
             warn_default_prefix: true,
+            addresses: None,
+            connects: None,
+            resolve_timeout: Duration::from_secs(30),
+            crosses_subnets: false,
             connection,
             devices: DeviceTable::default(),
         }
@@ -80,6 +104,15 @@ impl RdmaPreference {
     pub fn parameters(&self, vendor: u32, part: u32) -> DeviceParameters {
         let table = DeviceTable::shipped().overridden(self.devices.clone());
         table.find(vendor, part)
+    }
+
+    /// Whether connections on such a network are made by rdmacm: iWARP has no others, and on InfiniBand it alone knows
+    /// routes.
+    #[must_use]
+    pub fn by_rdmacm(&self, is_iwarp: bool, layer: LinkLayer) -> bool {
+        let needs_route = self.connection.by_path_record || self.crosses_subnets;
+        let is_needed = is_iwarp || needs_route && layer == LinkLayer::InfiniBand;
+        (self.connects).map_or(is_needed, |method| method == ConnectionMethod::Rdmacm)
     }
 
     /// The options of the transport on a device with these parameters, if the memory that stays registered is
@@ -162,6 +195,34 @@ mod tests {
         };
         let options = rings.options(&unknown, LeavePinned::On);
         assert_eq!(options.rings.size, 1000, "the device says nothing of rings");
+    }
+
+    #[test]
+    fn rdmacm_connects_where_only_it_can() {
+        let default = RdmaPreference::default();
+        let by = |preference: &RdmaPreference| {
+            [
+                (true, LinkLayer::Ethernet),
+                (false, LinkLayer::Ethernet),
+                (false, LinkLayer::InfiniBand),
+            ]
+            .map(|(is_iwarp, layer)| preference.by_rdmacm(is_iwarp, layer))
+        };
+        assert_eq!(by(&default), [true, false, false]);
+        let mut routed = default.clone();
+        routed.connection.by_path_record = true;
+        assert_eq!(by(&routed), [true, false, true]);
+        let crossing = RdmaPreference {
+            crosses_subnets: true,
+            ..default.clone()
+        };
+        assert_eq!(by(&crossing), [true, false, true]);
+        let said = |connects| RdmaPreference {
+            connects: Some(connects),
+            ..routed.clone()
+        };
+        assert_eq!(by(&said(ConnectionMethod::Rdmacm)), [true; 3]);
+        assert_eq!(by(&said(ConnectionMethod::OutOfBand)), [false; 3]);
     }
 
     #[test]

@@ -13,10 +13,10 @@ use self::memory::Memory;
 pub(super) use self::memory::Span;
 use self::shared::Shared;
 use super::Script;
-use crate::error::ENOMEM;
+use crate::error::{EINVAL, ENOMEM};
 use crate::ffi::{
     IBV_ACCESS_LOCAL_WRITE, IBV_QP_ACCESS_FLAGS, IBV_QP_DEST_QPN, IBV_QP_PORT, IBV_QP_RNR_RETRY,
-    IBV_QPS_ERR, ibv_qp_attr, ibv_wc,
+    IBV_QPS_ERR, IBV_QPS_RTS, ibv_qp_attr, ibv_wc,
 };
 use crate::objects::Completion;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -69,6 +69,8 @@ struct Pair {
     access: u32,
     rnr_retry: u8,
     peer: u32,
+    /// On iWARP, the side that has accepted, until the other one has sent.
+    is_silent: bool,
     is_broken: bool,
     /// How the next request fails.
     failing: Option<u32>,
@@ -108,6 +110,9 @@ pub(super) enum Payload {
 }
 
 impl Device {
+    /// The name of the first device.
+    pub(super) const NAME: &str = "fake0";
+
     /// A device that does nothing.
     pub(super) fn recording() -> Self {
         Self {
@@ -248,6 +253,17 @@ impl Device {
         }
     }
 
+    /// Connects two queue pairs as iWARP does: the first one, whose side has asked, sends first, and neither waits for a
+    /// receive of the other.
+    pub(super) fn connect(&mut self, first: u32, second: u32) {
+        for (number, peer) in [(first, second), (second, first)] {
+            if let Some(pair) = self.pairs.get_mut(&number) {
+                (pair.state, pair.peer, pair.rnr_retry) = (IBV_QPS_RTS, peer, 0);
+                pair.is_silent = number == second;
+            }
+        }
+    }
+
     /// Removes a queue pair with its completions.
     pub(super) fn destroy_pair(&mut self, number: u32) {
         let Some(pair) = self.pairs.remove(&number) else {
@@ -297,7 +313,15 @@ impl Device {
         if pair.open >= pair.max_send_wr {
             return ENOMEM;
         }
+        if pair.is_silent {
+            return EINVAL;
+        }
         pair.open += 1;
+        let peer = pair.peer;
+        if let Some(peer) = self.pairs.get_mut(&peer) {
+            peer.is_silent = false;
+        }
+        let pair = self.pairs.get_mut(&number).expect("looked up above");
         pair.waiting.push_back(send);
         self.advance(number);
         0

@@ -1,5 +1,6 @@
 //! The functions of the fake library.
 
+use super::device::Device;
 use super::requests::{number_of, poll_cq, post_recv, post_send, post_srq_recv, req_notify_cq};
 use super::{called, with_device};
 use crate::ffi::{
@@ -50,7 +51,7 @@ pub(crate) static LIBRARY: Library = Library {
 };
 
 /// A new object, unless `call` is to fail; then null, and errno is ENOENT.
-fn create<T>(call: &'static str, with: fmt::Arguments<'_>) -> *mut T {
+pub(super) fn create<T>(call: &'static str, with: fmt::Arguments<'_>) -> *mut T {
     if called(call, with) != 0 {
         return refuse();
     }
@@ -92,7 +93,7 @@ unsafe extern "C" fn get_device_list(count: *mut c_int) -> *mut *mut ibv_device 
         let device = unsafe { &mut *device };
         // The number of iWARP is 1, that of the others 0.
         device.transport_type = with_device(|device| device.is_iwarp()).into();
-        for (to, letter) in device.name.iter_mut().zip(*b"fake0") {
+        for (to, letter) in device.name.iter_mut().zip(Device::NAME.bytes()) {
             *to = letter.cast_signed();
         }
         device.name[INDEX_AT] += index.cast_signed();
@@ -329,7 +330,7 @@ unsafe extern "C" fn get_cq_event(
 ///
 /// # Safety
 /// The descriptor is an open socket.
-unsafe fn next_address(fd: c_int) -> Option<usize> {
+pub(super) unsafe fn next_address(fd: c_int) -> Option<usize> {
     // SAFETY: by the caller's word; whoever owns the descriptor keeps it, as the socket here is never dropped.
     let events = ManuallyDrop::new(unsafe { UnixDatagram::from_raw_fd(fd) });
     let mut address = [0; size_of::<usize>()];

@@ -1,4 +1,4 @@
-//! A libibverbs in this process, for tests on machines without RDMA. Each thread has its own.
+//! A libibverbs, and a librdmacm, in this process, for tests on machines without RDMA. Each thread has its own.
 //!
 //! After [`start`] it writes down every call, and fails where a test says so; requests do nothing. After [`run`] it is
 //! a [device](device) whose queue pairs reach each other, and misbehaves as its [`Script`] says.
@@ -7,12 +7,14 @@ mod device;
 mod heap;
 mod library;
 mod mapped;
+mod rdmacm;
 mod requests;
 mod script;
 
 pub(crate) use heap::HeapMemory;
 pub(crate) use library::LIBRARY;
 pub(crate) use mapped::{MappedMemory, PAGE, fork_and_wait};
+pub(crate) use rdmacm::{ADDRESS, CM_LIBRARY, replace_event};
 pub(crate) use script::Script;
 
 use device::Device;
@@ -31,6 +33,7 @@ pub(crate) fn start() {
     calls();
     FAILING.set(None);
     DEVICE.set(Device::recording());
+    rdmacm::start();
 }
 
 /// Begins a test of transfers: calls are not written down.

@@ -2,6 +2,8 @@
 
 use super::fabric::Fabric;
 use super::no_rdma_port::NoRdmaPort;
+use super::rdmacm::CmConnections;
+use super::reached_port::ReachedPort;
 use super::rx::VerbsNetworkRx;
 use super::tx::VerbsNetworkTx;
 use crate::device_parameters::DeviceParameters;
@@ -16,6 +18,8 @@ use oxmpi_wire::Network;
 #[derive(Debug)]
 pub struct RdmaPort {
     pub(super) endpoint: VerbsEndpoint,
+    /// How connections are made; `None`: by the control network.
+    pub(super) rdmacm: Option<CmConnections>,
     /// Of each port, in the order in which they are used.
     pub(super) fabrics: Vec<Fabric>,
     pub(super) network: String,
@@ -27,13 +31,15 @@ struct UsablePort {
     name: String,
     rail: Rail,
     fabric: Fabric,
+    /// How connections are made by it; `None`: by the control network.
+    rdmacm: Option<CmConnections>,
     mtu: Mtu,
     parameters: DeviceParameters,
 }
 
 impl RdmaPort {
     /// Opens those of `ports`, each `DEVICE:PORT` as in `mlx5_0:1`, that can be used, in their order, for `peers` peers, as
-    /// `preference` says.
+    /// `preference` says. If rdmacm connects the first of those, it is the only one.
     ///
     /// # Errors
     /// Why none can be used.
@@ -58,7 +64,8 @@ impl RdmaPort {
         let mut none = NoRdmaPort::default();
         let mut usable: Vec<UsablePort> = Vec::new();
         for name in ports {
-            if usable.len() == preference.rails.clamp(1, MOST_RAILS) {
+            let most = preference.rails.clamp(1, MOST_RAILS);
+            if usable.len() == most || usable.iter().any(|port| port.rdmacm.is_some()) {
                 break;
             }
             match Self::find(devices, name, &usable, preference) {
@@ -68,7 +75,7 @@ impl RdmaPort {
         }
         match usable.is_empty() {
             true => Err(none),
-            false => Self::on(&usable, peers, preference),
+            false => Self::on(usable, peers, preference),
         }
     }
 
@@ -87,10 +94,6 @@ impl RdmaPort {
         let found = devices.iter().find(|found| found.name() == device);
         let found =
             found.ok_or_else(|| NoRdmaPort::new("libibverbs has no driver (provider) for it"))?;
-        if found.is_iwarp() {
-            let why = "it is an iWARP device, which needs connections by rdmacm";
-            return Err(NoRdmaPort::new(why));
-        }
         let mut contexts = others.iter().map(|other| &other.rail.context);
         let context = match contexts.find(|context| context.name() == device) {
             Some(context) => context.clone(),
@@ -101,17 +104,6 @@ impl RdmaPort {
             let why = format!("the port is not active but {:?}", at.state);
             return Err(NoRdmaPort::new(why));
         }
-        let mut gids = context.gids(port)?;
-        if let Some(index) = preference.gid_index {
-            gids.retain(|entry| entry.index == index);
-        }
-        let (fabric, gid) = Fabric::of(at.link_layer, &gids).ok_or_else(|| {
-            let which = preference.gid_index.map_or_else(
-                || "no address (GID) of it".to_owned(),
-                |index| format!("no address (GID) {index}, which verbs_gid_index names,"),
-            );
-            NoRdmaPort::new(format!("{which} is InfiniBand's or RoCE's"))
-        })?;
         let limits = context.limits()?;
         let (vendor, part) = (limits.vendor_id, limits.vendor_part_id);
         let parameters = preference.parameters(vendor, part);
@@ -121,15 +113,25 @@ impl RdmaPort {
             );
             return Err(NoRdmaPort::new(why));
         }
+        if preference.by_rdmacm(context.is_iwarp(), at.link_layer) && !others.is_empty() {
+            let why = "only rdmacm connects it, and a rank that connects by rdmacm uses one port";
+            return Err(NoRdmaPort::new(why));
+        }
+        let ReachedPort {
+            fabric,
+            gid_index,
+            rdmacm,
+        } = ReachedPort::of(&context, port, at.link_layer, preference)?;
         let rail = Rail {
             context,
             port,
-            gid_index: gid.index,
+            gid_index,
         };
         Ok(UsablePort {
             name: name.to_owned(),
             rail,
             fabric,
+            rdmacm,
             mtu: at.active_mtu,
             parameters,
         })
@@ -140,17 +142,25 @@ impl RdmaPort {
     /// # Errors
     /// As [`RdmaPort::open`].
     fn on(
-        ports: &[UsablePort],
+        mut ports: Vec<UsablePort>,
         peers: u32,
         preference: &RdmaPreference,
     ) -> Result<Self, NoRdmaPort> {
         let pinned = preference.decide_pinned()?;
+        let rdmacm = ports.iter_mut().find_map(|port| port.rdmacm.take());
         // The ranks of a node have the same ports in other orders.
         let first = ports.iter().min_by_key(|port| &port.name);
         let first = first.ok_or_else(NoRdmaPort::default)?;
-        let options = preference.options(&first.parameters, pinned.leave_pinned);
+        let mut options = preference.options(&first.parameters, pinned.leave_pinned);
+        if rdmacm.is_some() {
+            ReceiveQueue::check_rdmacm(&options.receive_queues).map_err(NoRdmaPort::new)?;
+        }
+        if first.rail.context.is_iwarp() {
+            options = options.on_iwarp();
+        }
+        let by = rdmacm.as_ref().map_or("", |_| ";rdmacm");
         let fabrics: Vec<Fabric> = ports.iter().map(|port| port.fabric).collect();
-        let network = network(&fabrics, &options.receive_queues, first.mtu);
+        let network = network(&fabrics, &options.receive_queues, first.mtu, by);
         let locked = LockedMemoryLimit::raise().bytes();
         let of_each = locked.map(|bytes| bytes / ports.len() as u64);
         let fitted = FittedQueues::of(&options, of_each);
@@ -168,9 +178,10 @@ impl RdmaPort {
         let registrable = registrable.map(|warning| warning.to_string());
         let same_prefix = preference
             .warn_default_prefix
-            .then(|| default_prefix(ports));
+            .then(|| default_prefix(&ports));
         Ok(Self {
             endpoint,
+            rdmacm,
             fabrics,
             network,
             warnings: own
@@ -192,20 +203,23 @@ impl RdmaPort {
         let (connector, tx, rx) = self.endpoint.into_parts();
         let rails = self.fabrics.into_iter().zip(connector.devices());
         let rails = rails.collect();
+        let channel = self.rdmacm.as_ref().map(|rdmacm| rdmacm.channel().clone());
+        let connections = (connector, rails, self.rdmacm);
         (
-            VerbsNetworkTx::new(control.0, tx, (connector, rails), by_verbs, falls_back),
-            VerbsNetworkRx::new(control.1, rx),
+            VerbsNetworkTx::new(control.0, tx, connections, by_verbs, falls_back),
+            VerbsNetworkRx::new(control.1, rx, channel),
         )
     }
 
-    /// The name of their network, for [`RdmaPort::reaches`]: the fabrics with a hash of the receive queues and the MTU.
+    /// The name of their network, for [`RdmaPort::reaches`]: the fabrics with a hash of the receive queues, the MTU and
+    /// who connects.
     #[must_use]
     pub fn network(&self) -> &str {
         &self.network
     }
 
-    /// Whether ranks whose networks have these names exchange messages by verbs: they have a fabric in common, and the same
-    /// receive queues and MTU.
+    /// Whether ranks whose networks have these names exchange messages by verbs: they have a fabric in common, the same
+    /// receive queues and MTU, and rdmacm connects both or neither.
     #[must_use]
     pub fn reaches(here: &str, there: &str) -> bool {
         let parts = |name: &str| {
@@ -264,12 +278,12 @@ fn default_prefix(ports: &[UsablePort]) -> Option<String> {
 const FABRICS_JOINED_BY: char = '+';
 
 /// See [`RdmaPort::network`].
-fn network(fabrics: &[Fabric], queues: &[ReceiveQueue], mtu: Mtu) -> String {
+fn network(fabrics: &[Fabric], queues: &[ReceiveQueue], mtu: Mtu, by: &str) -> String {
     let mut fabrics: Vec<String> = fabrics.iter().map(ToString::to_string).collect();
     fabrics.sort_unstable();
     fabrics.dedup();
     let fabrics = fabrics.join(&FABRICS_JOINED_BY.to_string());
-    let common = format!("{};{}", ReceiveQueue::join_all(queues), mtu.bytes());
+    let common = format!("{};{}{by}", ReceiveQueue::join_all(queues), mtu.bytes());
     format!("{fabrics}.{:08x}", fnv(&common))
 }
 
@@ -292,13 +306,16 @@ mod tests {
             for queues in ["P,128,256", "P,128,255"] {
                 for mtu in [1024, 4096] {
                     let queues = ReceiveQueue::parse_all(queues).expect("queues");
-                    let name = network(&[fabric], &queues, Mtu::new(mtu).expect("an MTU"));
-                    assert!(name.starts_with(&fabric.to_string()), "{name}");
-                    names.insert(name);
+                    for by in ["", ";rdmacm"] {
+                        let mtu = Mtu::new(mtu).expect("an MTU");
+                        let name = network(&[fabric], &queues, mtu, by);
+                        assert!(name.starts_with(&fabric.to_string()), "{name}");
+                        names.insert(name);
+                    }
                 }
             }
         }
-        assert_eq!(names.len(), 8);
+        assert_eq!(names.len(), 16);
         for (a, b) in names.iter().flat_map(|a| names.iter().map(move |b| (a, b))) {
             assert_eq!(RdmaPort::reaches(a, b), a == b, "{a} {b}");
         }
@@ -309,7 +326,8 @@ mod tests {
     #[test]
     fn ports_of_several_fabrics_reach_those_of_each() {
         let queues = ReceiveQueue::parse_all("P,128").expect("queues");
-        let name = |fabrics: &[Fabric]| network(fabrics, &queues, Mtu::new(4096).expect("an MTU"));
+        let name =
+            |fabrics: &[Fabric]| network(fabrics, &queues, Mtu::new(4096).expect("an MTU"), "");
         let [a, b, c] = [1, 2, 3].map(Fabric::InfiniBand);
         for (here, there, reaches) in [
             (&[a, b, a][..], &[b][..], true),

@@ -1,9 +1,11 @@
 //! The network over a device of this process, with testkit's switch as its control network.
 
+mod by_rdmacm;
+mod ports;
+
 use super::{Fabric, RdmaPort, VerbsNetworkRx, VerbsNetworkTx};
 use crate::fake::{self, HeapMemory, Script};
 use crate::objects::devices_of;
-use crate::preference::RdmaPreference;
 use crate::transport::{ReceiveQueue, VerbsEndpoint, VerbsOptions};
 use oxmpi_os::RawBytes;
 use oxmpi_testkit::conformance::{
@@ -35,14 +37,30 @@ fn ends_with(
     options: &VerbsOptions,
     by_verbs: impl Fn(u32, u32) -> bool,
 ) -> Vec<(NetworkTx, NetworkRx)> {
+    ends_by(count, script, options, by_verbs, script.is_iwarp)
+}
+
+/// The same, connected by rdmacm or by the control network.
+fn ends_by(
+    count: u32,
+    script: Script,
+    options: &VerbsOptions,
+    by_verbs: impl Fn(u32, u32) -> bool,
+    by_rdmacm: bool,
+) -> Vec<(NetworkTx, NetworkRx)> {
     fake::run(script);
     let devices = devices_of(&fake::LIBRARY).expect("a list");
     let context = devices[0].open().expect("it opens");
     let controls = switch::<RawBytes>(count).expect("sockets");
     let open = |(me, control)| {
-        let endpoint = VerbsEndpoint::open(&context, count, options.clone());
+        let mut options = options.clone();
+        if script.is_iwarp {
+            options = options.on_iwarp();
+        }
+        let endpoint = VerbsEndpoint::open(&context, count, options);
         let port = RdmaPort {
             endpoint: endpoint.expect("an endpoint"),
+            rdmacm: by_rdmacm.then(by_rdmacm::listening),
             fabrics: vec![Fabric::RoceV2Ipv4],
             network: String::new(),
             warnings: Vec::new(),
@@ -55,7 +73,10 @@ fn ends_with(
 
 /// Ends that are connected, all by the device or all by the control network.
 fn connected(count: u32, script: Script, by_verbs: bool) -> Vec<(NetworkTx, NetworkRx)> {
-    let mut all = ends(count, script, |_, _| by_verbs);
+    connect_all(count, ends(count, script, |_, _| by_verbs))
+}
+
+fn connect_all(count: u32, mut all: Vec<(NetworkTx, NetworkRx)>) -> Vec<(NetworkTx, NetworkRx)> {
     let mut log = EventLog::default();
     let peers = |me: u32| (0..count).filter(move |peer| *peer != me).map(Peer);
     for (me, (tx, _)) in (0..).zip(&mut all) {
@@ -269,73 +290,6 @@ fn messages_by_control_do_not_keep_those_by_verbs_waiting() {
         from.contains(&Peer(1)) && from.contains(&Peer(2)),
         "{from:?}"
     );
-}
-
-/// iWARP needs rdmacm, whatever addresses the port seems to have.
-#[test]
-fn an_iwarp_device_is_refused_with_the_reason() {
-    let is_iwarp = true;
-    fake::run(Script {
-        is_iwarp,
-        ..Script::GOOD
-    });
-    let devices = devices_of(&fake::LIBRARY).expect("a list");
-    let preference = RdmaPreference::default();
-    let opened = RdmaPort::open_of(&devices, &["fake0:1".into()], 2, &preference);
-    let why = opened.expect_err("no connections").to_string();
-    assert!(why.contains("fake0:1: ") && why.contains("rdmacm"), "{why}");
-}
-
-/// The ports of two devices, of which some cannot be used: the others are used up to the limit, in the rank's order, and
-/// carry messages also when one fails.
-#[test]
-fn a_rank_uses_all_ports_that_it_can() {
-    let script = Script {
-        devices: 2,
-        ports: 2,
-        ..Script::GOOD
-    };
-    fake::run(script);
-    let devices = devices_of(&fake::LIBRARY).expect("a list");
-    let ports = ["fake1:2", "none:1", "fake0:1", "fake1:1", "fake0:2"].map(str::to_owned);
-    let open = |ports: &[String], rails| {
-        let preference = RdmaPreference {
-            rails,
-            ..RdmaPreference::default()
-        };
-        RdmaPort::open_of(&devices, ports, 2, &preference).expect("ports")
-    };
-    for (rails, devices) in [(1, 1), (2, 2), (3, 2), (8, 2)] {
-        let port = open(&ports, rails);
-        assert_eq!(port.fabrics().len(), rails.min(4));
-        let used: std::collections::BTreeSet<_> =
-            port.endpoint.into_parts().0.devices().into_iter().collect();
-        assert_eq!(used.len(), devices, "{rails}");
-    }
-    let reversed: Vec<String> = ports.iter().rev().cloned().collect();
-    let opened = [open(&ports, 8), open(&reversed, 3)];
-    assert!(RdmaPort::reaches(opened[0].network(), opened[1].network()));
-    let controls = switch::<RawBytes>(2).expect("sockets");
-    let ends = controls.into_iter().zip(opened);
-    let mut all: Vec<_> = ends
-        .map(|(control, port)| port.over(control, &[true; 2], true))
-        .collect();
-    let mut logs = [EventLog::default(), EventLog::default()];
-    all[0].0.connect(Peer(1));
-    settle(&mut all, &mut logs);
-    let mut sent = 0;
-    for port in [None, Some((1, 2)), Some((0, 2))] {
-        if let Some((device, port)) = port {
-            fake::cut(device, port);
-        }
-        for from in [0, 1].repeat(20) {
-            sent += u32::from(send(&mut all[from].0, Peer(1 - from as u32)).is_ok());
-            settle(&mut all, &mut logs);
-        }
-    }
-    let got: usize = logs.iter().map(|log| log.frames.len()).sum();
-    assert_eq!((got, sent), (120, 120));
-    assert!(logs.iter().all(|log| log.lost.is_empty()));
 }
 
 /// Others that go on sending do not hide the end of a peer whose device says nothing.

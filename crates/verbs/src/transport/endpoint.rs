@@ -5,18 +5,17 @@ use super::fitted_queues::FittedQueues;
 use super::frame_head::MAX_INLINE;
 use super::open_device::{OpenDevice, capacity};
 use super::options::{VerbsOptions, VerbsTransportError};
-use super::order::Order;
 use super::pair_address::PairAddress;
 use super::queue_sizes::QueueSizes;
 use super::rail::{Lane, MOST_RAILS, Rail};
 use super::receive_queues::ReceiveQueue;
 use super::request_id::RequestId;
-use super::rx::{Incoming, SharedReceives, VerbsRx};
-use super::tx::{Lanes, Link, Pair, Registrations, VerbsTx};
+use super::rx::{SharedReceives, VerbsRx};
+use super::tx::{Registrations, VerbsTx};
 use crate::error::VerbsError;
 use crate::objects::{
-    Access, AddressVector, CompletionQueue, Context, GlobalRoute, Init, InitAttributes,
-    ProtectionDomain, QueuePair, ReceiveAttributes, Reset, SendAttributes, SharedReceiveQueue,
+    Access, CompletionQueue, Context, Init, InitAttributes, ProtectionDomain, QueuePair, Reset,
+    SharedReceiveQueue,
 };
 use crate::registration::{
     BouncePool, MemoryNotifier, RegistrationCache, RegistrationOptions, is_forked_child,
@@ -33,7 +32,7 @@ pub(super) const SHARED_RNR_TIMER: u8 = 0;
 /// The value of `rnr_retry` for "for ever". Where the shares of a queue's senders exceed what is posted (many ranks, or
 /// locked memory that is short), a rank that computes for long must not count as dead; the control network tells of one
 /// that is.
-const FOR_EVER: u8 = 7;
+pub(super) const FOR_EVER: u8 = 7;
 
 /// The two halves of a rank before its connections are made.
 ///
@@ -49,38 +48,39 @@ pub struct VerbsEndpoint {
 /// Makes the connections of a rank, also after its halves have begun to move messages.
 #[derive(Debug)]
 pub(crate) struct PairConnector {
-    rails: Vec<OpenRail>,
+    pub(super) rails: Vec<OpenRail>,
     options: VerbsOptions,
-    sizes: QueueSizes,
+    pub(super) sizes: QueueSizes,
     /// By receive queue.
     shared: Vec<Option<SharedReceiveQueue>>,
     /// By peer and rail.
     offered: BTreeMap<u32, Vec<Offered>>,
     /// Ranks that share its buffers.
-    peers: u32,
+    pub(super) peers: u32,
     /// Entries of the completion queues.
     depth: u32,
     /// Connections that were made.
-    connected: usize,
+    pub(super) connected: usize,
 }
 
 /// A rail with what its device has for it.
 #[derive(Debug)]
-struct OpenRail {
-    rail: Rail,
+pub(super) struct OpenRail {
+    pub(super) rail: Rail,
     /// The place of its device.
     device: usize,
-    domain: ProtectionDomain,
+    pub(super) domain: ProtectionDomain,
     queue: CompletionQueue,
 }
 
+/// Queue pairs that are offered to a peer.
 #[derive(Debug)]
-struct Offered {
+pub(crate) struct Offered {
     /// By receive queue.
     pairs: Vec<QueuePair<Init>>,
     /// The posted buffers of the peer's own queues.
-    buffers: Vec<Option<Buffers>>,
-    address: PairAddress,
+    pub(super) buffers: Vec<Option<Buffers>>,
+    pub(super) address: PairAddress,
 }
 
 impl VerbsEndpoint {
@@ -144,6 +144,9 @@ impl VerbsEndpoint {
         tracing::debug!(%locked, "memory that may be locked");
         let of_each = (locked.bytes()).map(|bytes| bytes / rails.len().max(1) as u64);
         let fitted = FittedQueues::of(&options, of_each)?;
+        if rails.iter().any(|rail| rail.context.is_iwarp()) {
+            fitted.check_iwarp(queues, peers)?;
+        }
         prepare_for_forks(first.library(), options.want_fork_support)?;
         let (devices, places) = OpenDevice::of_rails(rails, peers, &options, &sizes)?;
         let mut inline = MAX_INLINE as u32;
@@ -241,7 +244,27 @@ impl VerbsEndpoint {
     }
 }
 
+impl Offered {
+    /// The queue pairs, by receive queue, to be connected.
+    pub(crate) fn take_pairs(&mut self) -> Vec<QueuePair<Init>> {
+        std::mem::take(&mut self.pairs)
+    }
+}
+
 impl PairConnector {
+    pub(super) const fn options(&self) -> &VerbsOptions {
+        &self.options
+    }
+
+    pub(super) fn is_iwarp(&self) -> bool {
+        self.rails[0].rail.context.is_iwarp()
+    }
+
+    /// Whether peers share the buffers of receive queue `number`.
+    pub(super) fn is_shared(&self, number: u8) -> bool {
+        self.shared[usize::from(number)].is_some()
+    }
+
     /// Completions that nobody has polled, at most.
     pub(crate) const fn depth(&self) -> u32 {
         self.depth
@@ -309,7 +332,7 @@ impl PairConnector {
     }
 
     /// The receive queues of a rail, and their numbers.
-    fn queues_of(&self, rail: usize) -> impl Iterator<Item = (&ReceiveQueue, u8)> {
+    pub(super) fn queues_of(&self, rail: usize) -> impl Iterator<Item = (&ReceiveQueue, u8)> {
         let numbers = self.sizes.queues_of(rail as u8);
         (self.options.receive_queues.iter()).zip(numbers.map(|number| number as u8))
     }
@@ -326,7 +349,7 @@ impl PairConnector {
     }
 
     /// Whether the rail is of the device that the keys of this rank's memory are for.
-    fn reaches_memory(&self, rail: usize) -> bool {
+    pub(super) fn reaches_memory(&self, rail: usize) -> bool {
         self.rails[rail].device == 0
     }
 
@@ -358,119 +381,29 @@ impl PairConnector {
         }
     }
 
-    /// As [`VerbsEndpoint::connect`], between these halves.
-    pub(crate) fn connect(
-        &mut self,
-        peer: Peer,
-        lanes: &[Lane],
-        tx: &mut VerbsTx,
-        rx: &mut VerbsRx,
-    ) -> Result<(), VerbsTransportError> {
-        let offered = self.offered.remove(&peer.0).expect("an offer to this peer");
-        let mut offered: Vec<Option<Offered>> = offered.into_iter().map(Some).collect();
-        if lanes.is_empty() {
-            return Err(VerbsTransportError::NoLane { peer });
-        }
-        let queues = &self.options.receive_queues;
-        let on_rails = (0..self.rails.len()).flat_map(|_| queues);
-        let absent = on_rails.map(|queue| Pair::absent(queue.of_each(self.peers)));
-        let mut pairs: Vec<Pair> = absent.collect();
-        let mut buffers: Vec<Option<Buffers>> = pairs.iter().map(|_| None).collect();
-        let (mut numbers, mut failed, mut why) = (Vec::new(), 0_u8, None);
-        for (at, lane) in lanes.iter().enumerate() {
-            let rail = usize::from(lane.rail);
-            let offered = offered[rail].take().expect("a rail without another lane");
-            let queues = self.queues_of(rail).map(|(_, number)| number);
-            let of_lane: Vec<_> = queues.zip(offered.address.numbers.clone()).collect();
-            let connected = match self.connect_lane(peer, lane, offered) {
-                Ok(connected) => connected,
-                Err(VerbsTransportError::Verbs(error)) => {
-                    failed |= 1 << at;
-                    why = Some(error);
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
-            numbers.extend(of_lane);
-            for (at, (mut pair, own)) in self.sizes.queues_of(lane.rail).zip(connected) {
-                if lanes.len() > 1 {
-                    pair.keep_copies();
-                }
-                (pairs[at], buffers[at]) = (pair, own);
-            }
-        }
-        let of_rail: u32 = queues.iter().map(ReceiveQueue::buffers).sum();
-        let all = of_rail * lanes.len() as u32;
-        let reaches = |lane: &Lane| lane.reaches_memory && self.reaches_memory(lane.rail.into());
-        let rails = lanes.iter().map(|lane| (lane.rail, reaches(lane)));
-        if let Some(why) = why {
-            if failed.count_ones() as usize == lanes.len() {
-                return Err(why.into());
-            }
-            tracing::warn!(peer = peer.0, %why, "a rail does not reach a peer; its messages take another one");
-        }
-        let lanes = Lanes::new(rails.collect(), failed, self.connected);
-        self.connected += 1;
-        let order = Order::new(all, lanes.has_several());
-        tx.add(peer.0, Link::new(pairs, lanes, &self.sizes));
-        rx.add(peer.0, &numbers, Incoming::new(buffers, order));
-        Ok(())
+    /// The queue pairs that are offered to `peer`, by rail, which become the caller's.
+    pub(crate) fn take_offered(&mut self, peer: u32) -> Option<Vec<Offered>> {
+        self.offered.remove(&peer)
     }
 
-    /// Connects the queue pairs of a lane. Returns each with the posted buffers of a queue of the peer's own.
-    fn connect_lane(
+    /// Checks that `peer` has the receive queues of this rank.
+    ///
+    /// # Errors
+    /// If it has others.
+    pub(crate) fn check_queues(
         &self,
         peer: Peer,
-        lane: &Lane,
-        offered: Offered,
-    ) -> Result<Vec<(Pair, Option<Buffers>)>, VerbsTransportError> {
-        let (address, there) = (offered.address, &lane.there);
-        if address.receive_queues != there.receive_queues {
-            return Err(VerbsTransportError::ReceiveQueuesDiffer {
-                peer,
-                here: ReceiveQueue::join_all(&address.receive_queues),
-                there: ReceiveQueue::join_all(&there.receive_queues),
-            });
+        there: &PairAddress,
+    ) -> Result<(), VerbsTransportError> {
+        let here = &self.options.receive_queues;
+        if *here == there.receive_queues {
+            return Ok(());
         }
-        let rail = usize::from(lane.rail);
-        let OpenRail {
-            rail: at, domain, ..
-        } = &self.rails[rail];
-        let connection = self.options.connection;
-        let vector = AddressVector {
-            port: at.port,
-            lid: there.lid,
-            service_level: connection.service_level,
-            route: there.gid.map(|gid| GlobalRoute::new(gid, at.gid_index)),
-        };
-        let mtu = address.mtu.min(there.mtu);
-        let offered = offered.pairs.into_iter().zip(offered.buffers);
-        let ends = self.queues_of(rail).zip(&there.numbers);
-        let mut connected = Vec::new();
-        for ((pair, buffers), ((queue, number), to)) in offered.zip(ends) {
-            let mut receive = ReceiveAttributes::new(vector, *to, there.sq_psn, mtu);
-            let mut send = SendAttributes {
-                timeout: connection.timeout,
-                retry_cnt: connection.retry_count,
-                ..SendAttributes::new(address.sq_psn)
-            };
-            if queue.is_shared() {
-                receive.min_rnr_timer = SHARED_RNR_TIMER;
-                send.rnr_retry = FOR_EVER;
-            }
-            let pair = pair.ready_to_receive(receive)?.ready_to_send(send)?;
-            let own = match queue.is_shared() {
-                true => None,
-                false => Some(Buffers::all_free(domain, queue.sends(), queue.size())?),
-            };
-            let id = RequestId::Send {
-                peer: peer.0,
-                queue: number,
-            };
-            let (share, most) = (queue.of_each(self.peers), queue.sends());
-            connected.push((Pair::new(pair, id, share, most, own), buffers));
-        }
-        Ok(connected)
+        Err(VerbsTransportError::ReceiveQueuesDiffer {
+            peer,
+            here: ReceiveQueue::join_all(here),
+            there: ReceiveQueue::join_all(&there.receive_queues),
+        })
     }
 }
 

@@ -21,6 +21,9 @@
 //! A connection has a queue pair for each [`ReceiveQueue`]; frames are numbered, and handed over in order.
 
 mod buffers;
+mod by_addresses;
+mod by_rdmacm;
+mod connected_lane;
 mod control;
 mod credits;
 mod data_head;
@@ -44,8 +47,8 @@ mod rx;
 mod tests;
 mod tx;
 
-pub(crate) use endpoint::PairConnector;
 pub use endpoint::VerbsEndpoint;
+pub(crate) use endpoint::{Offered, PairConnector};
 pub(crate) use fitted_queues::FittedQueues;
 #[doc(hidden)]
 pub use hostile::read_bytes_of_peer;

@@ -3,6 +3,7 @@
 use super::frame_head::HEAD;
 use super::receive_queues::{ReceiveQueue, ReceiveQueueError};
 use crate::error::{PostError, VerbsError};
+use crate::objects::CmFailure;
 use crate::registration::{LockedMemoryShortage, NoForkSupport, RegistrationOptions};
 use oxmpi_wire::paths::{PathOverrides, RendezvousScheme};
 use oxmpi_wire::{Limits, Peer};
@@ -46,6 +47,8 @@ pub struct VerbsOptions {
 pub struct ConnectionOptions {
     /// The InfiniBand service level, 0 to 15.
     pub service_level: u8,
+    /// The level is that of the route to each peer, which the subnet manager knows and rdmacm asks for.
+    pub by_path_record: bool,
     /// The index of the partition key.
     pub pkey_index: u16,
     /// As [`SendAttributes::timeout`](crate::SendAttributes::timeout).
@@ -59,6 +62,7 @@ impl Default for ConnectionOptions {
     fn default() -> Self {
         Self {
             service_level: 0,
+            by_path_record: false,
             pkey_index: 0,
             timeout: 18,
             retry_count: 6,
@@ -171,6 +175,22 @@ impl VerbsOptions {
         }
     }
 
+    /// These as far as iWARP has what they need: devices place the bytes of a write in any order, and its end does not say
+    /// that they have arrived. So peers read, and there are no rings.
+    #[must_use]
+    pub fn on_iwarp(self) -> Self {
+        let mut long = self.long;
+        long.flags -= TransferFlags::PUT;
+        if long.flags.is_empty() {
+            long.flags = TransferFlags::SEND;
+        }
+        Self {
+            long,
+            rings: EagerRings::OFF,
+            ..self
+        }
+    }
+
     /// Memory for one use that is shorter goes by frames.
     pub(super) fn min_rdma(&self) -> u32 {
         let rdma = TransferFlags::PUT | TransferFlags::GET;
@@ -256,6 +276,25 @@ pub enum VerbsTransportError {
         /// The peer.
         peer: Peer,
     },
+    /// A shared receive queue may run short, and the device's network does not wait for receives.
+    #[error(
+        "the receive queue {receive_queue} has too few buffers for {peers} peers: iWARP ends a connection whose message \
+         finds none, so that the low mark must be 5 times the peers at least; or write P in place of S"
+    )]
+    TooFewReceives {
+        /// The queue.
+        receive_queue: String,
+        /// Those that share it.
+        peers: u32,
+    },
+    /// rdmacm makes no connection.
+    #[error("{0}")]
+    NotConnected(CmFailure),
+    /// A peer asks for a connection that there is, or cannot be.
+    #[error(
+        "the peer has asked for a connection that it has, or of a receive queue that there is not"
+    )]
+    BadRequest,
     /// This rank and a peer have different receive queues.
     #[error(
         "this rank has the receive queues {here}, peer {} has {there}; all ranks of a job need the same", .peer.0

@@ -53,7 +53,9 @@ impl Rma for VerbsTx {
         let (len, region) = (from.transfer_len(&at), from.region.id());
         let kind = |tx: &Self| {
             let reached = tx.reach(to.0, &at, Access::WRITE)?;
-            Ok(match tx.goes_by_frames(to.0, region, &at) {
+            // There the end of a write does not say that it has arrived.
+            let is_iwarp = tx.domains[0].context().is_iwarp();
+            Ok(match is_iwarp || tx.goes_by_frames(to.0, region, &at) {
                 true => OperationKind::PutByFrames,
                 false => OperationKind::Put(reached),
             })
