@@ -137,6 +137,11 @@ impl Device {
         self.script.map_or(1 << 22, |script| script.max_cqe)
     }
 
+    pub(super) fn refuses_inline(&self, inline: u32) -> bool {
+        self.script
+            .is_some_and(|script| inline >= script.refused_inline)
+    }
+
     pub(super) fn is_iwarp(&self) -> bool {
         self.script.is_some_and(|script| script.is_iwarp)
     }

@@ -1,10 +1,13 @@
 //! [`VerbsNetworkTx`]: the sending half of the network.
 
-use super::connection::{Answer, ListenAddress, Notice, Stage};
-use super::rdmacm::{CmConnections, MadePairs};
-use crate::transport::{
-    PairAddress, PairConnector, VerbsRx, VerbsSlot, VerbsTransportError, VerbsTx,
-};
+mod by_rdmacm;
+mod slot;
+
+pub use self::slot::VerbsNetworkSlot;
+
+use super::connection::{Answer, Notice, Stage};
+use super::rdmacm::CmConnections;
+use crate::transport::{PairAddress, PairConnector, VerbsRx, VerbsTransportError, VerbsTx};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{AsTx, Busy, Bytes, Fault, Header, Limits, Network, Peer, Put, Slot, Token, Tx};
 use std::collections::{BTreeMap, VecDeque};
@@ -297,70 +300,6 @@ impl<C: Network> VerbsNetworkTx<C> {
         (self.connector).connect(Peer(peer), there, &mut self.verbs, rx)
     }
 
-    /// Asks for the connections that `there` offers at `at`, by queue pairs that were offered, or that are made now.
-    fn connect_by_rdmacm(
-        &mut self,
-        peer: u32,
-        there: &PairAddress,
-        at: ListenAddress,
-    ) -> Result<(), VerbsTransportError> {
-        let Some(rdmacm) = &mut self.rdmacm else {
-            return Err(VerbsTransportError::BadRequest);
-        };
-        self.connector.check_queues(Peer(peer), there)?;
-        let mut offered = self.connector.take_offered(peer);
-        if offered.is_none() {
-            self.connector.offer(Peer(peer))?;
-            offered = self.connector.take_offered(peer);
-        }
-        let offered = offered.expect("an offer to this peer");
-        Ok(rdmacm.connect(peer, offered, at)?)
-    }
-
-    /// Goes on with the connections by rdmacm. Returns how many queue pairs were made, or not.
-    pub(super) fn advance_rdmacm(&mut self, rx: &mut VerbsRx) -> u32 {
-        let mut moved = 0;
-        while let Some(rdmacm) = &mut self.rdmacm
-            && let Some((peer, made)) = rdmacm.advance(&mut self.connector)
-        {
-            moved += 1;
-            if let Err(why) = made.and_then(|made| self.add_made(peer, made, rx)) {
-                self.not_connected(peer, &why);
-            }
-        }
-        moved
-    }
-
-    /// Lets messages take the queue pairs of `peer`. A rank that has connected says so.
-    fn add_made(
-        &mut self,
-        peer: u32,
-        made: MadePairs,
-        rx: &mut VerbsRx,
-    ) -> Result<(), VerbsTransportError> {
-        let MadePairs {
-            offered,
-            pairs,
-            has_connected,
-        } = made;
-        (self.connector).add(Peer(peer), offered, pairs, &mut self.verbs, rx)?;
-        if has_connected {
-            self.set_stage(peer, Stage::Ready);
-            self.send(peer, Notice::Ready);
-        } else {
-            self.set_stage(peer, Stage::Receiving);
-        }
-        Ok(())
-    }
-
-    /// Forgets the queue pairs that were offered to `peer`, and its connections.
-    fn drop_offer(&mut self, peer: u32) {
-        self.connector.forget(Peer(peer));
-        if let Some(rdmacm) = &mut self.rdmacm {
-            rdmacm.forget(peer);
-        }
-    }
-
     /// Whether a queue pair is connected with `peer`: its loss is reported by the transport.
     pub(super) fn has_pair(&self, peer: u32) -> bool {
         matches!(self.stages[peer as usize], Stage::Receiving | Stage::Ready)
@@ -424,43 +363,6 @@ impl<C: Network> VerbsNetworkTx<C> {
         };
         let at = self.peers_awaiting_room.iter().position(has_room)?;
         Some(Peer(self.peers_awaiting_room.swap_remove(at)))
-    }
-}
-
-/// A frame under construction.
-#[derive(Debug)]
-pub enum VerbsNetworkSlot<'a, S> {
-    /// In a registered buffer.
-    Verbs(VerbsSlot<'a>),
-    /// Of the control network.
-    Control(S),
-}
-
-impl<S: Slot> Put for VerbsNetworkSlot<'_, S> {
-    #[inline]
-    fn room(&self) -> usize {
-        match self {
-            Self::Verbs(slot) => slot.room(),
-            Self::Control(slot) => slot.room(),
-        }
-    }
-
-    #[inline]
-    fn put(&mut self, bytes: &[u8]) {
-        match self {
-            Self::Verbs(slot) => slot.put(bytes),
-            Self::Control(slot) => slot.put(bytes),
-        }
-    }
-}
-
-impl<S: Slot> Slot for VerbsNetworkSlot<'_, S> {
-    #[inline]
-    fn send(self) {
-        match self {
-            Self::Verbs(slot) => slot.send(),
-            Self::Control(slot) => slot.send(),
-        }
     }
 }
 

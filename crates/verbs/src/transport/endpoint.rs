@@ -1,9 +1,8 @@
 //! [`VerbsEndpoint`]: the connections of a rank while they are made.
 
-use super::OPERATIONS;
 use super::buffers::Buffers;
+use super::capacities::{capacity, completions, try_inline};
 use super::fitted_queues::FittedQueues;
-use super::frame_head::MAX_INLINE;
 use super::options::{VerbsOptions, VerbsTransportError};
 use super::order::Order;
 use super::pair_address::PairAddress;
@@ -15,8 +14,8 @@ use super::tx::{Link, Pair, Registrations, VerbsTx};
 use crate::error::VerbsError;
 use crate::objects::{
     Access, AddressVector, CompletionQueue, CompletionQueueOptions, Context, GlobalRoute, Init,
-    InitAttributes, ProtectionDomain, QueueCapacity, QueuePair, ReadyToSend, ReceiveAttributes,
-    Reset, SendAttributes, SharedReceiveQueue,
+    InitAttributes, ProtectionDomain, QueuePair, ReadyToSend, ReceiveAttributes, Reset,
+    SendAttributes, SharedReceiveQueue,
 };
 use crate::registration::{
     BouncePool, MemoryNotifier, RegistrationCache, RegistrationOptions, is_forked_child,
@@ -127,10 +126,8 @@ impl VerbsEndpoint {
             channel: Some((&channel, 0)),
             ..CompletionQueueOptions::polled(depth)
         })?;
-        let capacity = capacity(&queues[0], &sizes, 0, &options);
-        let trial = domain.create_queue_pair(&queue, &queue, capacity)?;
-        let inline = trial.capacity().max_inline_data.min(MAX_INLINE as u32);
-        drop(trial);
+        let first = capacity(&queues[0], &sizes, 0, &options);
+        let [asked, inline] = try_inline(&domain, &queue, first)?;
         let (mut receives, mut sends) = (Vec::new(), Vec::new());
         for (queue, number) in queues.iter().zip(0..) {
             let (receive, send) = match queue {
@@ -160,7 +157,10 @@ impl VerbsEndpoint {
             offered: BTreeMap::new(),
             peers,
             depth,
-            options,
+            options: VerbsOptions {
+                inline: asked,
+                ..options
+            },
         };
         let options = &connector.options;
         Ok(Self {
@@ -304,7 +304,9 @@ impl PairConnector {
     }
 
     fn make_pair(&self, queue: &ReceiveQueue, number: u8) -> Result<QueuePair<Reset>, VerbsError> {
-        let capacity = capacity(queue, &self.sizes, number, &self.options);
+        let mut capacity = capacity(queue, &self.sizes, number, &self.options);
+        // The first message of the side that connects.
+        capacity.max_send_wr += u32::from(self.is_iwarp());
         let completions = &self.queue;
         match &self.shared[usize::from(number)] {
             Some(shared) => {
@@ -423,44 +425,6 @@ impl PairConnector {
         rx.add(peer.0, &address.numbers, incoming);
         Ok(())
     }
-}
-
-/// What the queue pair of receive queue `number` holds: frames and credit messages in flight, and the rank's
-/// operations.
-fn capacity(
-    queue: &ReceiveQueue,
-    sizes: &QueueSizes,
-    number: u8,
-    options: &VerbsOptions,
-) -> QueueCapacity {
-    let VerbsOptions { inline, rings, .. } = options;
-    let mut sends = queue.sends();
-    if number == sizes.of_accesses() {
-        // Of a ring, its frames and words.
-        sends += OPERATIONS as u32 + rings.slots;
-    }
-    let receives = if queue.is_shared() {
-        0
-    } else {
-        queue.buffers()
-    };
-    QueueCapacity {
-        max_inline_data: (*inline).min(MAX_INLINE as u32),
-        ..QueueCapacity::new(sends, receives)
-    }
-}
-
-/// The most completions that nobody has polled: of a peer, and of the receives of all.
-fn completions(options: &VerbsOptions, sizes: &QueueSizes) -> [u32; 2] {
-    let (mut of_peer, mut of_all) = (0, 0);
-    for (queue, number) in options.receive_queues.iter().zip(0..) {
-        let capacity = capacity(queue, sizes, number, options);
-        of_peer += capacity.max_send_wr + capacity.max_recv_wr;
-        if queue.is_shared() {
-            of_all += queue.buffers();
-        }
-    }
-    [of_peer, of_all]
 }
 
 /// Where registrations come from, as `options` says.

@@ -22,6 +22,7 @@
 
 mod buffers;
 mod by_rdmacm;
+mod capacities;
 mod control;
 mod credits;
 mod data_head;
