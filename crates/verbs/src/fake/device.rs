@@ -149,6 +149,11 @@ impl Device {
             .map_or([1, 1], |script| [script.devices, script.ports])
     }
 
+    pub(super) fn refuses_inline(&self, inline: u32) -> bool {
+        self.script
+            .is_some_and(|script| inline >= script.refused_inline)
+    }
+
     pub(super) fn is_iwarp(&self) -> bool {
         self.script.is_some_and(|script| script.is_iwarp)
     }

@@ -346,6 +346,11 @@ unsafe extern "C" fn create_qp(
     domain: *mut ibv_pd,
     attributes: *mut ibv_qp_init_attr,
 ) -> *mut ibv_qp {
+    // SAFETY: the caller's attributes.
+    let inline = unsafe { (*attributes).cap.max_inline_data };
+    if with_device(|device| device.refuses_inline(inline)) {
+        return refuse();
+    }
     let pair: *mut ibv_qp = create("create_qp", format_args!(""));
     if !pair.is_null() {
         // SAFETY: the caller's attributes, where the call says what is granted.

@@ -7,6 +7,8 @@ pub(crate) struct Script {
     pub(crate) inline: u32,
     /// Bytes inline that it grants beyond those that were asked for.
     pub(crate) more_inline: u32,
+    /// Bytes inline for which a queue pair is refused.
+    pub(crate) refused_inline: u32,
     /// Entries of a completion queue at most.
     pub(crate) max_cqe: i32,
     /// Devices of the machine, `fake0` and so on: 4 at most.
@@ -28,6 +30,7 @@ impl Script {
     pub(crate) const GOOD: Self = Self {
         inline: 256,
         more_inline: 0,
+        refused_inline: u32::MAX,
         max_cqe: 1 << 22,
         devices: 1,
         ports: 1,

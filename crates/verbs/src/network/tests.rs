@@ -1,7 +1,7 @@
 //! The network over a device of this process, with testkit's switch as its control network.
 
-mod by_rdmacm;
 mod ports;
+mod rdmacm;
 
 use super::{Fabric, RdmaPort, VerbsNetworkRx, VerbsNetworkTx};
 use crate::fake::{self, HeapMemory, Script};
@@ -60,7 +60,7 @@ fn ends_by(
         let endpoint = VerbsEndpoint::open(&context, count, options);
         let port = RdmaPort {
             endpoint: endpoint.expect("an endpoint"),
-            rdmacm: by_rdmacm.then(by_rdmacm::listening),
+            rdmacm: by_rdmacm.then(rdmacm::listening),
             fabrics: vec![Fabric::RoceV2Ipv4],
             network: String::new(),
             warnings: Vec::new(),

@@ -11,7 +11,11 @@ pub use memory::MEMORY;
 pub use messages::MESSAGES;
 
 use oxmpi_text::{Alias, Error, Product, Span, size, switch, whole};
+pub use oxmpi_text::{
+    duration as resolve_timeout, switch as different_subnets, switch as path_record,
+};
 
+use crate::preference::ConnectionMethod;
 use crate::transport::{ReceiveQueue, TransferFlags};
 
 /// The value that leaves a setting to the device.
@@ -133,6 +137,18 @@ pub fn rings(text: &str) -> Result<bool, Error> {
     switch(text)
 }
 
+/// Who connects queue pairs.
+///
+/// # Errors
+/// If it is neither `oob` nor `rdmacm`.
+pub fn connects(text: &str) -> Result<ConnectionMethod, Error> {
+    match text {
+        "oob" => Ok(ConnectionMethod::OutOfBand),
+        "rdmacm" => Ok(ConnectionMethod::Rdmacm),
+        _ => Err(Error::new(Span::whole(text), "`auto`, `oob` or `rdmacm`")),
+    }
+}
+
 /// The index of an address, 0 to 255.
 ///
 /// # Errors
@@ -232,7 +248,21 @@ mod tests {
         }
         assert_eq!(size(of("verbs_cache_bytes")), Ok(default.caps.bytes));
         assert_eq!(signed(of("verbs_fork")), Ok(default.want_fork_support));
+        let wait = default.resolve_timeout.as_nanos() as u64;
+        assert_eq!(resolve_timeout(of("verbs_resolve_timeout")), Ok(wait));
+        assert_eq!(
+            different_subnets(of("verbs_different_subnets")),
+            Ok(default.crosses_subnets)
+        );
+        assert_eq!(
+            auto_or(of("verbs_connection"), connects),
+            Ok(default.connects)
+        );
         let connection = default.connection;
+        assert_eq!(
+            path_record(of("verbs_path_record_service_level")),
+            Ok(connection.by_path_record)
+        );
         assert_eq!(
             service_level(of("verbs_service_level")),
             Ok(connection.service_level)

@@ -149,9 +149,10 @@ impl VerbsEndpoint {
         }
         prepare_for_forks(first.library(), options.want_fork_support)?;
         let (devices, places) = OpenDevice::of_rails(rails, peers, &options, &sizes)?;
-        let mut inline = MAX_INLINE as u32;
+        let (mut asked, mut inline) = (options.inline.min(MAX_INLINE as u32), MAX_INLINE as u32);
         for device in &devices {
-            inline = inline.min(device.inline(&options, &sizes)?);
+            let [of_device, granted] = device.inline(&options, &sizes)?;
+            (asked, inline) = (asked.min(of_device), inline.min(granted));
         }
         let open = |(rail, place): (&Rail, &usize)| OpenRail {
             rail: rail.clone(),
@@ -192,7 +193,10 @@ impl VerbsEndpoint {
             peers,
             depth: devices.iter().map(|device| device.depth).sum(),
             connected: 0,
-            options,
+            options: VerbsOptions {
+                inline: asked,
+                ..options
+            },
         };
         let options = &connector.options;
         Ok(Self {
@@ -369,12 +373,10 @@ impl PairConnector {
             queue: completions,
             ..
         } = &self.rails[rail];
-        let capacity = capacity(
-            queue,
-            &self.sizes.on_rail(rail as u8),
-            number,
-            &self.options,
-        );
+        let sizes = self.sizes.on_rail(rail as u8);
+        let mut capacity = capacity(queue, &sizes, number, &self.options);
+        // The first message of the side that connects.
+        capacity.max_send_wr += u32::from(self.is_iwarp());
         match &self.shared[usize::from(number)] {
             Some(shared) => domain.create_queue_pair_on(shared, completions, completions, capacity),
             None => domain.create_queue_pair(completions, completions, capacity),

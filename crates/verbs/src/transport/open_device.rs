@@ -84,18 +84,31 @@ impl OpenDevice {
         Ok((devices, places))
     }
 
-    /// Bytes inline that it grants the queue pair of the first receive queue, which is made and destroyed.
+    /// Bytes inline that the queue pair of the first receive queue is asked for, and those that the device grants then.
     ///
     /// # Errors
     /// When the device makes no queue pair.
+    ///
+    /// # Cost
+    /// Makes a queue pair and destroys it; more if the device refuses what it does not grant, as soft-iWARP does.
     pub(super) fn inline(
         &self,
         options: &VerbsOptions,
         sizes: &QueueSizes,
-    ) -> Result<u32, VerbsTransportError> {
-        let capacity = capacity(&options.receive_queues[0], sizes, 0, options);
-        let trial = (self.domain).create_queue_pair(&self.queue, &self.queue, capacity)?;
-        Ok(trial.capacity().max_inline_data.min(MAX_INLINE as u32))
+    ) -> Result<[u32; 2], VerbsTransportError> {
+        let mut capacity = capacity(&options.receive_queues[0], sizes, 0, options);
+        let queue = &self.queue;
+        loop {
+            let asked = capacity.max_inline_data;
+            match (self.domain).create_queue_pair(queue, queue, capacity) {
+                Ok(pair) => {
+                    let granted = pair.capacity().max_inline_data;
+                    return Ok([asked, granted.min(MAX_INLINE as u32)]);
+                }
+                Err(why) if asked == 0 => return Err(why.into()),
+                Err(_) => capacity.max_inline_data = asked / 2,
+            }
+        }
     }
 }
 

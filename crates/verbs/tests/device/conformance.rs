@@ -7,8 +7,9 @@ use oxmpi_testkit::conformance::{
 };
 use oxmpi_testkit::switch::{SwitchRx, SwitchTx, switch};
 use oxmpi_verbs::{
-    EagerRings, Lane, LongMessages, RdmaPort, RdmaPreference, ReceiveQueue, RegistrationOptions,
-    VerbsEndpoint, VerbsNetworkRx, VerbsNetworkTx, VerbsOptions, VerbsRx, VerbsTx,
+    ConnectionMethod, EagerRings, Lane, LongMessages, RdmaPort, RdmaPreference, ReceiveQueue,
+    RegistrationOptions, VerbsEndpoint, VerbsNetworkRx, VerbsNetworkTx, VerbsOptions, VerbsRx,
+    VerbsTx,
 };
 use oxmpi_wire::{Network, Peer, Rx};
 
@@ -110,10 +111,11 @@ impl<const KIND: u8> TestedTransport for OnDevice<KIND> {
     }
 }
 
-/// The network on the port of the tested device, with testkit's switch as its control network.
-struct NetworkOnDevice;
+/// The network on the port of the tested device, with testkit's switch as its control network, which makes its
+/// connections unless rdmacm does.
+struct NetworkOnDevice<const BY_RDMACM: bool>;
 
-impl TestedTransport for NetworkOnDevice {
+impl<const BY_RDMACM: bool> TestedTransport for NetworkOnDevice<BY_RDMACM> {
     type Tx = VerbsNetworkTx<Control>;
     type Rx = VerbsNetworkRx<Control, SwitchRx<RawBytes>>;
     type Memory = HeapMemory;
@@ -124,9 +126,13 @@ impl TestedTransport for NetworkOnDevice {
 
     fn ends(count: u32) -> Vec<(Self::Tx, Self::Rx)> {
         let (name, _) = device().expect("a device");
+        let preference = RdmaPreference {
+            connects: BY_RDMACM.then_some(ConnectionMethod::Rdmacm),
+            ..RdmaPreference::default()
+        };
         let open = |control| {
-            let port = RdmaPort::open(&[format!("{name}:1")], count, &RdmaPreference::default())
-                .expect("an active port");
+            let port = RdmaPort::open(&[format!("{name}:1")], count, &preference);
+            let port = port.expect("an active port");
             port.over(control, &vec![true; count as usize], true)
         };
         let controls = switch(count).expect("sockets");
@@ -147,7 +153,7 @@ impl TestedTransport for NetworkOnDevice {
     }
 }
 
-impl KillableTransport for NetworkOnDevice {
+impl<const BY_RDMACM: bool> KillableTransport for NetworkOnDevice<BY_RDMACM> {
     fn kill(end: TransportEnd<Self>) {
         end.tx.abort();
     }
@@ -158,4 +164,5 @@ oxmpi_testkit::conformance!(usual, OnDevice<USUAL>);
 oxmpi_testkit::conformance!(tight, OnDevice<TIGHT>);
 oxmpi_testkit::conformance!(shared, OnDevice<SHARED>);
 oxmpi_testkit::conformance!(plain, OnDevice<PLAIN>);
-oxmpi_testkit::conformance!(network, NetworkOnDevice, killable);
+oxmpi_testkit::conformance!(network, NetworkOnDevice<false>, killable);
+oxmpi_testkit::conformance!(by_rdmacm, NetworkOnDevice<true>, killable);

@@ -39,6 +39,9 @@ verdict "PingPong of 0 B to 4 MiB with data check" $?
 grep -v '^#' /tmp/said | tail -n 30
 grep '# Data' /tmp/said
 
+OXMPI_VERBS_CONNECTION=rdmacm over 2 "$oxmpi" bench PingPong -check -iter 4 -iter_policy off -msglog 0:16 > /tmp/said 2>&1
+verdict "PingPong of 0 B to 64 KiB, connected by rdmacm, with data check" $?
+[ "$failures" = 0 ] || tail -n 30 /tmp/said
 # Two rails, to which the peers of a rank are dealt in turn. One fails while both carry messages.
 sent() { cat "/sys/class/net/$1/statistics/tx_bytes"; }
 carries() { [ "$(sent "$1")" -gt "$2" ]; }

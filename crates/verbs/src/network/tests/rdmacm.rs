@@ -1,9 +1,8 @@
-//! Connections by rdmacm, on iWARP and elsewhere.
+//! The network whose connections rdmacm makes, and iWARP.
 
 use super::*;
 use crate::network::rdmacm::CmConnections;
 use crate::objects::{CmChannel, CmEventKind, CmParameters};
-use crate::transport::ReceiveQueue;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
@@ -27,6 +26,8 @@ impl<const IWARP: bool> TestedTransport for ByRdmacm<IWARP> {
     fn ends(count: u32) -> Vec<(NetworkTx, NetworkRx)> {
         let script = Script {
             is_iwarp: IWARP,
+            // As soft-iWARP does.
+            refused_inline: if IWARP { 81 } else { u32::MAX },
             ..Script::GOOD
         };
         let options = VerbsOptions::default();
@@ -43,7 +44,6 @@ impl<const IWARP: bool> KillableTransport for ByRdmacm<IWARP> {
 
 oxmpi_testkit::conformance!(by_rdmacm, ByRdmacm<false>, killable);
 oxmpi_testkit::conformance!(iwarp, ByRdmacm<true>, killable);
-
 /// Both ranks may offer at once; one connects, and what was refused before is sent.
 #[test]
 fn rdmacm_connects_on_first_use_whoever_begins() {
