@@ -149,17 +149,24 @@ impl RdmaPort {
         let first = ports.iter().min_by_key(|port| &port.name);
         let first = first.ok_or_else(NoRdmaPort::default)?;
         let options = preference.options(&first.parameters, pinned.leave_pinned);
+        let locked = LockedMemoryLimit::raise().bytes();
+        let fitted = |ports: &[UsablePort]| {
+            let of_each = locked.map(|bytes| bytes / ports.len() as u64);
+            FittedQueues::of(&options, of_each).ok()
+        };
+        let mut ports = ports;
+        while ports.len() > 1 && fitted(ports).is_none() {
+            ports = &ports[..ports.len() - 1];
+        }
+        let fitted = fitted(ports);
         let fabrics: Vec<Fabric> = ports.iter().map(|port| port.fabric).collect();
         let network = network(&fabrics, &options.receive_queues, first.mtu);
-        let locked = LockedMemoryLimit::raise().bytes();
-        let of_each = locked.map(|bytes| bytes / ports.len() as u64);
-        let fitted = FittedQueues::of(&options, of_each);
         let rails: Vec<Rail> = ports.iter().map(|port| port.rail.clone()).collect();
         let endpoint = VerbsEndpoint::open_rails(&rails, peers, options)?;
         let mut devices: Vec<&str> = rails.iter().map(|rail| rail.context.name()).collect();
         devices.dedup();
         let refused = pinned.is_refusal.then(|| pinned.to_string());
-        let shrunk = fitted.ok().and_then(FittedQueues::warning);
+        let shrunk = fitted.and_then(FittedQueues::warning);
         let own = refused.into_iter().chain(shrunk);
         let own = own.map(|warning| format!("{}: {warning}", devices.join(", ")));
         let registrable = devices
