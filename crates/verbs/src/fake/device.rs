@@ -53,6 +53,8 @@ pub(super) struct Device {
     events: BTreeMap<usize, UnixDatagram>,
     /// Ports that are down, by device and number.
     cut: BTreeSet<(u8, u8)>,
+    /// Bytes by port, as of `cut`.
+    pub(super) carried: BTreeMap<(u8, u8), u64>,
 }
 
 /// A queue pair.
@@ -125,6 +127,7 @@ impl Device {
             shared: BTreeMap::new(),
             events: BTreeMap::new(),
             cut: BTreeSet::new(),
+            carried: BTreeMap::new(),
         }
     }
 

@@ -64,6 +64,11 @@ pub(crate) fn cut(device: u8, port: u8) {
     with_device(|of| of.cut(device, port));
 }
 
+/// Bytes of requests that a port has sent, and of reads that it has asked for.
+pub(crate) fn carried(device: u8, port: u8) -> u64 {
+    with_device(|of| of.carried.get(&(device, port)).copied().unwrap_or(0))
+}
+
 /// The regions that are registered.
 pub(crate) fn registered() -> usize {
     with_device(|device| device.registered())

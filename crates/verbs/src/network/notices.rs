@@ -144,6 +144,9 @@ impl<C: Network> VerbsNetworkTx<C> {
                 notice
                     .into_iter()
                     .for_each(|notice| self.send(peer, notice));
+                if next == Stage::Ready {
+                    self.verbs.connected(peer);
+                }
             }
             Err(why) => self.not_connected(peer, &why),
         }

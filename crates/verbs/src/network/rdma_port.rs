@@ -158,18 +158,25 @@ impl RdmaPort {
         if first.rail.context.is_iwarp() {
             options = options.on_iwarp();
         }
+        let locked = LockedMemoryLimit::raise().bytes();
+        let fitted = |ports: &[UsablePort]| {
+            let of_each = locked.map(|bytes| bytes / ports.len() as u64);
+            FittedQueues::of(&options, of_each).ok()
+        };
+        let mut ports = &ports[..];
+        while ports.len() > 1 && fitted(ports).is_none() {
+            ports = &ports[..ports.len() - 1];
+        }
+        let fitted = fitted(ports);
         let by = rdmacm.as_ref().map_or("", |_| ";rdmacm");
         let fabrics: Vec<Fabric> = ports.iter().map(|port| port.fabric).collect();
         let network = network(&fabrics, &options.receive_queues, first.mtu, by);
-        let locked = LockedMemoryLimit::raise().bytes();
-        let of_each = locked.map(|bytes| bytes / ports.len() as u64);
-        let fitted = FittedQueues::of(&options, of_each);
         let rails: Vec<Rail> = ports.iter().map(|port| port.rail.clone()).collect();
         let endpoint = VerbsEndpoint::open_rails(&rails, peers, options)?;
         let mut devices: Vec<&str> = rails.iter().map(|rail| rail.context.name()).collect();
         devices.dedup();
         let refused = pinned.is_refusal.then(|| pinned.to_string());
-        let shrunk = fitted.ok().and_then(FittedQueues::warning);
+        let shrunk = fitted.and_then(FittedQueues::warning);
         let own = refused.into_iter().chain(shrunk);
         let own = own.map(|warning| format!("{}: {warning}", devices.join(", ")));
         let registrable = devices
@@ -178,7 +185,7 @@ impl RdmaPort {
         let registrable = registrable.map(|warning| warning.to_string());
         let same_prefix = preference
             .warn_default_prefix
-            .then(|| default_prefix(&ports));
+            .then(|| default_prefix(ports));
         Ok(Self {
             endpoint,
             rdmacm,

@@ -180,7 +180,8 @@ impl VerbsEndpoint {
             receives.push(receive);
             sends.push(send);
         }
-        let limits = options.limits(inline);
+        let reaching = rails.iter().filter(|rail| rail.device == 0).count();
+        let limits = options.limits(inline, reaching);
         let shared = receives.iter().map(|receives: &Option<SharedReceives>| {
             receives.as_ref().map(|receives| receives.queue().clone())
         });

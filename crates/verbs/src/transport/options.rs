@@ -148,8 +148,9 @@ impl EagerRings {
 }
 
 impl VerbsOptions {
-    /// Reach of the paths to a peer, where the device grants `inline` bytes.
-    pub(super) fn limits(&self, inline: u32) -> Limits {
+    /// Reach of the paths to a peer, where the device grants `inline` bytes, and memory is reached by `rails` rails. By
+    /// several, long messages are written: a read takes one.
+    pub(super) fn limits(&self, inline: u32, rails: usize) -> Limits {
         let LongMessages {
             flags, fragment, ..
         } = self.long;
@@ -159,6 +160,7 @@ impl VerbsOptions {
         ) {
             (true, false) => RendezvousScheme::Put,
             (false, true) => RendezvousScheme::Get,
+            (true, true) if rails > 1 => RendezvousScheme::Put,
             (true, true) | (false, false) => RendezvousScheme::Auto,
         };
         let sizes = self.receive_queues.iter().map(ReceiveQueue::size);

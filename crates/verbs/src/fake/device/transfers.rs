@@ -12,6 +12,15 @@ fn is_message(send: &Send) -> bool {
     matches!(send.opcode, IBV_WR_SEND | IBV_WR_SEND_WITH_IMM)
 }
 
+impl Payload {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Inline(bytes) => bytes.len() as u64,
+            Self::Segments(spans) => spans.iter().map(|span| span.len as u64).sum(),
+        }
+    }
+}
+
 /// How a request ends: the status of its completion.
 type End = Result<(), u32>;
 
@@ -77,6 +86,10 @@ impl Device {
         if end.is_ok() && flags & IBV_SEND_SIGNALED == 0 {
             self.pairs.get_mut(&number).expect("looked up above").open -= 1;
             return;
+        }
+        if end.is_ok() {
+            let port = self.pairs[&number].port;
+            *self.carried.entry(port).or_default() += send.payload.len();
         }
         self.complete_send(number, id, end);
         if end.is_err() {

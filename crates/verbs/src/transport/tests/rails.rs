@@ -90,9 +90,13 @@ impl Traffic {
     }
 
     fn access(&mut self, from: usize, reads: bool) {
+        self.access_of(from, reads, LEN);
+    }
+
+    fn access_of(&mut self, from: usize, reads: bool, len: usize) {
         let token = Token(self.operations.len() as u64);
         let seed = 1000 + token.0;
-        let memory = [pattern(LEN, seed), vec![0; LEN]].map(HeapMemory::new);
+        let memory = [pattern(len, seed), vec![0; len]].map(HeapMemory::new);
         let [here, there] = [Peer(from as u32), Peer(1 - from as u32)];
         let [source, target] = [&memory[0], &memory[1]].map(HeapMemory::bytes);
         let (own, other) = if reads {
@@ -107,7 +111,7 @@ impl Traffic {
         let tx = &mut self.ends[from].0;
         let access = if reads { Access::WRITE } else { Access::READ };
         let region = tx.register(own, access, there).expect("memory");
-        let (at, len) = (0, LEN as u64);
+        let (at, len) = (0, len as u64);
         let remote_bytes = Remote { key: &key, at, len };
         let local = Local {
             region: &region,
@@ -183,7 +187,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => (0..2usize, 0..1000usize).prop_map(|(from, len)| Step::Send(from, len)),
         1 => (0..2usize, any::<bool>()).prop_map(|(from, reads)| Step::Access(from, reads)),
         6 => (0..2usize).prop_map(Step::Poll),
-        1 => Just(Step::Fail),
+        2 => Just(Step::Fail),
     ];
     prop::collection::vec(step, 1..300)
 }
@@ -203,7 +207,7 @@ fn options(rings: u32) -> VerbsOptions {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
     /// Rails fail at random among random messages: nothing is lost, doubled or reordered.
     #[test]
@@ -219,6 +223,55 @@ proptest! {
         for step in steps {
             traffic.step(step);
         }
+        traffic.check();
+    }
+}
+
+/// Peers are dealt to the rails in turn.
+#[test]
+fn frames_to_several_peers_take_all_rails() {
+    let script = Script {
+        devices: 2,
+        ..Script::GOOD
+    };
+    let mut ends = connected(3, script, &with_queues("P,1000,4"));
+    let mut log = EventLog::default();
+    let (tx, _) = &mut ends[0];
+    for (peer, rails) in [(1, 1), (2, 2)] {
+        let mut slot = tx.frame(Peer(peer), &eager(0, 500), 500).expect("room");
+        slot.put(&[7; 500]);
+        slot.send();
+        let used = [0, 1]
+            .into_iter()
+            .filter(|device| fake::carried(*device, 1) > 500);
+        assert_eq!(used.count(), rails);
+    }
+    settle(&mut ends.iter_mut().collect::<Vec<_>>(), &mut log);
+    assert_eq!(log.frames.len(), 2);
+}
+
+/// A long message is written by both ports of a device, and read by one.
+#[test]
+fn writes_are_striped_over_the_ports_of_a_device() {
+    const LONG: u64 = 64_000;
+    for (reads, ports) in [(false, 2), (true, 1)] {
+        let script = Script {
+            ports: 2,
+            late: Some(7),
+            ..Script::GOOD
+        };
+        let mut traffic = Traffic::new(
+            script,
+            &VerbsOptions {
+                piece: 1000,
+                ..options(0)
+            },
+        );
+        traffic.access_of(0, reads, LONG as usize);
+        traffic.finish();
+        let carried = [1, 2].map(|port| fake::carried(0, port));
+        let striped = carried.iter().filter(|bytes| **bytes > LONG / 3);
+        assert_eq!(striped.count(), ports, "{carried:?}");
         traffic.check();
     }
 }

@@ -18,6 +18,10 @@ use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::slab::Handle;
 use oxmpi_wire::{Access, Atomic, Busy, Bytes, Fault, Local, Peer, Remote, Rma, Token, Width};
 
+/// Writes in flight by each of several lanes. The lane whose writes end first gets the next one, so each carries as much of a
+/// message as its bandwidth allows.
+const STRIPES: u32 = 4;
+
 /// Regions that a rank has at once, at most: so many are remembered of each peer.
 const REGIONS: u32 = 1 << 20;
 
@@ -174,10 +178,23 @@ impl VerbsTx {
         }
     }
 
-    /// The queue by whose queue pair memory of the peer is reached.
+    /// The queue by whose queue pair the next operation that waits reaches memory of the peer.
     fn queue_of_accesses(&self, link: &Link) -> Option<u8> {
-        let rail = link.lanes.rail_of_accesses()?;
-        Some(self.queues.of_accesses() + rail * self.queues.count())
+        let queue = |rail| self.queues.of_accesses() + rail * self.queues.count();
+        let next = link
+            .pending
+            .front()
+            .map(|index| self.operations.open[*index].kind);
+        match next {
+            Some(OperationKind::Put(_)) if link.lanes.has_several() => {
+                let load = |queue: &u8| link.pairs[*queue as usize].accesses();
+                let queues = link.lanes.rails_of_accesses().map(queue);
+                let queue = queues.min_by_key(load)?;
+                (link.lanes.rails_of_accesses().count() == 1 || load(&queue) < STRIPES)
+                    .then_some(queue)
+            }
+            _ => link.lanes.rail_of_accesses().map(queue),
+        }
     }
 
     /// Posts the next `len` bytes of an operation by a queue.

@@ -112,9 +112,14 @@ impl Lanes {
 
     /// The rail of a lane by which memory is reached: that of frames, if it does.
     pub(super) fn rail_of_accesses(&self) -> Option<u8> {
-        let mut lanes = (0..self.rails.len()).map(|lane| (self.current + lane) % self.rails.len());
-        let found = lanes.find(|lane| self.rails[*lane].1 && !self.has_left(*lane));
-        found.map(|lane| self.rails[lane].0)
+        self.rails_of_accesses().next()
+    }
+
+    /// The rails of all lanes by which memory is reached: that of frames first, if it does.
+    pub(super) fn rails_of_accesses(&self) -> impl Iterator<Item = u8> {
+        let lanes = (0..self.rails.len()).map(|lane| (self.current + lane) % self.rails.len());
+        let reaching = lanes.filter(|lane| self.rails[*lane].1 && !self.has_left(*lane));
+        reaching.map(|lane| self.rails[lane].0)
     }
 
     /// Whether a lane was left.
@@ -340,6 +345,13 @@ impl VerbsTx {
             }
         }
         self.post_pieces(peer);
+    }
+
+    /// Tells `peer`, which can receive, of the lanes that have failed already.
+    pub(crate) fn connected(&mut self, peer: u32) {
+        if self.links[peer as usize].is_some() && !self.is_lost(peer) {
+            self.advance(peer);
+        }
     }
 
     /// Takes the notice that `peer` has left lanes.

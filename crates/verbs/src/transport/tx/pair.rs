@@ -129,6 +129,11 @@ impl Pair {
         self.pair.is_some() && ((self.accesses + self.words) as usize) < OPERATIONS
     }
 
+    /// Reads and writes of operations in flight.
+    pub(super) const fn accesses(&self) -> u32 {
+        self.accesses
+    }
+
     /// The credits that a frame carries back, which is sent now.
     #[inline]
     pub(super) fn send_frame(&mut self) -> Grant {
