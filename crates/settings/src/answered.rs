@@ -13,8 +13,6 @@ pub struct AnsweredName {
 
 const ONE_WAY: &str = "messages have one implementation here; `transports` selects networks";
 const NO_RDMACM: &str = "connections are made over tcp, never by rdmacm";
-const NO_FRAGMENTS: &str = "a long message sends none of its bytes before its receive is known, and none while memory \
-                            is registered: `verbs_eager_limit` says which messages are long";
 
 /// All but those of hardware for collectives.
 const ANSWERED: &[AnsweredName] = &answers([
@@ -64,8 +62,6 @@ const ANSWERED: &[AnsweredName] = &answers([
         "btl_openib_have_fork_support",
         "it can only be read: oxmpi info --param btl openib --level 9 --parsable prints it",
     ),
-    ("btl_openib_rndv_eager_limit", NO_FRAGMENTS),
-    ("btl_openib_rdma_pipeline_send_length", NO_FRAGMENTS),
     (
         "btl_openib_max_send_size",
         "the largest buffers of `verbs_receive_queues` are the longest frame",

@@ -5,9 +5,7 @@ use crate::registration::{
     LeavePinned, PinnedDecision, PinnedFromFile, PinnedSettings, RegistrationCaps,
     RegistrationOptions, notifier_unavailable,
 };
-use crate::transport::{
-    ConnectionOptions, EagerRings, LongMessages, ReceiveQueue, TransferFlags, VerbsOptions,
-};
+use crate::transport::{ConnectionOptions, EagerRings, LongMessages, ReceiveQueue, VerbsOptions};
 use std::fmt::Display;
 
 /// How a rank wants to use whichever device it finds. `None` leaves it to the table of devices.
@@ -85,22 +83,17 @@ impl RdmaPreference {
             size: self.eager_limit,
             ..self.rings
         };
-        let mut long = self.long;
-        if leave_pinned == LeavePinned::Pipeline && long.flags.contains(TransferFlags::PUT) {
-            // Only puts go in parts.
-            long.flags -= TransferFlags::GET;
-        }
         VerbsOptions {
             receive_queues: (self.receive_queues.clone()).unwrap_or(of_device.receive_queues),
             inline: self.inline.unwrap_or(of_device.inline),
             registration: RegistrationOptions {
-                leave_pinned: leave_pinned != LeavePinned::Off,
+                leave_pinned,
                 caps: self.caps,
                 ..of_device.registration
             },
             want_fork_support: self.want_fork_support,
             eager_limit: self.eager_limit,
-            long,
+            long: self.long,
             rings: match has_rings {
                 true => rings,
                 false => EagerRings::OFF,
@@ -147,7 +140,7 @@ mod tests {
         assert_eq!(options.receive_queues, queues);
         assert_eq!((options.inline, options.eager_limit), (64, 1000));
         assert_eq!(options.rings, EagerRings::OFF);
-        assert!(!options.registration.leave_pinned);
+        assert_eq!(options.registration.leave_pinned, LeavePinned::Off);
         let unknown = DeviceParameters::default();
         let rings = RdmaPreference {
             use_rings: Some(true),
@@ -155,14 +148,5 @@ mod tests {
         };
         let options = rings.options(&unknown, LeavePinned::On);
         assert_eq!(options.rings.size, 1000, "the device says nothing of rings");
-    }
-
-    #[test]
-    fn a_pipeline_that_stays_registered_is_of_puts() {
-        let device = DeviceParameters::default();
-        let flags = |leave| RdmaPreference::default().options(&device, leave).long.flags;
-        assert_eq!(flags(LeavePinned::Pipeline), TransferFlags::PUT);
-        let both = TransferFlags::PUT | TransferFlags::GET;
-        assert_eq!(flags(LeavePinned::On), both);
     }
 }

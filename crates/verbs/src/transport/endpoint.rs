@@ -19,8 +19,8 @@ use crate::objects::{
     SendAttributes, SharedReceiveQueue,
 };
 use crate::registration::{
-    BouncePool, MemoryNotifier, RegistrationCache, RegistrationOptions, is_forked_child,
-    prepare_for_forks,
+    BouncePool, LeavePinned, MemoryNotifier, RegistrationCache, RegistrationOptions,
+    is_forked_child, prepare_for_forks,
 };
 use oxmpi_os::limit::LockedMemoryLimit;
 use oxmpi_wire::Peer;
@@ -166,7 +166,7 @@ impl VerbsEndpoint {
                 (sizes, sends),
                 limits,
                 [piece, options.min_rdma(), options.rings.slots],
-                registrations(&domain, &options.registration),
+                registrations(&domain, options),
             ),
             rx: VerbsRx::new(
                 context.clone(),
@@ -404,14 +404,15 @@ fn completions(options: &VerbsOptions, sizes: &QueueSizes) -> [u32; 2] {
 }
 
 /// Where registrations come from, as `options` says.
-fn registrations(domain: &ProtectionDomain, options: &RegistrationOptions) -> Registrations {
-    let notifier = (options.leave_pinned).then(MemoryNotifier::of_process);
+fn registrations(domain: &ProtectionDomain, options: &VerbsOptions) -> Registrations {
+    let RegistrationOptions {
+        leave_pinned,
+        caps,
+        copied,
+    } = options.registration;
+    let notifier = (leave_pinned != LeavePinned::Off).then(MemoryNotifier::of_process);
     let cache = notifier.and_then(|notifier| match notifier {
-        Ok(notifier) => Some(RegistrationCache::new(
-            domain.clone(),
-            notifier,
-            options.caps,
-        )),
+        Ok(notifier) => Some(RegistrationCache::new(domain.clone(), notifier, caps)),
         Err(why) => {
             tracing::debug!(%why, "no registration is cached");
             None
@@ -420,6 +421,8 @@ fn registrations(domain: &ProtectionDomain, options: &RegistrationOptions) -> Re
     Registrations {
         cache,
         buffers: BouncePool::new(domain.clone()),
-        copied: options.copied,
+        leave_pinned,
+        pipeline: options.pipeline(),
+        copied,
     }
 }

@@ -31,6 +31,7 @@ mod hostile;
 mod options;
 mod order;
 mod pair_address;
+mod pipeline_sizes;
 mod queue_sizes;
 mod receive_queues;
 mod region_key;

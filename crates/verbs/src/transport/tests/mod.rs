@@ -5,6 +5,7 @@ mod conformance;
 mod faults;
 mod floods;
 mod memory;
+mod pipeline;
 mod rings;
 mod room;
 mod shared;

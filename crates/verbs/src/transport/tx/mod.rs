@@ -1,12 +1,14 @@
 //! [`VerbsTx`]: the sending half of a rank's connections, with gets, puts and registered memory.
 
 mod access;
+mod lease;
 mod link;
 mod loss;
 mod memory;
 mod operations;
 mod pair;
 mod pending;
+mod pipeline;
 mod ring;
 mod stream;
 
@@ -196,7 +198,7 @@ impl VerbsTx {
     fn answer(&mut self, peer: u32, control: Control) -> Result<(), &'static str> {
         let link = self.link(peer);
         let answers = link.waiting.iter().filter(|control| control.is_answer());
-        if answers.count() >= OPERATIONS {
+        if answers.count() >= pipeline::RANGES * OPERATIONS {
             return Err("more requests at once than a rank may have");
         }
         link.waiting.push_back(control);
@@ -206,6 +208,8 @@ impl VerbsTx {
 
     /// Sends and posts to `peer` what has waited for room.
     pub(super) fn advance(&mut self, peer: u32) {
+        // These may have frames to send.
+        self.post_pieces(peer);
         let queue = self.queues.of_control();
         while let Some(link) = &mut self.links[peer as usize]
             && link.can_send(queue, self.shared[queue as usize].as_ref())
@@ -222,7 +226,6 @@ impl VerbsTx {
             // Those of another peer may be free first.
             self.awaiting_buffers.push(peer);
         }
-        self.post_pieces(peer);
         for queue in 0..self.queues.count() {
             let shared = self.shared[queue as usize].as_mut();
             let link = self.links[peer as usize].as_mut();
