@@ -5,7 +5,9 @@ use crate::registration::{
     LeavePinned, PinnedDecision, PinnedFromFile, PinnedSettings, RegistrationCaps,
     RegistrationOptions, notifier_unavailable,
 };
-use crate::transport::{ConnectionOptions, EagerRings, LongMessages, ReceiveQueue, VerbsOptions};
+use crate::transport::{
+    ConnectionOptions, EagerRings, LongMessages, MOST_RAILS, ReceiveQueue, VerbsOptions,
+};
 use std::fmt::Display;
 
 /// How a rank wants to use whichever device it finds. `None` leaves it to the table of devices.
@@ -31,6 +33,10 @@ pub struct RdmaPreference {
     pub want_fork_support: i32,
     /// The index of this rank's address; `None`: the one that reaches farthest.
     pub gid_index: Option<u8>,
+    /// Ports of a rank at most, 1 to 8.
+    pub rails: usize,
+    /// Whether to warn of several ports with the default subnet prefix.
+    pub warn_default_prefix: bool,
     /// What connections have in common.
     pub connection: ConnectionOptions,
     /// Parameters of devices, over those that are shipped.
@@ -59,6 +65,8 @@ impl Default for RdmaPreference {
             caps: registration.caps,
             want_fork_support,
             gid_index: None,
+            rails: MOST_RAILS,
+            warn_default_prefix: true,
             connection,
             devices: DeviceTable::default(),
         }

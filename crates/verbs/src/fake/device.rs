@@ -15,11 +15,11 @@ use self::shared::Shared;
 use super::Script;
 use crate::error::ENOMEM;
 use crate::ffi::{
-    IBV_ACCESS_LOCAL_WRITE, IBV_QP_ACCESS_FLAGS, IBV_QP_DEST_QPN, IBV_QP_RNR_RETRY, IBV_QPS_ERR,
-    ibv_qp_attr, ibv_wc,
+    IBV_ACCESS_LOCAL_WRITE, IBV_QP_ACCESS_FLAGS, IBV_QP_DEST_QPN, IBV_QP_PORT, IBV_QP_RNR_RETRY,
+    IBV_QPS_ERR, ibv_qp_attr, ibv_wc,
 };
 use crate::objects::Completion;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::c_int;
 use std::os::unix::net::UnixDatagram;
 
@@ -49,14 +49,18 @@ pub(super) struct Device {
     channels: BTreeMap<usize, UnixDatagram>,
     /// Shared receive queues, by the address of the C object.
     shared: BTreeMap<usize, Shared>,
-    /// Where asynchronous events are written.
-    events: Option<UnixDatagram>,
+    /// Where asynchronous events are written, by the address of the context.
+    events: BTreeMap<usize, UnixDatagram>,
+    /// Ports that are down, by device and number.
+    cut: BTreeSet<(u8, u8)>,
 }
 
 /// A queue pair.
 #[derive(Default)]
 struct Pair {
     domain: usize,
+    /// Its device and the number of its port.
+    port: (u8, u8),
     /// Its completion queues.
     sends: usize,
     receives: usize,
@@ -114,7 +118,8 @@ impl Device {
             queues: BTreeMap::new(),
             channels: BTreeMap::new(),
             shared: BTreeMap::new(),
-            events: None,
+            events: BTreeMap::new(),
+            cut: BTreeSet::new(),
         }
     }
 
@@ -131,6 +136,12 @@ impl Device {
 
     pub(super) fn max_cqe(&self) -> i32 {
         self.script.map_or(1 << 22, |script| script.max_cqe)
+    }
+
+    /// Devices, and ports of each.
+    pub(super) fn counts(&self) -> [u8; 2] {
+        self.script
+            .map_or([1, 1], |script| [script.devices, script.ports])
     }
 
     pub(super) fn is_iwarp(&self) -> bool {
@@ -193,7 +204,7 @@ impl Device {
     /// Makes a queue pair; returns its number and the bytes inline that it is granted.
     pub(super) fn create_pair(
         &mut self,
-        domain: usize,
+        (device, domain): (u8, usize),
         [sends, receives]: [usize; 2],
         shared: usize,
         max_send_wr: u32,
@@ -202,6 +213,7 @@ impl Device {
         self.last_pair += 1;
         let pair = Pair {
             domain,
+            port: (device, 0),
             sends,
             receives,
             shared,
@@ -221,6 +233,9 @@ impl Device {
         pair.state = attributes.qp_state;
         if mask & IBV_QP_ACCESS_FLAGS != 0 {
             pair.access = attributes.qp_access_flags;
+        }
+        if mask & IBV_QP_PORT != 0 {
+            pair.port.1 = attributes.port_num;
         }
         if mask & IBV_QP_DEST_QPN != 0 {
             pair.peer = attributes.dest_qp_num;

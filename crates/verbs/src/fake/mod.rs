@@ -54,6 +54,13 @@ pub(crate) fn fail_next(number: u32, status: u32) {
     with_device(|device| device.fail_next(number, status));
 }
 
+/// Takes a port of a device down for good, as a cable that is pulled does. Its requests fail from now on. Of those whose
+/// completions nobody has found yet, the last ones fail, too, though they were done: their answers are lost. The peers'
+/// queue pairs notice when they send.
+pub(crate) fn cut(device: u8, port: u8) {
+    with_device(|of| of.cut(device, port));
+}
+
 /// The regions that are registered.
 pub(crate) fn registered() -> usize {
     with_device(|device| device.registered())

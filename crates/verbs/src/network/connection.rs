@@ -1,6 +1,6 @@
 //! How a connection is made: the notices that two ranks exchange, and the stages that a peer goes through.
 
-use crate::transport::PairAddress;
+use super::rail_address::RailAddresses;
 use oxmpi_wire::{Envelope, Flags, Header, Kind};
 
 /// How far the connection with a peer is.
@@ -27,7 +27,7 @@ pub(super) enum Stage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Notice {
     /// Where the peer reaches this rank, and whether it can receive already.
-    Offer { address: PairAddress, ready: bool },
+    Offer { address: RailAddresses, ready: bool },
     /// The sender, which has made an offer, can receive.
     Ready,
     /// The sender makes no connection, or the receiver did not: what follows are messages.
@@ -38,9 +38,9 @@ pub(super) enum Notice {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
     /// Offer a queue pair, connect it, send its address: it can receive.
-    Offer(PairAddress),
+    Offer(RailAddresses),
     /// Connect the queue pair that was offered, send [`Notice::Ready`].
-    Ready(PairAddress),
+    Ready(RailAddresses),
     /// Forget the queue pair, send [`Notice::Refuse`].
     Refuse,
     Nothing,
@@ -132,7 +132,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn offer(ready: bool) -> Notice {
-        let address = "P,128,8,4,2,7:S,2048,16,8,2;17,18;1193046;7;4096;::ffff:10.9.0.1";
+        let address = "roce4/0=P,128,8,4,2,7:S,2048,16,8,2;17,18;1193046;7;4096;::ffff:10.9.0.1";
         Notice::Offer {
             address: address.parse().expect("an address"),
             ready,

@@ -18,8 +18,10 @@ mod connection;
 mod fabric;
 mod memory;
 mod no_rdma_port;
+mod rail_address;
 mod rdma_port;
 mod rx;
+mod slot;
 #[cfg(test)]
 mod tests;
 mod tx;
@@ -29,4 +31,5 @@ pub use memory::VerbsNetworkRegion;
 pub use no_rdma_port::NoRdmaPort;
 pub use rdma_port::RdmaPort;
 pub use rx::VerbsNetworkRx;
-pub use tx::{VerbsNetworkSlot, VerbsNetworkTx};
+pub use slot::VerbsNetworkSlot;
+pub use tx::VerbsNetworkTx;

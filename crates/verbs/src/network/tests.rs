@@ -43,7 +43,7 @@ fn ends_with(
         let endpoint = VerbsEndpoint::open(&context, count, options.clone());
         let port = RdmaPort {
             endpoint: endpoint.expect("an endpoint"),
-            fabric: Fabric::RoceV2Ipv4,
+            fabrics: vec![Fabric::RoceV2Ipv4],
             network: String::new(),
             warnings: Vec::new(),
         };

@@ -1,9 +1,10 @@
 //! [`VerbsNetworkTx`]: the sending half of the network.
 
 use super::connection::{Answer, Notice, Stage};
-use crate::transport::{
-    PairAddress, PairConnector, VerbsRx, VerbsSlot, VerbsTransportError, VerbsTx,
-};
+use super::fabric::Fabric;
+use super::rail_address::RailAddresses;
+use super::slot::VerbsNetworkSlot;
+use crate::transport::{PairConnector, VerbsRx, VerbsTransportError, VerbsTx};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{AsTx, Busy, Bytes, Fault, Header, Limits, Network, Peer, Put, Slot, Token, Tx};
 use std::collections::{BTreeMap, VecDeque};
@@ -20,6 +21,8 @@ pub struct VerbsNetworkTx<C> {
     pub(super) control: C,
     pub(super) verbs: VerbsTx,
     connector: PairConnector,
+    /// The fabric of each rail, and the place of its device.
+    rails: Vec<(Fabric, u8)>,
     pub(super) stages: Vec<Stage>,
     /// Peers whose connections are being made.
     connecting: u32,
@@ -68,7 +71,7 @@ impl<C: Network> VerbsNetworkTx<C> {
     pub(super) fn new(
         control: C,
         verbs: VerbsTx,
-        connector: PairConnector,
+        (connector, rails): (PairConnector, Vec<(Fabric, u8)>),
         by_verbs: &[bool],
         falls_back: bool,
     ) -> Self {
@@ -80,6 +83,7 @@ impl<C: Network> VerbsNetworkTx<C> {
             control,
             verbs,
             connector,
+            rails,
             stages: by_verbs.iter().map(stage).collect(),
             connecting: 0,
             shares_control: by_verbs.contains(&false),
@@ -138,7 +142,8 @@ impl<C: Network> VerbsNetworkTx<C> {
             return;
         }
         match self.connector.offer(peer) {
-            Ok(address) => {
+            Ok(pairs) => {
+                let address = RailAddresses::new(&self.rails, pairs);
                 self.set_stage(peer.0, Stage::Offered);
                 let ready = false;
                 self.send(peer.0, Notice::Offer { address, ready });
@@ -244,7 +249,8 @@ impl<C: Network> VerbsNetworkTx<C> {
             Answer::Ready(there) => {
                 (self.connect_pair(peer, &there, rx)).map(|()| Some(Notice::Ready))
             }
-            Answer::Offer(there) => self.connector.offer(Peer(peer)).and_then(|address| {
+            Answer::Offer(there) => self.connector.offer(Peer(peer)).and_then(|pairs| {
+                let address = RailAddresses::new(&self.rails, pairs);
                 let ready = true;
                 self.connect_pair(peer, &there, rx)?;
                 Ok(Some(Notice::Offer { address, ready }))
@@ -277,10 +283,12 @@ impl<C: Network> VerbsNetworkTx<C> {
     fn connect_pair(
         &mut self,
         peer: u32,
-        there: &PairAddress,
+        there: &RailAddresses,
         rx: &mut VerbsRx,
     ) -> Result<(), VerbsTransportError> {
-        (self.connector).connect(Peer(peer), there, &mut self.verbs, rx)
+        let here = RailAddresses::new(&self.rails, self.connector.offered(Peer(peer)));
+        let lanes = here.lanes(there);
+        (self.connector).connect(Peer(peer), &lanes, &mut self.verbs, rx)
     }
 
     /// Whether a queue pair is connected with `peer`: its loss is reported by the transport.
@@ -339,43 +347,6 @@ impl<C: Network> VerbsNetworkTx<C> {
         };
         let at = self.peers_awaiting_room.iter().position(has_room)?;
         Some(Peer(self.peers_awaiting_room.swap_remove(at)))
-    }
-}
-
-/// A frame under construction.
-#[derive(Debug)]
-pub enum VerbsNetworkSlot<'a, S> {
-    /// In a registered buffer.
-    Verbs(VerbsSlot<'a>),
-    /// Of the control network.
-    Control(S),
-}
-
-impl<S: Slot> Put for VerbsNetworkSlot<'_, S> {
-    #[inline]
-    fn room(&self) -> usize {
-        match self {
-            Self::Verbs(slot) => slot.room(),
-            Self::Control(slot) => slot.room(),
-        }
-    }
-
-    #[inline]
-    fn put(&mut self, bytes: &[u8]) {
-        match self {
-            Self::Verbs(slot) => slot.put(bytes),
-            Self::Control(slot) => slot.put(bytes),
-        }
-    }
-}
-
-impl<S: Slot> Slot for VerbsNetworkSlot<'_, S> {
-    #[inline]
-    fn send(self) {
-        match self {
-            Self::Verbs(slot) => slot.send(),
-            Self::Control(slot) => slot.send(),
-        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! Rows: devices, addresses and connections.
 
-use oxmpi_text::{Level, Setting};
+use oxmpi_text::{Alias, Level, Product, Setting, switch};
 
-use super::{AUTO, auto_or, gid_index, openib, pkey_index, retries, service_level, timeout, ucx};
+use super::{
+    AUTO, auto_or, gid_index, openib, pkey_index, rails, retries, service_level, timeout, ucx,
+};
 
 /// The rows of the settings table about RDMA devices and connections.
 pub const CONNECTIONS: &[Setting] = &[
@@ -28,6 +30,34 @@ pub const CONNECTIONS: &[Setting] = &[
         long: "`auto`: on Ethernet RoCE v2 over IPv4 if the port has such an address, else v2 over IPv6, else one that does not \
                leave the network. An address of a VLAN selects the VLAN. `oxmpi info --rdma` lists them.",
         check: |text| auto_or(text, gid_index).map(drop),
+    },
+    Setting {
+        name: "verbs_rails",
+        aliases: &[
+            Alias {
+                product: Product::OpenMpi,
+                name: "btl_openib_max_btls",
+                values: &[("-1", "8")],
+            },
+            ucx("UCX_MAX_RNDV_RAILS"),
+        ],
+        default: "8",
+        kind: "count",
+        level: Level::Tuning,
+        short: "RDMA ports that a rank uses at most, 1 to 8",
+        long: "Active ports of all devices, those nearest to the rank first. Ports of two ranks on one fabric are assigned one \
+               to one; peers are dealt to them in turn. When one fails, messages take the others.",
+        check: |text| rails(text).map(drop),
+    },
+    Setting {
+        name: "verbs_warn_default_prefix",
+        aliases: &[openib("btl_openib_warn_default_gid_prefix")],
+        default: "on",
+        kind: "switch",
+        level: Level::Tuning,
+        short: "warn of several InfiniBand ports with the default subnet prefix",
+        long: "Ports of one prefix count as one fabric. Networks that are separate need different prefixes.",
+        check: |text| switch(text).map(drop),
     },
     Setting {
         name: "verbs_service_level",

@@ -149,6 +149,15 @@ pub fn pkey_index(text: &str) -> Result<u16, Error> {
     count(text).map(|index| index as u16)
 }
 
+/// A number of ports, 1 to 8.
+///
+/// # Errors
+/// If it is none.
+pub fn rails(text: &str) -> Result<usize, Error> {
+    let most = crate::transport::MOST_RAILS as u64;
+    whole(text, 1..=most, "a whole number from 1 to 8").map(|count| count as usize)
+}
+
 /// A service level, 0 to 15.
 ///
 /// # Errors
@@ -235,6 +244,9 @@ mod tests {
             Ok(connection.pkey_index)
         );
         assert_eq!(timeout(of("verbs_timeout")), Ok(connection.timeout));
+        assert_eq!(rails(of("verbs_rails")), Ok(default.rails));
+        let warns = switch(of("verbs_warn_default_prefix"));
+        assert_eq!(warns, Ok(default.warn_default_prefix));
         assert_eq!(retries(of("verbs_retry_count")), Ok(connection.retry_count));
     }
 }

@@ -1,22 +1,22 @@
 //! [`VerbsEndpoint`]: the connections of a rank while they are made.
 
-use super::OPERATIONS;
 use super::buffers::Buffers;
 use super::fitted_queues::FittedQueues;
 use super::frame_head::MAX_INLINE;
+use super::open_device::{OpenDevice, capacity};
 use super::options::{VerbsOptions, VerbsTransportError};
 use super::order::Order;
 use super::pair_address::PairAddress;
 use super::queue_sizes::QueueSizes;
+use super::rail::{Lane, MOST_RAILS, Rail};
 use super::receive_queues::ReceiveQueue;
 use super::request_id::RequestId;
 use super::rx::{Incoming, SharedReceives, VerbsRx};
-use super::tx::{Link, Pair, Registrations, VerbsTx};
+use super::tx::{Lanes, Link, Pair, Registrations, VerbsTx};
 use crate::error::VerbsError;
 use crate::objects::{
-    Access, AddressVector, CompletionQueue, CompletionQueueOptions, Context, GlobalRoute, Init,
-    InitAttributes, ProtectionDomain, QueueCapacity, QueuePair, ReceiveAttributes, Reset,
-    SendAttributes, SharedReceiveQueue,
+    Access, AddressVector, CompletionQueue, Context, GlobalRoute, Init, InitAttributes,
+    ProtectionDomain, QueuePair, ReceiveAttributes, Reset, SendAttributes, SharedReceiveQueue,
 };
 use crate::registration::{
     BouncePool, LeavePinned, MemoryNotifier, RegistrationCache, RegistrationOptions,
@@ -49,18 +49,29 @@ pub struct VerbsEndpoint {
 /// Makes the connections of a rank, also after its halves have begun to move messages.
 #[derive(Debug)]
 pub(crate) struct PairConnector {
-    context: Context,
-    domain: ProtectionDomain,
-    queue: CompletionQueue,
+    rails: Vec<OpenRail>,
     options: VerbsOptions,
     sizes: QueueSizes,
     /// By receive queue.
     shared: Vec<Option<SharedReceiveQueue>>,
-    offered: BTreeMap<u32, Offered>,
+    /// By peer and rail.
+    offered: BTreeMap<u32, Vec<Offered>>,
     /// Ranks that share its buffers.
     peers: u32,
-    /// Entries of the completion queue.
+    /// Entries of the completion queues.
     depth: u32,
+    /// Connections that were made.
+    connected: usize,
+}
+
+/// A rail with what its device has for it.
+#[derive(Debug)]
+struct OpenRail {
+    rail: Rail,
+    /// The place of its device.
+    device: usize,
+    domain: ProtectionDomain,
+    queue: CompletionQueue,
 }
 
 #[derive(Debug)]
@@ -86,6 +97,31 @@ impl VerbsEndpoint {
         peers: u32,
         options: VerbsOptions,
     ) -> Result<Self, VerbsTransportError> {
+        let rail = Rail {
+            context: context.clone(),
+            port: options.port,
+            gid_index: options.gid_index,
+        };
+        Self::open_rails(&[rail], peers, options)
+    }
+
+    /// Opens an endpoint by several ports, of which the options name none. Peers are dealt to them in turn.
+    ///
+    /// # Errors
+    /// As [`VerbsEndpoint::open`], for each of them.
+    ///
+    /// # Panics
+    /// Without a rail, or with more than 8.
+    ///
+    /// # Cost
+    /// That of [`VerbsEndpoint::open`] for each rail.
+    pub fn open_rails(
+        rails: &[Rail],
+        peers: u32,
+        options: VerbsOptions,
+    ) -> Result<Self, VerbsTransportError> {
+        assert!((1..=MOST_RAILS).contains(&rails.len()), "1 to 8 rails");
+        let first = &rails[0].context;
         let queues = &options.receive_queues;
         ReceiveQueue::check_all(queues)?;
         if queues
@@ -93,49 +129,46 @@ impl VerbsEndpoint {
             .any(|queue| matches!(queue, ReceiveQueue::Extended(_)))
         {
             return Err(VerbsTransportError::NoExtended {
-                device: context.name().to_owned(),
+                device: first.name().to_owned(),
                 receive_queues: ReceiveQueue::join_all(queues),
             });
         }
         let sizes = QueueSizes::new(queues);
-        let longest = context.port(options.port)?.max_message;
-        let piece = options.piece.clamp(1, longest.max(1));
+        let mut piece = options.piece;
+        for rail in rails {
+            piece = piece.min(rail.context.port(rail.port)?.max_message);
+        }
+        let piece = piece.max(1);
         // Before anything is registered.
         let locked = LockedMemoryLimit::raise();
         tracing::debug!(%locked, "memory that may be locked");
-        let fitted = FittedQueues::of(&options, locked.bytes())?;
-        prepare_for_forks(context.library(), options.want_fork_support)?;
-        let domain = context.alloc_pd()?;
-        let channel = context.create_completion_channel()?;
-        let [of_peer, of_all] = completions(&options, &sizes);
-        let wanted = of_peer.saturating_mul(peers.max(1)).saturating_add(of_all);
-        let most = context.limits()?.max_cqe;
-        if wanted > most {
-            return Err(VerbsTransportError::TooManyPeers {
-                device: context.name().to_owned(),
-                peers,
-                most: most.saturating_sub(of_all) / of_peer,
-                receive_queues: ReceiveQueue::join_all(queues),
-            });
+        let of_each = (locked.bytes()).map(|bytes| bytes / rails.len().max(1) as u64);
+        let fitted = FittedQueues::of(&options, of_each)?;
+        prepare_for_forks(first.library(), options.want_fork_support)?;
+        let (devices, places) = OpenDevice::of_rails(rails, peers, &options, &sizes)?;
+        let mut inline = MAX_INLINE as u32;
+        for device in &devices {
+            inline = inline.min(device.inline(&options, &sizes)?);
         }
-        let depth = wanted;
-        let queue = context.create_completion_queue(CompletionQueueOptions {
-            channel: Some((&channel, 0)),
-            ..CompletionQueueOptions::polled(depth)
-        })?;
-        let capacity = capacity(&queues[0], &sizes, 0, &options);
-        let trial = domain.create_queue_pair(&queue, &queue, capacity)?;
-        let inline = trial.capacity().max_inline_data.min(MAX_INLINE as u32);
-        drop(trial);
+        let open = |(rail, place): (&Rail, &usize)| OpenRail {
+            rail: rail.clone(),
+            device: *place,
+            domain: devices[*place].domain.clone(),
+            queue: devices[*place].queue.clone(),
+        };
+        let rails: Vec<OpenRail> = rails.iter().zip(&places).map(open).collect();
         let (mut receives, mut sends) = (Vec::new(), Vec::new());
-        for (queue, number) in queues.iter().zip(0..) {
+        let on_each = rails
+            .iter()
+            .flat_map(|rail| queues.iter().map(move |queue| (rail, queue)));
+        for ((OpenRail { domain, .. }, queue), number) in on_each.zip(0..) {
             let (receive, send) = match queue {
                 ReceiveQueue::PerPeer(_) => (None, None),
                 ReceiveQueue::Shared(shared) | ReceiveQueue::Extended(shared) => {
                     let shared = fitted.apply(*shared);
-                    let send = Buffers::all_free(&domain, shared.buffers, shared.size)?;
+                    let send = Buffers::all_free(domain, shared.buffers, shared.size)?;
                     (
-                        Some(SharedReceives::new(&domain, number, &shared)?),
+                        Some(SharedReceives::new(domain, number, &shared)?),
                         Some(send),
                     )
                 }
@@ -147,58 +180,53 @@ impl VerbsEndpoint {
         let shared = receives.iter().map(|receives: &Option<SharedReceives>| {
             receives.as_ref().map(|receives| receives.queue().clone())
         });
+        let domains: Vec<ProtectionDomain> = rails.iter().map(|rail| rail.domain.clone()).collect();
         let connector = PairConnector {
-            context: context.clone(),
-            domain: domain.clone(),
-            queue: queue.clone(),
+            rails,
             sizes: sizes.clone(),
             shared: shared.collect(),
             offered: BTreeMap::new(),
             peers,
-            depth,
+            depth: devices.iter().map(|device| device.depth).sum(),
+            connected: 0,
             options,
         };
         let options = &connector.options;
         Ok(Self {
             tx: VerbsTx::new(
-                domain.clone(),
+                domains.clone(),
                 peers,
                 (sizes, sends),
                 limits,
                 [piece, options.min_rdma(), options.rings.slots],
-                registrations(&domain, options),
+                registrations(&domains[0], options),
             ),
-            rx: VerbsRx::new(
-                context.clone(),
-                queue.clone(),
-                channel,
-                peers,
-                receives,
-                (options.rings, domain.clone()),
-            ),
+            rx: VerbsRx::new(devices, peers, receives, (options.rings, domains)),
             connector,
         })
     }
 
     /// Makes a queue pair for each receive queue, with all buffers of `peer` posted, and returns where the peer
-    /// reaches them.
+    /// reaches them: on each rail.
     ///
     /// # Errors
     /// When the device has no more queue pairs, or this process may lock no more memory.
-    pub fn offer(&mut self, peer: Peer) -> Result<PairAddress, VerbsTransportError> {
+    pub fn offer(&mut self, peer: Peer) -> Result<Vec<PairAddress>, VerbsTransportError> {
         self.connector.offer(peer)
     }
 
-    /// Connects the queue pairs that were [offered](Self::offer) to `peer` with those at `there`.
+    /// Connects the queue pairs that were [offered](Self::offer) to `peer` with those of `lanes`. What was offered on
+    /// other rails is destroyed.
     ///
     /// # Errors
-    /// When the peer has other receive queues, or the device finds no route to it.
+    /// When there is no lane, the peer has other receive queues, or no device finds a route to it. A lane without a route
+    /// counts as failed if there is another.
     ///
     /// # Panics
-    /// If nothing was offered to `peer`, or it is connected.
-    pub fn connect(&mut self, peer: Peer, there: &PairAddress) -> Result<(), VerbsTransportError> {
+    /// If nothing was offered to `peer`, or it is connected; with two lanes of one rail.
+    pub fn connect(&mut self, peer: Peer, lanes: &[Lane]) -> Result<(), VerbsTransportError> {
         self.connector
-            .connect(peer, there, &mut self.tx, &mut self.rx)
+            .connect(peer, lanes, &mut self.tx, &mut self.rx)
     }
 
     /// The halves, with the connections that were made.
@@ -220,28 +248,36 @@ impl PairConnector {
     }
 
     /// As [`VerbsEndpoint::offer`].
-    pub(crate) fn offer(&mut self, peer: Peer) -> Result<PairAddress, VerbsTransportError> {
+    pub(crate) fn offer(&mut self, peer: Peer) -> Result<Vec<PairAddress>, VerbsTransportError> {
         if is_forked_child() {
             return Err(VerbsTransportError::Forked);
         }
-        let VerbsOptions {
-            port,
-            gid_index,
-            connection,
-            ..
-        } = self.options;
-        let (at, gids) = (self.context.port(port)?, self.context.gids(port)?);
-        let gid = gids.iter().find(|entry| entry.index == gid_index);
+        let rails = 0..self.rails.len();
+        let offered = rails.map(|rail| self.offer_on(rail, peer));
+        let offered: Vec<Offered> = offered.collect::<Result<_, _>>()?;
+        let addresses = offered.iter().map(|offered| offered.address.clone());
+        let addresses = addresses.collect();
+        self.offered.insert(peer.0, offered);
+        Ok(addresses)
+    }
+
+    /// Makes the queue pairs of a rail for `peer`.
+    fn offer_on(&self, rail: usize, peer: Peer) -> Result<Offered, VerbsTransportError> {
+        let OpenRail {
+            rail: at, domain, ..
+        } = &self.rails[rail];
+        let (port, gids) = (at.context.port(at.port)?, at.context.gids(at.port)?);
+        let gid = gids.iter().find(|entry| entry.index == at.gid_index);
         let (mut pairs, mut all_buffers) = (Vec::new(), Vec::new());
-        for (queue, number) in self.options.receive_queues.iter().zip(0..) {
-            let pair = self.make_pair(queue, number)?.init(InitAttributes {
+        for (queue, number) in self.queues_of(rail) {
+            let pair = self.make_pair(rail, queue, number)?.init(InitAttributes {
                 access: Access::REMOTE_READ | Access::REMOTE_WRITE,
-                pkey_index: connection.pkey_index,
-                ..InitAttributes::new(port)
+                pkey_index: self.options.connection.pkey_index,
+                ..InitAttributes::new(at.port)
             })?;
             let mut buffers = None;
             if !queue.is_shared() {
-                let posted = Buffers::new(&self.domain, queue.buffers(), queue.size())?;
+                let posted = Buffers::new(domain, queue.buffers(), queue.size())?;
                 for buffer in 0..queue.buffers() {
                     let id = RequestId::Receive {
                         peer: peer.0,
@@ -261,17 +297,37 @@ impl PairConnector {
             // No number of an earlier connection: its late packets are then out of sequence.
             sq_psn: RandomState::new().hash_one(&numbers) as u32 & 0xff_ffff,
             numbers,
-            lid: at.lid,
+            lid: port.lid,
             gid: gid.map(|entry| entry.gid),
-            mtu: at.active_mtu,
+            mtu: port.active_mtu,
         };
-        let offered = Offered {
+        Ok(Offered {
             pairs,
             buffers: all_buffers,
-            address: address.clone(),
-        };
-        self.offered.insert(peer.0, offered);
-        Ok(address)
+            address,
+        })
+    }
+
+    /// The receive queues of a rail, and their numbers.
+    fn queues_of(&self, rail: usize) -> impl Iterator<Item = (&ReceiveQueue, u8)> {
+        let numbers = self.sizes.queues_of(rail as u8);
+        (self.options.receive_queues.iter()).zip(numbers.map(|number| number as u8))
+    }
+
+    /// What is offered to `peer`, by rail.
+    pub(crate) fn offered(&self, peer: Peer) -> Vec<PairAddress> {
+        let offered = self.offered.get(&peer.0).into_iter().flatten();
+        offered.map(|offered| offered.address.clone()).collect()
+    }
+
+    /// The place of the device of each rail.
+    pub(crate) fn devices(&self) -> Vec<u8> {
+        self.rails.iter().map(|rail| rail.device as u8).collect()
+    }
+
+    /// Whether the rail is of the device that the keys of this rank's memory are for.
+    fn reaches_memory(&self, rail: usize) -> bool {
+        self.rails[rail].device == 0
     }
 
     /// Destroys the queue pairs that were offered to `peer`.
@@ -279,17 +335,26 @@ impl PairConnector {
         self.offered.remove(&peer.0);
     }
 
-    fn make_pair(&self, queue: &ReceiveQueue, number: u8) -> Result<QueuePair<Reset>, VerbsError> {
-        let capacity = capacity(queue, &self.sizes, number, &self.options);
-        let completions = &self.queue;
+    fn make_pair(
+        &self,
+        rail: usize,
+        queue: &ReceiveQueue,
+        number: u8,
+    ) -> Result<QueuePair<Reset>, VerbsError> {
+        let OpenRail {
+            domain,
+            queue: completions,
+            ..
+        } = &self.rails[rail];
+        let capacity = capacity(
+            queue,
+            &self.sizes.on_rail(rail as u8),
+            number,
+            &self.options,
+        );
         match &self.shared[usize::from(number)] {
-            Some(shared) => {
-                self.domain
-                    .create_queue_pair_on(shared, completions, completions, capacity)
-            }
-            None => self
-                .domain
-                .create_queue_pair(completions, completions, capacity),
+            Some(shared) => domain.create_queue_pair_on(shared, completions, completions, capacity),
+            None => domain.create_queue_pair(completions, completions, capacity),
         }
     }
 
@@ -297,16 +362,69 @@ impl PairConnector {
     pub(crate) fn connect(
         &mut self,
         peer: Peer,
-        there: &PairAddress,
+        lanes: &[Lane],
         tx: &mut VerbsTx,
         rx: &mut VerbsRx,
     ) -> Result<(), VerbsTransportError> {
-        let offered = self.offered.remove(&peer.0);
-        let Offered {
-            pairs,
-            buffers,
-            address,
-        } = offered.expect("an offer to this peer");
+        let offered = self.offered.remove(&peer.0).expect("an offer to this peer");
+        let mut offered: Vec<Option<Offered>> = offered.into_iter().map(Some).collect();
+        if lanes.is_empty() {
+            return Err(VerbsTransportError::NoLane { peer });
+        }
+        let queues = &self.options.receive_queues;
+        let on_rails = (0..self.rails.len()).flat_map(|_| queues);
+        let absent = on_rails.map(|queue| Pair::absent(queue.of_each(self.peers)));
+        let mut pairs: Vec<Pair> = absent.collect();
+        let mut buffers: Vec<Option<Buffers>> = pairs.iter().map(|_| None).collect();
+        let (mut numbers, mut failed, mut why) = (Vec::new(), 0_u8, None);
+        for (at, lane) in lanes.iter().enumerate() {
+            let rail = usize::from(lane.rail);
+            let offered = offered[rail].take().expect("a rail without another lane");
+            let queues = self.queues_of(rail).map(|(_, number)| number);
+            let of_lane: Vec<_> = queues.zip(offered.address.numbers.clone()).collect();
+            let connected = match self.connect_lane(peer, lane, offered) {
+                Ok(connected) => connected,
+                Err(VerbsTransportError::Verbs(error)) => {
+                    failed |= 1 << at;
+                    why = Some(error);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            numbers.extend(of_lane);
+            for (at, (mut pair, own)) in self.sizes.queues_of(lane.rail).zip(connected) {
+                if lanes.len() > 1 {
+                    pair.keep_copies();
+                }
+                (pairs[at], buffers[at]) = (pair, own);
+            }
+        }
+        let of_rail: u32 = queues.iter().map(ReceiveQueue::buffers).sum();
+        let all = of_rail * lanes.len() as u32;
+        let reaches = |lane: &Lane| lane.reaches_memory && self.reaches_memory(lane.rail.into());
+        let rails = lanes.iter().map(|lane| (lane.rail, reaches(lane)));
+        if let Some(why) = why {
+            if failed.count_ones() as usize == lanes.len() {
+                return Err(why.into());
+            }
+            tracing::warn!(peer = peer.0, %why, "a rail does not reach a peer; its messages take another one");
+        }
+        let lanes = Lanes::new(rails.collect(), failed, self.connected);
+        self.connected += 1;
+        let order = Order::new(all, lanes.has_several());
+        tx.add(peer.0, Link::new(pairs, lanes, &self.sizes));
+        rx.add(peer.0, &numbers, Incoming::new(buffers, order));
+        Ok(())
+    }
+
+    /// Connects the queue pairs of a lane. Returns each with the posted buffers of a queue of the peer's own.
+    fn connect_lane(
+        &self,
+        peer: Peer,
+        lane: &Lane,
+        offered: Offered,
+    ) -> Result<Vec<(Pair, Option<Buffers>)>, VerbsTransportError> {
+        let (address, there) = (offered.address, &lane.there);
         if address.receive_queues != there.receive_queues {
             return Err(VerbsTransportError::ReceiveQueuesDiffer {
                 peer,
@@ -314,24 +432,23 @@ impl PairConnector {
                 there: ReceiveQueue::join_all(&there.receive_queues),
             });
         }
-        let VerbsOptions {
-            port,
-            gid_index,
-            connection,
-            ..
-        } = self.options;
+        let rail = usize::from(lane.rail);
+        let OpenRail {
+            rail: at, domain, ..
+        } = &self.rails[rail];
+        let connection = self.options.connection;
         let vector = AddressVector {
-            port,
+            port: at.port,
             lid: there.lid,
             service_level: connection.service_level,
-            route: there.gid.map(|gid| GlobalRoute::new(gid, gid_index)),
+            route: there.gid.map(|gid| GlobalRoute::new(gid, at.gid_index)),
         };
         let mtu = address.mtu.min(there.mtu);
-        let queues = &self.options.receive_queues;
+        let offered = offered.pairs.into_iter().zip(offered.buffers);
+        let ends = self.queues_of(rail).zip(&there.numbers);
         let mut connected = Vec::new();
-        for ((pair, queue), number) in pairs.into_iter().zip(queues).zip(0..) {
-            let to = there.numbers[usize::from(number)];
-            let mut receive = ReceiveAttributes::new(vector, to, there.sq_psn, mtu);
+        for ((pair, buffers), ((queue, number), to)) in offered.zip(ends) {
+            let mut receive = ReceiveAttributes::new(vector, *to, there.sq_psn, mtu);
             let mut send = SendAttributes {
                 timeout: connection.timeout,
                 retry_cnt: connection.retry_count,
@@ -344,63 +461,17 @@ impl PairConnector {
             let pair = pair.ready_to_receive(receive)?.ready_to_send(send)?;
             let own = match queue.is_shared() {
                 true => None,
-                false => Some(Buffers::all_free(
-                    &self.domain,
-                    queue.sends(),
-                    queue.size(),
-                )?),
+                false => Some(Buffers::all_free(domain, queue.sends(), queue.size())?),
             };
             let id = RequestId::Send {
                 peer: peer.0,
                 queue: number,
             };
             let (share, most) = (queue.of_each(self.peers), queue.sends());
-            connected.push(Pair::new(pair, id, share, most, own));
+            connected.push((Pair::new(pair, id, share, most, own), buffers));
         }
-        let all = queues.iter().map(ReceiveQueue::buffers).sum();
-        tx.add(peer.0, Link::new(connected));
-        let incoming = Incoming::new(buffers, Order::new(all));
-        rx.add(peer.0, &address.numbers, incoming);
-        Ok(())
+        Ok(connected)
     }
-}
-
-/// What the queue pair of receive queue `number` holds: frames and credit messages in flight, and the rank's
-/// operations.
-fn capacity(
-    queue: &ReceiveQueue,
-    sizes: &QueueSizes,
-    number: u8,
-    options: &VerbsOptions,
-) -> QueueCapacity {
-    let VerbsOptions { inline, rings, .. } = options;
-    let mut sends = queue.sends();
-    if number == sizes.of_accesses() {
-        // Of a ring, its frames and words.
-        sends += OPERATIONS as u32 + rings.slots;
-    }
-    let receives = if queue.is_shared() {
-        0
-    } else {
-        queue.buffers()
-    };
-    QueueCapacity {
-        max_inline_data: (*inline).min(MAX_INLINE as u32),
-        ..QueueCapacity::new(sends, receives)
-    }
-}
-
-/// The most completions that nobody has polled: of a peer, and of the receives of all.
-fn completions(options: &VerbsOptions, sizes: &QueueSizes) -> [u32; 2] {
-    let (mut of_peer, mut of_all) = (0, 0);
-    for (queue, number) in options.receive_queues.iter().zip(0..) {
-        let capacity = capacity(queue, sizes, number, options);
-        of_peer += capacity.max_send_wr + capacity.max_recv_wr;
-        if queue.is_shared() {
-            of_all += queue.buffers();
-        }
-    }
-    [of_peer, of_all]
 }
 
 /// Where registrations come from, as `options` says.

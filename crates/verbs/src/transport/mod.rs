@@ -28,11 +28,13 @@ mod endpoint;
 mod fitted_queues;
 mod frame_head;
 mod hostile;
+mod open_device;
 mod options;
 mod order;
 mod pair_address;
 mod pipeline_sizes;
 mod queue_sizes;
+mod rail;
 mod receive_queues;
 mod region_key;
 mod registered_bytes;
@@ -52,6 +54,8 @@ pub use options::{
     ConnectionOptions, EagerRings, LongMessages, TransferFlags, VerbsOptions, VerbsTransportError,
 };
 pub use pair_address::{PairAddress, PairAddressError};
+pub(crate) use rail::MOST_RAILS;
+pub use rail::{Lane, Rail};
 pub use receive_queues::{PerPeerQueue, ReceiveQueue, ReceiveQueueError, SharedQueue};
 pub use registered_bytes::RegisteredBytes;
 pub use rx::VerbsRx;

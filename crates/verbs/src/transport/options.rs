@@ -273,6 +273,12 @@ pub enum VerbsTransportError {
         /// The setting.
         receive_queues: String,
     },
+    /// This rank and a peer have no port on the same fabric.
+    #[error("peer {} has no RDMA port on a fabric of this rank's ports", .peer.0)]
+    NoLane {
+        /// The peer.
+        peer: Peer,
+    },
     /// This rank and a peer have different receive queues.
     #[error(
         "this rank has the receive queues {here}, peer {} has {there}; all ranks of a job need the same", .peer.0

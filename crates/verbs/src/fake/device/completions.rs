@@ -1,5 +1,6 @@
 //! Completion queues, whose completions become visible after some polls.
 
+use super::status;
 use crate::ffi::ibv_wc;
 use std::collections::VecDeque;
 use std::os::unix::net::UnixDatagram;
@@ -55,6 +56,23 @@ impl Queue {
             waiting.push((pair, is_send));
         }
         None
+    }
+
+    /// Lets the sends of a queue pair fail whose completions nobody has found, but the first `kept` of them. Returns
+    /// whether there are any.
+    pub(super) fn lose_answers(&mut self, pair: u32, kept: usize) -> bool {
+        let of_pair = |(_, (of, is_send, _)): &&mut (u64, Entry)| *of == pair && *is_send;
+        let mut failed = status::RETRY_EXC_ERR;
+        for (_, (.., completion)) in self.entries.iter_mut().filter(of_pair).skip(kept) {
+            completion.status = std::mem::replace(&mut failed, status::WR_FLUSH_ERR);
+        }
+        failed == status::WR_FLUSH_ERR
+    }
+
+    /// The sends of a queue pair whose completions nobody has found.
+    pub(super) fn unanswered(&self, pair: u32) -> usize {
+        let of_pair = |(_, (of, is_send, _)): &&(u64, Entry)| *of == pair && *is_send;
+        self.entries.iter().filter(of_pair).count()
     }
 
     /// Drops the completions of a queue pair.

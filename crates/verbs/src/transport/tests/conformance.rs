@@ -181,6 +181,10 @@ kinds! {
     Mixed = LATE, in_pieces(10_000, u64::MAX, "P,128,4:S,1000,8,4,2:S,4096,2,1,1");
     /// The same on a device that is never late.
     Prompt = NOTHING_INLINE, with_queues("P,64,2:S,128,8,4,2:S,4096,4,2,4");
+    /// Two ports of a device.
+    Ports = Script { ports: 2, ..Script::GOOD }, VerbsOptions::default();
+    /// A port of each of three devices.
+    Devices = Script { devices: 3, ..LATE }, with_rings(2, 64, "P,128,4:S,1000,8,4,2");
 }
 
 oxmpi_testkit::conformance!(usual, Fake<Usual>, killable);
@@ -203,3 +207,5 @@ oxmpi_testkit::conformance!(shared, Fake<Shared>);
 oxmpi_testkit::conformance!(shared_tight, Fake<SharedTight>);
 oxmpi_testkit::conformance!(mixed, Fake<Mixed>, killable);
 oxmpi_testkit::conformance!(prompt, Fake<Prompt>, killable);
+oxmpi_testkit::conformance!(ports, Fake<Ports>, killable);
+oxmpi_testkit::conformance!(devices, Fake<Devices>, killable);

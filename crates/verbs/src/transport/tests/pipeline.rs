@@ -3,7 +3,9 @@
 use super::{HeapMemory, device, settle, with_queues};
 use crate::fake::{self, PAGE, Script};
 use crate::registration::{LeavePinned, RegistrationOptions, notifier_unavailable};
-use crate::transport::{EagerRings, LongMessages, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
+use crate::transport::{
+    EagerRings, Lane, LongMessages, PairAddress, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx,
+};
 use oxmpi_testkit::conformance::{EventLog, TestMemory};
 use oxmpi_testkit::memory::pattern;
 use oxmpi_wire::regions::Region;
@@ -38,9 +40,14 @@ fn ends(script: Script, leave_pinned: [LeavePinned; 2]) -> [(VerbsTx, VerbsRx); 
         };
         VerbsEndpoint::open(&context, 2, options).expect("an endpoint")
     });
-    let (here, there) = (a.offer(B).expect("pairs"), b.offer(A).expect("pairs"));
-    a.connect(B, &there).expect("a connection");
-    b.connect(A, &here).expect("a connection");
+    let lane = |mut there: Vec<PairAddress>| Lane {
+        rail: 0,
+        reaches_memory: true,
+        there: there.remove(0),
+    };
+    let [here, there] = [a.offer(B), b.offer(A)].map(|pairs| lane(pairs.expect("pairs")));
+    a.connect(B, &[there]).expect("a connection");
+    b.connect(A, &[here]).expect("a connection");
     [a.into_halves(), b.into_halves()]
 }
 

@@ -2,7 +2,7 @@
 
 use super::{device, settle, with_queues};
 use crate::fake::{self, Script};
-use crate::transport::{RegisteredBytes, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
+use crate::transport::{Lane, RegisteredBytes, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_testkit::conformance::{EventLog, eager};
 use oxmpi_wire::{Peer, Slot, Tx};
 
@@ -15,8 +15,11 @@ fn star(ends: u32, ranks: u32, options: &VerbsOptions) -> Vec<(VerbsTx, VerbsRx)
     for (end, number) in others.iter_mut().zip(1..) {
         let here = first.offer(Peer(number)).expect("pairs");
         let there = end.offer(Peer(0)).expect("pairs");
-        first.connect(Peer(number), &there).expect("a connection");
-        end.connect(Peer(0), &here).expect("a connection");
+        first
+            .connect(Peer(number), &Lane::first(&there))
+            .expect("a connection");
+        end.connect(Peer(0), &Lane::first(&here))
+            .expect("a connection");
     }
     others.insert(0, first);
     others.into_iter().map(VerbsEndpoint::into_halves).collect()

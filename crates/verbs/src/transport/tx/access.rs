@@ -6,6 +6,7 @@
 //! ```
 
 use super::VerbsTx;
+use super::link::Link;
 use super::operations::{Operation, OperationKind};
 use super::pair::Posted;
 use crate::error::PostError;
@@ -31,7 +32,7 @@ impl Rma for VerbsTx {
         let kind = |tx: &Self| {
             tx.check_writable(region)?;
             let reached = tx.reach(of.0, &from, Access::READ)?;
-            Ok(match tx.transfer(region, [to.at, to.len], &from) {
+            Ok(match tx.transfer(of.0, region, [to.at, to.len], &from) {
                 Reach::Frames => OperationKind::GetByFrames,
                 Reach::Pieces => OperationKind::GetInPieces(reached),
                 Reach::Whole => OperationKind::Get(reached),
@@ -52,7 +53,7 @@ impl Rma for VerbsTx {
         let (len, region) = (from.transfer_len(&at), from.region.id());
         let kind = |tx: &Self| {
             let reached = tx.reach(to.0, &at, Access::WRITE)?;
-            Ok(match tx.transfer(region, [from.at, from.len], &at) {
+            Ok(match tx.transfer(to.0, region, [from.at, from.len], &at) {
                 Reach::Frames => OperationKind::PutByFrames,
                 Reach::Pieces => OperationKind::PutInPieces(reached),
                 Reach::Whole => OperationKind::Put(reached),
@@ -119,7 +120,17 @@ impl VerbsTx {
     }
 
     /// How `len` bytes move between byte `at` of `region` and the memory of a peer.
-    fn transfer(&self, region: RegionId, [at, len]: [u64; 2], remote: &Remote<'_>) -> Reach {
+    fn transfer(
+        &self,
+        peer: u32,
+        region: RegionId,
+        [at, len]: [u64; 2],
+        remote: &Remote<'_>,
+    ) -> Reach {
+        let link = self.links[peer as usize].as_ref();
+        if link.is_some_and(|link| link.lanes.rail_of_accesses().is_none()) {
+            return Reach::Frames;
+        }
         match (self.reach_of(region), RegionKey::from_key(remote.key).by) {
             (Reach::Whole, Reach::Whole) => Reach::Whole,
             (Reach::Frames, _) | (_, Reach::Frames) => Reach::Frames,
@@ -135,10 +146,12 @@ impl VerbsTx {
         let Some(index) = begun else {
             return;
         };
-        match self.operations.open[index].kind {
+        let operation = &mut self.operations.open[index];
+        operation.remote = (RegionKey::from_key(remote.key).id, remote.at);
+        match operation.kind {
             OperationKind::GetByFrames | OperationKind::PutByFrames => {
-                let region = RegionKey::from_key(remote.key).id;
-                self.start_stream(peer, index, region, remote.at);
+                let (region, at) = operation.remote;
+                self.start_stream(peer, index, region, at);
             }
             OperationKind::GetInPieces(_) | OperationKind::PutInPieces(_) => {
                 self.start_pipeline(peer, index, remote);
@@ -152,14 +165,16 @@ impl VerbsTx {
 
     /// Posts reads and writes of the operations with `peer`, as many as its queue takes.
     pub(super) fn post_pieces(&mut self, peer: u32) {
-        let queue = self.queues.of_accesses();
         while let Some(link) = &self.links[peer as usize]
             && let Some(&index) = link.pending.front()
-            && link.pairs[queue as usize].takes_access()
         {
+            let queue = self.queue_of_accesses(link);
+            if queue.is_some_and(|queue| !link.pairs[queue as usize].takes_access()) {
+                return;
+            }
             let operation = self.operations.open[index];
-            if let OperationKind::GetInPieces(_) | OperationKind::PutInPieces(_) = operation.kind {
-                let posted = self.post_shown(peer, index);
+            if operation.kind.is_in_pieces() {
+                let posted = self.post_shown(peer, index, queue);
                 let is_posted = posted.is_ok();
                 self.check(peer, posted);
                 if !is_posted {
@@ -167,8 +182,11 @@ impl VerbsTx {
                 }
                 continue;
             }
+            let Some(queue) = queue else {
+                return;
+            };
             let len = (operation.len - operation.posted).min(self.piece.into());
-            let posted = self.post_piece(&operation, len);
+            let posted = self.post_piece(&operation, queue, len);
             let is_posted = posted.is_ok();
             self.check(peer, posted);
             if !is_posted {
@@ -186,8 +204,14 @@ impl VerbsTx {
         }
     }
 
-    /// Posts the next `len` bytes of an operation on memory that is registered as a whole.
-    fn post_piece(&self, operation: &Operation, len: u64) -> Result<(), PostError> {
+    /// The queue by whose queue pair memory of the peer is reached.
+    fn queue_of_accesses(&self, link: &Link) -> Option<u8> {
+        let rail = link.lanes.rail_of_accesses()?;
+        Some(self.queues.of_accesses() + rail * self.queues.count())
+    }
+
+    /// Posts the next `len` bytes of an operation on memory that is registered as a whole, by a queue.
+    fn post_piece(&self, operation: &Operation, queue: u8, len: u64) -> Result<(), PostError> {
         let (is_get, start) = match operation.kind {
             OperationKind::Get(start) => (true, start),
             OperationKind::Put(start) => (false, start),
@@ -201,19 +225,18 @@ impl VerbsTx {
             address: start.address + operation.posted,
             ..start
         };
-        self.post_access(operation.peer, is_get, here, len, there)
+        self.post_access(operation.peer, queue, is_get, here, (len, there))
     }
 
-    /// Posts a read or a write of `len` bytes of `peer` between `there` and a byte of a region of the device.
+    /// Posts a read or a write of `len` bytes by a queue of `peer`, between `there` and a byte of a region of the device.
     pub(super) fn post_access(
         &self,
         peer: u32,
+        queue: u8,
         is_get: bool,
         (region, at): (&MemoryRegion, usize),
-        len: u64,
-        there: RemoteAddress,
+        (len, there): (u64, RemoteAddress),
     ) -> Result<(), PostError> {
-        let queue = self.queues.of_accesses();
         let link = self.links[peer as usize].as_ref();
         let Some(pair) = link.and_then(|link| link.pairs[queue as usize].pair.as_ref()) else {
             return Ok(());
@@ -227,11 +250,14 @@ impl VerbsTx {
         pair.post_write(id, payload, there, None, SendFlags::SIGNALED)
     }
 
-    /// Counts the end of a read or a write of an operation.
-    pub(super) fn piece_ended(&mut self, index: u32) {
+    /// Counts the end of a read or a write of an operation by a queue.
+    pub(super) fn piece_ended(&mut self, index: u32, queue: u8) {
         let operation = &mut self.operations.open[index];
-        if let OperationKind::GetInPieces(_) | OperationKind::PutInPieces(_) = operation.kind {
-            return self.pipeline_piece_ended(index);
+        if operation.kind.is_in_pieces() {
+            return self.pipeline_piece_ended(index, queue);
+        }
+        if operation.is_broken_off {
+            return self.access_ended(index);
         }
         operation.in_flight -= 1;
         if operation.in_flight > 0 || operation.posted < operation.len {
@@ -314,7 +340,7 @@ impl VerbsTx {
                 self.link(peer).released.insert(index, region);
                 Ok(())
             }
-            Control::Ring { start, shape } => self.take_ring(peer, start, shape),
+            Control::Ring { start, shape, lane } => self.take_ring(peer, lane, start, shape),
             Control::RingTaken { word } => {
                 self.link(peer).word = Some(word);
                 Ok(())

@@ -1,5 +1,6 @@
 //! [`Link`]: the sending half of the connection to one peer, a queue pair for each receive queue.
 
+use super::lanes::Lanes;
 use super::pair::Pair;
 use super::ring::RingTx;
 use super::stream::Stream;
@@ -10,6 +11,7 @@ use crate::transport::control::Control;
 use crate::transport::credits::Grant;
 use crate::transport::frame_head::{FrameHead, MAX_INLINE};
 use crate::transport::order::WINDOW;
+use crate::transport::queue_sizes::QueueSizes;
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Fault, Header};
 use std::collections::{BTreeMap, VecDeque};
@@ -17,8 +19,11 @@ use std::collections::{BTreeMap, VecDeque};
 /// The sending half of the connection to one peer.
 #[derive(Debug)]
 pub(in crate::transport) struct Link {
-    /// By receive queue.
+    /// By receive queue of each rail.
     pub(super) pairs: Vec<Pair>,
+    /// The queues that frames take: those of the current lane.
+    pub(super) queues: QueueSizes,
+    pub(super) lanes: Lanes,
     /// The number of the next frame.
     next: u32,
     /// No frame before this number is in flight.
@@ -33,15 +38,21 @@ pub(in crate::transport) struct Link {
     pub(super) released: BTreeMap<u32, RegionId>,
     /// The ring of the peer, to which this rank writes.
     pub(super) ring: Option<RingTx>,
-    /// The word of the peer for this rank's ring.
+    /// The queue by which this rank answers the sender of its own ring.
+    pub(super) word_queue: u8,
+    /// The word of the peer for that ring.
     pub(super) word: Option<RemoteAddress>,
     pub(super) lost: Option<Fault>,
 }
 
 impl Link {
-    pub(in crate::transport) fn new(pairs: Vec<Pair>) -> Self {
+    pub(in crate::transport) fn new(pairs: Vec<Pair>, lanes: Lanes, sizes: &QueueSizes) -> Self {
+        let queues = sizes.on_rail(lanes.rail());
         Self {
             pairs,
+            word_queue: queues.of_accesses(),
+            queues,
+            lanes,
             next: 0,
             oldest: 0,
             waiting: VecDeque::new(),
@@ -91,7 +102,8 @@ impl Link {
     }
 
     /// Sends the frame whose body is staged for the ring.
-    pub(super) fn send_ring_frame(&mut self, queue: u8, header: &Header) -> Result<(), PostError> {
+    pub(super) fn send_ring_frame(&mut self, header: &Header) -> Result<(), PostError> {
+        let queue = self.queues.of_accesses();
         let head = self.ring_head(header);
         let Some(ring) = &mut self.ring else {
             return Ok(());
@@ -134,6 +146,7 @@ impl Link {
     pub(super) fn has_unsent(&self) -> bool {
         let is_idle = |pair: &Pair| pair.oldest_frame().is_none();
         !(self.waiting.is_empty() && self.streams.is_empty() && self.pairs.iter().all(is_idle))
+            || self.lanes.has_unsent()
     }
 
     /// The number of a frame that is sent now.
@@ -150,8 +163,10 @@ impl Link {
         if next.wrapping_sub(oldest) < WINDOW / 2 {
             return;
         }
-        let ages = self.pairs.iter().filter_map(Pair::oldest_frame);
-        let age = ages.map(|number| next.wrapping_sub(number)).max();
+        let oldest = self.pairs.iter().filter_map(Pair::oldest_frame);
+        let age = (oldest.chain(self.lanes.numbers()))
+            .map(|number| next.wrapping_sub(number))
+            .max();
         self.oldest = next.wrapping_sub(age.unwrap_or(0));
     }
 }

@@ -203,7 +203,7 @@ impl VerbsTx {
         allowed: objects::Access,
     ) -> Result<Placed, VerbsError> {
         loop {
-            let why = match self.domain.register_bytes(bytes, allowed) {
+            let why = match self.domains[0].register_bytes(bytes, allowed) {
                 Ok(region) => return Ok((Arc::new(region), 0)),
                 Err(why) => why,
             };
@@ -330,7 +330,7 @@ impl VerbsTx {
         }
         self.regions.enter(id);
         let control = Control::Released { region: id };
-        if self.takes_frame(peer, self.queues.of_control()) {
+        if self.takes_frame(peer, self.queues_to(peer).of_control()) {
             self.send_control(peer, &control);
         } else {
             self.link(peer).waiting.push_back(control);

@@ -44,6 +44,10 @@ pub(super) struct Operation {
     pub(super) posted: u64,
     /// Reads or writes that have not ended.
     pub(super) in_flight: u32,
+    /// The memory of the peer: a region of its, and where in it.
+    pub(super) remote: (RegionId, u64),
+    /// An access has failed, or cannot be posted: the operation begins anew when all others have ended.
+    pub(super) is_broken_off: bool,
     /// Counts the operations of this rank.
     number: u64,
 }
@@ -76,6 +80,21 @@ impl Operations {
                 .is_some_and(|operation| operation.peer == peer)
         };
         self.open.indices().filter(of_peer)
+    }
+}
+
+impl OperationKind {
+    pub(super) const fn is_in_pieces(self) -> bool {
+        matches!(self, Self::GetInPieces(_) | Self::PutInPieces(_))
+    }
+
+    /// The same by frames.
+    pub(super) const fn by_frames(self) -> Self {
+        match self {
+            Self::Get(_) => Self::GetByFrames,
+            Self::Put(_) => Self::PutByFrames,
+            other => other,
+        }
     }
 }
 
@@ -136,6 +155,8 @@ impl VerbsTx {
                     len: local.len,
                     posted: 0,
                     in_flight: 0,
+                    remote: (region, 0),
+                    is_broken_off: false,
                     number,
                 });
                 Ok(Some(handle.index))

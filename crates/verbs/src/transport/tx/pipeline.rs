@@ -49,9 +49,18 @@ pub(super) struct Pipeline {
     /// Bytes whose pieces the peer has not shown.
     rest: Range<u64>,
     shown: VecDeque<Piece>,
-    posted: VecDeque<(Piece, Placed)>,
+    posted: Vec<Posted>,
     /// The peer has refused a part.
     is_refused: bool,
+}
+
+/// A piece that is read or written.
+#[derive(Debug)]
+struct Posted {
+    piece: Piece,
+    /// The registration of this rank's memory.
+    _placed: Placed,
+    queue: u8,
 }
 
 /// A piece of a transfer.
@@ -119,7 +128,7 @@ impl VerbsTx {
             by_frames: VecDeque::new(),
             rest: pieces.clone(),
             shown: VecDeque::new(),
-            posted: VecDeque::new(),
+            posted: Vec::with_capacity(PIECES),
             is_refused: false,
         };
         if !is_whole {
@@ -228,17 +237,23 @@ impl VerbsTx {
         }
     }
 
-    /// Lets the operation at `index` post pieces, as soon as its queue pair takes some.
-    fn resume(&mut self, peer: u32, index: u32) {
+    /// Lets the operation at `index` post pieces, as soon as a queue pair takes some.
+    pub(super) fn resume(&mut self, peer: u32, index: u32) {
+        let is_broken_off = self.operations.open[index].is_broken_off;
         let link = self.links[peer as usize].as_mut();
-        if let Some(link) = link.filter(|link| !link.pending.contains(&index)) {
+        if let Some(link) = link.filter(|link| !is_broken_off && !link.pending.contains(&index)) {
             link.pending.push_back(index);
         }
     }
 
-    /// Posts a piece of the operation at `index`, the first one of `peer`'s that has some, or lets it go by frames. An
-    /// operation that has none now is not pending any more.
-    pub(super) fn post_shown(&mut self, peer: u32, index: u32) -> Result<(), PostError> {
+    /// Posts a piece of the operation at `index`, the first one of `peer`'s that has some, by a queue, or lets it go by
+    /// frames. An operation that has none now is not pending any more.
+    pub(super) fn post_shown(
+        &mut self,
+        peer: u32,
+        index: u32,
+        queue: Option<u8>,
+    ) -> Result<(), PostError> {
         let operation = self.operations.open[index];
         let Some((piece, is_refused)) = self.next_piece(index) else {
             self.link(peer).pending.retain(|pending| *pending != index);
@@ -250,22 +265,25 @@ impl VerbsTx {
             return Ok(());
         }
         let range = piece.at..piece.at + piece.len;
-        let placed = piece.start.and_then(|start| {
+        let placed = piece.start.zip(queue).and_then(|(start, queue)| {
             let placed = self.place_range(operation.region, operation.at + piece.at, piece.len)?;
-            Some((start, placed))
+            Some((start, queue, placed))
         });
-        let Some((start, placed)) = placed else {
+        let Some((start, queue, placed)) = placed else {
             self.move_by_frames(index, range);
             self.piece_moved(peer, index, piece.at);
             return Ok(());
         };
         let is_get = matches!(operation.kind, OperationKind::GetInPieces(_));
         let here = (&*placed.0, placed.1);
-        self.post_access(peer, is_get, here, piece.len, start)?;
-        let queue = self.queues.of_accesses();
+        self.post_access(peer, queue, is_get, here, (piece.len, start))?;
         self.link(peer).pair(queue).accessed(index);
         if let Some(pipeline) = self.operations.pipelines.get_mut(&index) {
-            pipeline.posted.push_back((piece, placed));
+            pipeline.posted.push(Posted {
+                piece,
+                _placed: placed,
+                queue,
+            });
         }
         Ok(())
     }
@@ -280,9 +298,9 @@ impl VerbsTx {
         if !has_room && !pipeline.is_refused {
             return None;
         }
-        let piece = match pipeline.whole {
-            None => pipeline.shown.pop_front()?,
-            Some(first) if !pipeline.rest.is_empty() => {
+        let piece = match (pipeline.shown.pop_front(), pipeline.whole) {
+            (Some(shown), _) => shown,
+            (None, Some(first)) if !pipeline.rest.is_empty() => {
                 let Range { start: at, end } = pipeline.rest;
                 let len = self.registrations.pipeline.next(local + at, end - at);
                 pipeline.rest.start += len;
@@ -290,7 +308,7 @@ impl VerbsTx {
                 let start = Some(RemoteAddress { address, ..first });
                 Piece { at, len, start }
             }
-            Some(_) => return None,
+            _ => return None,
         };
         Some((piece, pipeline.is_refused))
     }
@@ -307,16 +325,28 @@ impl VerbsTx {
         }
     }
 
-    /// Counts the end of the oldest read or write of the operation at `index`.
-    pub(super) fn pipeline_piece_ended(&mut self, index: u32) {
+    /// Takes the oldest piece of the operation at `index` that was posted by a queue.
+    fn take_posted(&mut self, index: u32, queue: u8) -> Option<(&mut Pipeline, Piece)> {
+        let pipeline = self.operations.pipelines.get_mut(&index)?;
+        let oldest = (pipeline.posted.iter()).position(|posted| posted.queue == queue)?;
+        // Deregistered, unless it stays in the cache.
+        let piece = pipeline.posted.remove(oldest).piece;
+        Some((pipeline, piece))
+    }
+
+    /// Lets the oldest piece of the operation at `index` that was posted by a queue, whose lane has failed, be posted again.
+    pub(super) fn post_again(&mut self, index: u32, queue: u8) {
+        if let Some((pipeline, piece)) = self.take_posted(index, queue) {
+            pipeline.shown.push_front(piece);
+        }
+    }
+
+    /// Counts the end of the oldest read or write of the operation at `index` by a queue.
+    pub(super) fn pipeline_piece_ended(&mut self, index: u32, queue: u8) {
         let operation = self.operations.open[index];
-        let pipeline = self.operations.pipelines.get_mut(&index);
-        let Some((piece, placed)) = pipeline.and_then(|pipeline| pipeline.posted.pop_front())
-        else {
+        let Some((_, piece)) = self.take_posted(index, queue) else {
             return;
         };
-        // Deregistered, unless it stays in the cache.
-        drop(placed);
         if let OperationKind::GetInPieces(_) = operation.kind {
             self.drain_copy(operation.region, operation.at + piece.at, piece.len);
         }
@@ -379,7 +409,9 @@ impl VerbsTx {
             false => Ok(()),
         };
         let peer = self.operations.open[index].peer;
-        self.link(peer).pending.retain(|pending| *pending != index);
+        let link = self.link(peer);
+        link.pending.retain(|pending| *pending != index);
+        link.lanes.forget(index);
         self.end_operation(index, result);
     }
 }

@@ -137,7 +137,7 @@ impl VerbsTx {
             let most = u64::from(self.limits.frame) - DataHead::LEN as u64;
             let bytes = most.min(stream.len - stream.sent);
             let len = DataHead::LEN + bytes as usize;
-            let queue = self.queues.smallest(len as u32);
+            let queue = link.queues.smallest(len as u32);
             if !self.takes_frame(peer, queue) {
                 return;
             }
