@@ -13,6 +13,8 @@ pub(crate) struct Script {
     pub(crate) devices: u8,
     /// Ports of each.
     pub(crate) ports: u8,
+    /// It resizes completion queues.
+    pub(crate) resizes_queues: bool,
     /// Its network is iWARP.
     pub(crate) is_iwarp: bool,
     /// Completions come late, and out of order between queue pairs: by polls of their queue that this seed draws.
@@ -29,6 +31,7 @@ impl Script {
         inline: 256,
         more_inline: 0,
         max_cqe: 1 << 22,
+        resizes_queues: true,
         devices: 1,
         ports: 1,
         is_iwarp: false,

@@ -132,7 +132,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn offer(ready: bool) -> Notice {
-        let address = "roce4/0=P,128,8,4,2,7:S,2048,16,8,2;17,18;1193046;7;4096;::ffff:10.9.0.1";
+        let address = "roce4/0=P,128,8,4,2,7:S,2048,16,8,2;17,18;1193046;7;4096;16;::ffff:10.9.0.1";
         Notice::Offer {
             address: address.parse().expect("an address"),
             ready,

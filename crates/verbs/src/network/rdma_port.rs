@@ -8,7 +8,7 @@ use crate::device_parameters::DeviceParameters;
 use crate::objects::{Device, Mtu, PortState, devices};
 use crate::preference::RdmaPreference;
 use crate::registration::RegistrableWarning;
-use crate::transport::{FittedQueues, MOST_RAILS, Rail, ReceiveQueue, VerbsEndpoint};
+use crate::transport::{FittedQueues, MOST_RAILS, Rail, ReceiveQueue, VerbsEndpoint, VerbsOptions};
 use oxmpi_os::limit::LockedMemoryLimit;
 use oxmpi_wire::Network;
 
@@ -29,6 +29,58 @@ struct UsablePort {
     fabric: Fabric,
     mtu: Mtu,
     parameters: DeviceParameters,
+}
+
+/// How ports are used.
+struct PortPlan {
+    rails: Vec<Rail>,
+    options: VerbsOptions,
+    fabrics: Vec<Fabric>,
+    network: String,
+    warnings: Vec<String>,
+}
+
+impl PortPlan {
+    /// That of these ports.
+    ///
+    /// # Errors
+    /// A setting is in a file that must not be.
+    fn of(ports: &[UsablePort], preference: &RdmaPreference) -> Result<Self, NoRdmaPort> {
+        let pinned = preference.decide_pinned()?;
+        // The ranks of a node have the same ports in other orders.
+        let first = ports.iter().min_by_key(|port| &port.name);
+        let first = first.ok_or_else(NoRdmaPort::default)?;
+        let options = preference.options(&first.parameters, pinned.leave_pinned);
+        let fabrics: Vec<Fabric> = ports.iter().map(|port| port.fabric).collect();
+        let network = network(&fabrics, &options.receive_queues, first.mtu);
+        let locked = LockedMemoryLimit::raise().bytes();
+        let of_each = locked.map(|bytes| bytes / ports.len() as u64);
+        let fitted = FittedQueues::of(&options, of_each);
+        let rails: Vec<Rail> = ports.iter().map(|port| port.rail.clone()).collect();
+        let mut devices: Vec<&str> = rails.iter().map(|rail| rail.context.name()).collect();
+        devices.dedup();
+        let refused = pinned.is_refusal.then(|| pinned.to_string());
+        let shrunk = fitted.ok().and_then(FittedQueues::warning);
+        let own = refused.into_iter().chain(shrunk);
+        let own = own.map(|warning| format!("{}: {warning}", devices.join(", ")));
+        let registrable = devices
+            .iter()
+            .filter_map(|of| RegistrableWarning::of_device(of));
+        let registrable = registrable.map(|warning| warning.to_string());
+        let same_prefix = preference
+            .warn_default_prefix
+            .then(|| default_prefix(ports));
+        Ok(Self {
+            rails: rails.clone(),
+            options,
+            fabrics,
+            network,
+            warnings: own
+                .chain(registrable)
+                .chain(same_prefix.flatten())
+                .collect(),
+        })
+    }
 }
 
 impl RdmaPort {
@@ -55,6 +107,50 @@ impl RdmaPort {
         peers: u32,
         preference: &RdmaPreference,
     ) -> Result<Self, NoRdmaPort> {
+        let usable = Self::usable(devices, ports, preference)?;
+        let PortPlan {
+            rails,
+            options,
+            fabrics,
+            network,
+            warnings,
+        } = PortPlan::of(&usable, preference)?;
+        Ok(Self {
+            endpoint: VerbsEndpoint::open_rails(&rails, peers, options)?,
+            fabrics,
+            network,
+            warnings,
+        })
+    }
+
+    /// Checks that [`RdmaPort::open`] finds a port, without registering memory. Returns the [warnings](Self::warnings).
+    ///
+    /// # Errors
+    /// As [`RdmaPort::open`].
+    ///
+    /// # Cost
+    /// Loads libibverbs; makes a queue pair and destroys it.
+    pub fn probe(ports: &[String], preference: &RdmaPreference) -> Result<Vec<String>, NoRdmaPort> {
+        Self::probe_of(&devices()?, ports, preference)
+    }
+
+    /// As [`RdmaPort::probe`], of these devices.
+    pub(super) fn probe_of(
+        devices: &[Device],
+        ports: &[String],
+        preference: &RdmaPreference,
+    ) -> Result<Vec<String>, NoRdmaPort> {
+        let plan = PortPlan::of(&Self::usable(devices, ports, preference)?, preference)?;
+        VerbsEndpoint::check_rails(&plan.rails, &plan.options)?;
+        Ok(plan.warnings)
+    }
+
+    /// Those of `ports` that can be used.
+    fn usable(
+        devices: &[Device],
+        ports: &[String],
+        preference: &RdmaPreference,
+    ) -> Result<Vec<UsablePort>, NoRdmaPort> {
         let mut none = NoRdmaPort::default();
         let mut usable: Vec<UsablePort> = Vec::new();
         for name in ports {
@@ -68,7 +164,7 @@ impl RdmaPort {
         }
         match usable.is_empty() {
             true => Err(none),
-            false => Self::on(&usable, peers, preference),
+            false => Ok(usable),
         }
     }
 
@@ -132,51 +228,6 @@ impl RdmaPort {
             fabric,
             mtu: at.active_mtu,
             parameters,
-        })
-    }
-
-    /// Opens ports for `peers` peers.
-    ///
-    /// # Errors
-    /// As [`RdmaPort::open`].
-    fn on(
-        ports: &[UsablePort],
-        peers: u32,
-        preference: &RdmaPreference,
-    ) -> Result<Self, NoRdmaPort> {
-        let pinned = preference.decide_pinned()?;
-        // The ranks of a node have the same ports in other orders.
-        let first = ports.iter().min_by_key(|port| &port.name);
-        let first = first.ok_or_else(NoRdmaPort::default)?;
-        let options = preference.options(&first.parameters, pinned.leave_pinned);
-        let fabrics: Vec<Fabric> = ports.iter().map(|port| port.fabric).collect();
-        let network = network(&fabrics, &options.receive_queues, first.mtu);
-        let locked = LockedMemoryLimit::raise().bytes();
-        let of_each = locked.map(|bytes| bytes / ports.len() as u64);
-        let fitted = FittedQueues::of(&options, of_each);
-        let rails: Vec<Rail> = ports.iter().map(|port| port.rail.clone()).collect();
-        let endpoint = VerbsEndpoint::open_rails(&rails, peers, options)?;
-        let mut devices: Vec<&str> = rails.iter().map(|rail| rail.context.name()).collect();
-        devices.dedup();
-        let refused = pinned.is_refusal.then(|| pinned.to_string());
-        let shrunk = fitted.ok().and_then(FittedQueues::warning);
-        let own = refused.into_iter().chain(shrunk);
-        let own = own.map(|warning| format!("{}: {warning}", devices.join(", ")));
-        let registrable = devices
-            .iter()
-            .filter_map(|of| RegistrableWarning::of_device(of));
-        let registrable = registrable.map(|warning| warning.to_string());
-        let same_prefix = preference
-            .warn_default_prefix
-            .then(|| default_prefix(ports));
-        Ok(Self {
-            endpoint,
-            fabrics,
-            network,
-            warnings: own
-                .chain(registrable)
-                .chain(same_prefix.flatten())
-                .collect(),
         })
     }
 

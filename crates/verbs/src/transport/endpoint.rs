@@ -3,6 +3,7 @@
 use super::buffers::Buffers;
 use super::fitted_queues::FittedQueues;
 use super::frame_head::MAX_INLINE;
+use super::growing_queue::GrowingQueue;
 use super::open_device::{OpenDevice, capacity};
 use super::options::{VerbsOptions, VerbsTransportError};
 use super::order::Order;
@@ -15,7 +16,7 @@ use super::rx::{Incoming, SharedReceives, VerbsRx};
 use super::tx::{Lanes, Link, Pair, Registrations, VerbsTx};
 use crate::error::VerbsError;
 use crate::objects::{
-    Access, AddressVector, CompletionQueue, Context, GlobalRoute, Init, InitAttributes,
+    Access, AddressVector, CompletionQueue, Context, Gid, GlobalRoute, Init, InitAttributes,
     ProtectionDomain, QueuePair, ReceiveAttributes, Reset, SendAttributes, SharedReceiveQueue,
 };
 use crate::registration::{
@@ -34,6 +35,9 @@ pub(super) const SHARED_RNR_TIMER: u8 = 0;
 /// locked memory that is short), a rank that computes for long must not count as dead; the control network tells of one
 /// that is.
 const FOR_EVER: u8 = 7;
+
+/// The most reads that a queue pair has in flight: devices keep state for each.
+const MOST_READS: u32 = 16;
 
 /// The two halves of a rank before its connections are made.
 ///
@@ -58,8 +62,8 @@ pub(crate) struct PairConnector {
     offered: BTreeMap<u32, Vec<Offered>>,
     /// Ranks that share its buffers.
     peers: u32,
-    /// Entries of the completion queues.
-    depth: u32,
+    /// Those of the devices.
+    queues: Vec<GrowingQueue>,
     /// Connections that were made.
     connected: usize,
 }
@@ -120,36 +124,15 @@ impl VerbsEndpoint {
         peers: u32,
         options: VerbsOptions,
     ) -> Result<Self, VerbsTransportError> {
-        assert!((1..=MOST_RAILS).contains(&rails.len()), "1 to 8 rails");
-        let first = &rails[0].context;
+        let Prepared {
+            sizes,
+            piece,
+            fitted,
+            devices,
+            places,
+            inline,
+        } = Prepared::new(rails, peers, &options)?;
         let queues = &options.receive_queues;
-        ReceiveQueue::check_all(queues)?;
-        if queues
-            .iter()
-            .any(|queue| matches!(queue, ReceiveQueue::Extended(_)))
-        {
-            return Err(VerbsTransportError::NoExtended {
-                device: first.name().to_owned(),
-                receive_queues: ReceiveQueue::join_all(queues),
-            });
-        }
-        let sizes = QueueSizes::new(queues);
-        let mut piece = options.piece;
-        for rail in rails {
-            piece = piece.min(rail.context.port(rail.port)?.max_message);
-        }
-        let piece = piece.max(1);
-        // Before anything is registered.
-        let locked = LockedMemoryLimit::raise();
-        tracing::debug!(%locked, "memory that may be locked");
-        let of_each = (locked.bytes()).map(|bytes| bytes / rails.len().max(1) as u64);
-        let fitted = FittedQueues::of(&options, of_each)?;
-        prepare_for_forks(first.library(), options.want_fork_support)?;
-        let (devices, places) = OpenDevice::of_rails(rails, peers, &options, &sizes)?;
-        let mut inline = MAX_INLINE as u32;
-        for device in &devices {
-            inline = inline.min(device.inline(&options, &sizes)?);
-        }
         let open = |(rail, place): (&Rail, &usize)| OpenRail {
             rail: rail.clone(),
             device: *place,
@@ -187,7 +170,9 @@ impl VerbsEndpoint {
             shared: shared.collect(),
             offered: BTreeMap::new(),
             peers,
-            depth: devices.iter().map(|device| device.depth).sum(),
+            queues: (devices.iter())
+                .map(|device| device.growing.clone())
+                .collect(),
             connected: 0,
             options,
         };
@@ -204,6 +189,20 @@ impl VerbsEndpoint {
             rx: VerbsRx::new(devices, peers, receives, (options.rings, domains)),
             connector,
         })
+    }
+
+    /// Checks that an endpoint for one peer could be opened by these ports, but registers nothing.
+    ///
+    /// # Errors
+    /// As [`VerbsEndpoint::open_rails`].
+    ///
+    /// # Panics
+    /// As [`VerbsEndpoint::open_rails`].
+    pub(crate) fn check_rails(
+        rails: &[Rail],
+        options: &VerbsOptions,
+    ) -> Result<(), VerbsTransportError> {
+        Prepared::new(rails, 1, options).map(drop)
     }
 
     /// Makes a queue pair for each receive queue, with all buffers of `peer` posted, and returns where the peer
@@ -241,16 +240,80 @@ impl VerbsEndpoint {
     }
 }
 
+/// Devices on which an endpoint can be opened, and what is known of it then.
+struct Prepared {
+    sizes: QueueSizes,
+    piece: u32,
+    fitted: FittedQueues,
+    devices: Vec<OpenDevice>,
+    /// The place of the device of each rail.
+    places: Vec<usize>,
+    /// Bytes that all devices grant inline.
+    inline: u32,
+}
+
+impl Prepared {
+    /// As [`VerbsEndpoint::open_rails`], but nothing is registered.
+    fn new(
+        rails: &[Rail],
+        peers: u32,
+        options: &VerbsOptions,
+    ) -> Result<Self, VerbsTransportError> {
+        assert!((1..=MOST_RAILS).contains(&rails.len()), "1 to 8 rails");
+        let first = &rails[0].context;
+        let queues = &options.receive_queues;
+        ReceiveQueue::check_all(queues)?;
+        if queues
+            .iter()
+            .any(|queue| matches!(queue, ReceiveQueue::Extended(_)))
+        {
+            return Err(VerbsTransportError::NoExtended {
+                device: first.name().to_owned(),
+                receive_queues: ReceiveQueue::join_all(queues),
+            });
+        }
+        let sizes = QueueSizes::new(queues);
+        let mut piece = options.piece;
+        for rail in rails {
+            piece = piece.min(rail.context.port(rail.port)?.max_message);
+        }
+        let piece = piece.max(1);
+        // Before anything is registered.
+        let locked = LockedMemoryLimit::raise();
+        tracing::debug!(%locked, "memory that may be locked");
+        let of_each = (locked.bytes()).map(|bytes| bytes / rails.len().max(1) as u64);
+        let fitted = FittedQueues::of(options, of_each)?;
+        prepare_for_forks(first.library(), options.want_fork_support)?;
+        let (devices, places) = OpenDevice::of_rails(rails, peers, options, &sizes)?;
+        let mut inline = MAX_INLINE as u32;
+        for device in &devices {
+            inline = inline.min(device.inline(options, &sizes)?);
+        }
+        Ok(Self {
+            sizes,
+            piece,
+            fitted,
+            devices,
+            places,
+            inline,
+        })
+    }
+}
+
 impl PairConnector {
     /// Completions that nobody has polled, at most.
-    pub(crate) const fn depth(&self) -> u32 {
-        self.depth
+    pub(crate) fn depth(&self) -> u32 {
+        self.queues.iter().map(GrowingQueue::depth).sum()
     }
 
     /// As [`VerbsEndpoint::offer`].
     pub(crate) fn offer(&mut self, peer: Peer) -> Result<Vec<PairAddress>, VerbsTransportError> {
         if is_forked_child() {
             return Err(VerbsTransportError::Forked);
+        }
+        let peers = self.connected + self.offered.len() + 1;
+        for queue in &mut self.queues {
+            queue.fit(peers as u32)?;
         }
         let rails = 0..self.rails.len();
         let offered = rails.map(|rail| self.offer_on(rail, peer));
@@ -291,6 +354,8 @@ impl PairConnector {
             pairs.push(pair);
             all_buffers.push(buffers);
         }
+        let limits = at.context.limits()?;
+        let reads = limits.max_qp_rd_atom.min(limits.max_qp_init_rd_atom);
         let numbers: Vec<u32> = pairs.iter().map(QueuePair::number).collect();
         let address = PairAddress {
             receive_queues: self.options.receive_queues.clone(),
@@ -300,6 +365,7 @@ impl PairConnector {
             lid: port.lid,
             gid: gid.map(|entry| entry.gid),
             mtu: port.active_mtu,
+            reads: reads.clamp(1, MOST_READS) as u8,
         };
         Ok(Offered {
             pairs,
@@ -441,17 +507,23 @@ impl PairConnector {
             port: at.port,
             lid: there.lid,
             service_level: connection.service_level,
-            route: there.gid.map(|gid| GlobalRoute::new(gid, at.gid_index)),
+            route: (there.gid)
+                .filter(|_| !is_of_one_subnet(&address, there))
+                .map(|gid| GlobalRoute::new(gid, at.gid_index)),
         };
         let mtu = address.mtu.min(there.mtu);
         let offered = offered.pairs.into_iter().zip(offered.buffers);
         let ends = self.queues_of(rail).zip(&there.numbers);
         let mut connected = Vec::new();
         for ((pair, buffers), ((queue, number), to)) in offered.zip(ends) {
-            let mut receive = ReceiveAttributes::new(vector, *to, there.sq_psn, mtu);
+            let mut receive = ReceiveAttributes {
+                max_dest_rd_atomic: address.reads,
+                ..ReceiveAttributes::new(vector, *to, there.sq_psn, mtu)
+            };
             let mut send = SendAttributes {
                 timeout: connection.timeout,
                 retry_cnt: connection.retry_count,
+                max_rd_atomic: address.reads.min(there.reads),
                 ..SendAttributes::new(address.sq_psn)
             };
             if queue.is_shared() {
@@ -472,6 +544,12 @@ impl PairConnector {
         }
         Ok(connected)
     }
+}
+
+/// Whether both ports are of one subnet of InfiniBand, where packets need no global header. Others have no LID.
+fn is_of_one_subnet(a: &PairAddress, b: &PairAddress) -> bool {
+    let prefix = |address: &PairAddress| address.gid.map(|Gid(gid)| u128::from_be_bytes(gid) >> 64);
+    a.lid != 0 && b.lid != 0 && prefix(a) == prefix(b)
 }
 
 /// Where registrations come from, as `options` says.

@@ -27,6 +27,7 @@ mod data_head;
 mod endpoint;
 mod fitted_queues;
 mod frame_head;
+mod growing_queue;
 mod hostile;
 mod open_device;
 mod options;

@@ -10,6 +10,7 @@ mod rails;
 mod rings;
 mod room;
 mod shared;
+mod short_path;
 mod use_of_memory;
 
 use super::{
