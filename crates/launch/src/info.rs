@@ -20,12 +20,14 @@ use crate::process_manager::with_start;
 use crate::process_settings;
 use crate::topo;
 
+use self::rdma::RdmaInfo;
+
 #[rustfmt::skip]
 const OPTIONS: OptionTable<Options> = OptionTable {
     command: "oxmpi info",
     intro: "\
 Usage: oxmpi info [--json]
-       oxmpi info --rdma [--report FILE]
+       oxmpi info --rdma [--json] [--report FILE]
        oxmpi info --param btl openib [--level N] [--parsable]
 
 Prints the version, this machine as ranks see it, the process manager that started this process, and for each
@@ -129,7 +131,12 @@ fn run(options: &Options) -> Result<String, CommandError> {
         return Ok(format!("wrote {}\n", path.display()));
     }
     Ok(match options {
-        Options { rdma: true, .. } => rdma::text(&selection()),
+        Options {
+            rdma: true,
+            json: true,
+            ..
+        } => RdmaInfo::collect(&selection()).json(),
+        Options { rdma: true, .. } => RdmaInfo::collect(&selection()).text(),
         Options { json: true, .. } => show::json(&collect()),
         _ => show::text(&collect()),
     })

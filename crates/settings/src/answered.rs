@@ -12,8 +12,6 @@ pub struct AnsweredName {
 }
 
 const ONE_WAY: &str = "messages have one implementation here; `transports` selects networks";
-const NO_FRAGMENTS: &str = "a long message sends none of its bytes before its receive is known, and none while memory \
-                            is registered: `verbs_eager_limit` says which messages are long";
 
 /// All but those of hardware for collectives.
 const ANSWERED: &[AnsweredName] = &answers([
@@ -53,8 +51,6 @@ const ANSWERED: &[AnsweredName] = &answers([
         "btl_openib_have_fork_support",
         "it can only be read: oxmpi info --param btl openib --level 9 --parsable prints it",
     ),
-    ("btl_openib_rndv_eager_limit", NO_FRAGMENTS),
-    ("btl_openib_rdma_pipeline_send_length", NO_FRAGMENTS),
     (
         "btl_openib_max_send_size",
         "the largest buffers of `verbs_receive_queues` are the longest frame",

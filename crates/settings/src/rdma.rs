@@ -31,6 +31,8 @@ impl Values {
                 flags: self.parse("verbs_transfers", verbs::transfers),
                 fragment: self.parse("verbs_fragment", verbs::fragment),
                 min_rdma_size: self.parse("verbs_min_rdma", verbs::bytes),
+                first: self.unless_auto("verbs_pipeline_first", verbs::bytes),
+                last: self.parse("verbs_pipeline_last", verbs::bytes),
             },
             use_rings: self.unless_auto("verbs_rings", verbs::rings),
             rings: EagerRings {

@@ -7,8 +7,7 @@ use crate::registration::{
     RegistrationOptions, notifier_unavailable,
 };
 use crate::transport::{
-    ConnectionOptions, EagerRings, LongMessages, MOST_RAILS, ReceiveQueue, TransferFlags,
-    VerbsOptions,
+    ConnectionOptions, EagerRings, LongMessages, MOST_RAILS, ReceiveQueue, VerbsOptions,
 };
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -125,22 +124,17 @@ impl RdmaPreference {
             size: self.eager_limit,
             ..self.rings
         };
-        let mut long = self.long;
-        if leave_pinned == LeavePinned::Pipeline && long.flags.contains(TransferFlags::PUT) {
-            // Only puts go in parts.
-            long.flags -= TransferFlags::GET;
-        }
         VerbsOptions {
             receive_queues: (self.receive_queues.clone()).unwrap_or(of_device.receive_queues),
             inline: self.inline.unwrap_or(of_device.inline),
             registration: RegistrationOptions {
-                leave_pinned: leave_pinned != LeavePinned::Off,
+                leave_pinned,
                 caps: self.caps,
                 ..of_device.registration
             },
             want_fork_support: self.want_fork_support,
             eager_limit: self.eager_limit,
-            long,
+            long: self.long,
             rings: match has_rings {
                 true => rings,
                 false => EagerRings::OFF,
@@ -187,7 +181,7 @@ mod tests {
         assert_eq!(options.receive_queues, queues);
         assert_eq!((options.inline, options.eager_limit), (64, 1000));
         assert_eq!(options.rings, EagerRings::OFF);
-        assert!(!options.registration.leave_pinned);
+        assert_eq!(options.registration.leave_pinned, LeavePinned::Off);
         let unknown = DeviceParameters::default();
         let rings = RdmaPreference {
             use_rings: Some(true),
@@ -223,14 +217,5 @@ mod tests {
         };
         assert_eq!(by(&said(ConnectionMethod::Rdmacm)), [true; 3]);
         assert_eq!(by(&said(ConnectionMethod::OutOfBand)), [false; 3]);
-    }
-
-    #[test]
-    fn a_pipeline_that_stays_registered_is_of_puts() {
-        let device = DeviceParameters::default();
-        let flags = |leave| RdmaPreference::default().options(&device, leave).long.flags;
-        assert_eq!(flags(LeavePinned::Pipeline), TransferFlags::PUT);
-        let both = TransferFlags::PUT | TransferFlags::GET;
-        assert_eq!(flags(LeavePinned::On), both);
     }
 }

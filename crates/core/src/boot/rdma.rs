@@ -44,7 +44,7 @@ impl Rdma {
         let ports = nearest_first(&selection.adapters);
         match RdmaPort::open(&ports, ranks, &preference.rdma) {
             Ok(port) => Self {
-                warning: warning_of(&port),
+                warning: warning_of(port.warnings()),
                 port: Some(port),
                 named,
                 tcp,
@@ -158,15 +158,15 @@ fn with_advice(warning: String, why: &NoRdmaPort) -> String {
 }
 
 /// What of an open port may fail later.
-fn warning_of(port: &RdmaPort) -> Option<String> {
+fn warning_of(warnings: &[String]) -> Option<String> {
     let host = oxmpi_os::host::name();
-    let all: Vec<String> = (port.warnings().iter())
+    let all: Vec<String> = (warnings.iter())
         .map(|warning| format!("{host}: {warning}"))
         .collect();
     (!all.is_empty()).then(|| all.join("\n"))
 }
 
-/// Opens a port of the selection and closes it: one that does not open is deselected, and the warning returned.
+/// Checks that a port of the selection opens: one that does not is deselected, and the warning returned.
 pub(super) fn probe(preference: &mut NetworkPreference) -> Option<String> {
     let NetworkPreference {
         selection, rdma, ..
@@ -174,8 +174,8 @@ pub(super) fn probe(preference: &mut NetworkPreference) -> Option<String> {
     if !selection.verbs {
         return None;
     }
-    let why = match RdmaPort::open(&selection.adapters, 1, rdma) {
-        Ok(port) => return warning_of(&port),
+    let why = match RdmaPort::probe(&selection.adapters, rdma) {
+        Ok(warnings) => return warning_of(&warnings),
         Err(why) => why,
     };
     let host = oxmpi_os::host::name();

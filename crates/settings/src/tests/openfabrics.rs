@@ -92,6 +92,8 @@ fn openibs_names_change_the_transport() {
         rings("rdma_pipeline_frag_size", "64K").long.fragment,
         64 << 10
     );
+    assert_eq!(rings("rndv_eager_limit", "5000").long.first, Some(5000));
+    assert_eq!(rings("rdma_pipeline_send_length", "0").long.last, 0);
     assert_eq!(rings("min_rdma_pipeline_size", "1").long.min_rdma_size, 1);
     assert_eq!(rings("want_fork_support", "1").want_fork_support, 1);
     assert_eq!(rings("gid_index", "1").gid_index, Some(1));

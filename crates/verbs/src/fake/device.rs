@@ -34,6 +34,9 @@ pub(super) mod status {
     pub(in crate::fake) const RNR_RETRY_EXC_ERR: u32 = 13;
 }
 
+/// What a driver without the call returns.
+const EOPNOTSUPP: c_int = 95;
+
 /// The value of `rnr_retry` for "for ever".
 const FOR_EVER: u8 = 7;
 
@@ -186,10 +189,27 @@ impl Device {
     }
 
     /// `channel` is 0 for none.
-    pub(super) fn create_queue(&mut self, queue: usize, channel: usize) {
+    pub(super) fn create_queue(&mut self, queue: usize, channel: usize, depth: c_int) {
         let doorbell = self.channels.get(&channel);
         let doorbell = doorbell.map(|doorbell| doorbell.try_clone().expect("a descriptor"));
-        self.queues.insert(queue, Queue::new(queue, doorbell));
+        self.queues
+            .insert(queue, Queue::new(queue, doorbell, depth));
+    }
+
+    /// Returns an errno.
+    pub(super) fn resize_queue(&mut self, queue: usize, depth: c_int) -> c_int {
+        if self.script.is_some_and(|script| !script.resizes_queues) {
+            return EOPNOTSUPP;
+        }
+        if let Some(queue) = self.queues.get_mut(&queue) {
+            queue.resize(depth);
+        }
+        0
+    }
+
+    /// Entries of all completion queues.
+    pub(super) fn completion_entries(&self) -> usize {
+        self.queues.values().map(Queue::depth).sum()
     }
 
     pub(super) fn destroy_queue(&mut self, queue: usize) {

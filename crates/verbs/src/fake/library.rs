@@ -33,6 +33,7 @@ pub(crate) static LIBRARY: Library = Library {
     create_comp_channel,
     destroy_comp_channel,
     create_cq,
+    resize_cq,
     destroy_cq,
     get_cq_event,
     ack_cq_events,
@@ -153,6 +154,7 @@ unsafe extern "C" fn query_device(_: *mut ibv_context, attributes: *mut ibv_devi
     // SAFETY: the caller's attributes.
     let attributes = unsafe { &mut *attributes };
     attributes.max_cqe = with_device(|device| device.max_cqe());
+    (attributes.max_qp_rd_atom, attributes.max_qp_init_rd_atom) = (16, 128);
     [_, attributes.phys_port_cnt] = with_device(|device| device.counts());
     called("query_device", format_args!(""))
 }
@@ -291,9 +293,16 @@ unsafe extern "C" fn create_cq(
         // SAFETY: the queue is new.
         unsafe { (*queue).cq_context = key };
         let address = queue.expose_provenance();
-        with_device(|device| device.create_queue(address, channel.addr()));
+        with_device(|device| device.create_queue(address, channel.addr(), depth));
     }
     queue
+}
+
+unsafe extern "C" fn resize_cq(queue: *mut ibv_cq, depth: c_int) -> c_int {
+    match called("resize_cq", format_args!("{depth}")) {
+        0 => with_device(|device| device.resize_queue(queue.addr(), depth)),
+        errno => errno,
+    }
 }
 
 unsafe extern "C" fn destroy_cq(queue: *mut ibv_cq) -> c_int {

@@ -79,6 +79,21 @@ pub(crate) fn registered_bytes() -> u64 {
     with_device(|device| device.memory.bytes())
 }
 
+/// Bytes of completion queues, if each entry has 64.
+pub(crate) fn completion_bytes() -> u64 {
+    with_device(|device| 64 * device.completion_entries() as u64)
+}
+
+/// The regions that there have been so far, by the first byte and the length.
+pub(crate) fn regions_so_far() -> Vec<(u64, usize)> {
+    with_device(|device| device.memory.history().to_vec())
+}
+
+/// The most bytes that were registered at a time.
+pub(crate) fn most_registered_bytes() -> u64 {
+    with_device(|device| device.memory.most_bytes())
+}
+
 fn with_device<R>(with: impl FnOnce(&mut Device) -> R) -> R {
     DEVICE.with_borrow_mut(with)
 }

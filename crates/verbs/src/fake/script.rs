@@ -15,6 +15,8 @@ pub(crate) struct Script {
     pub(crate) devices: u8,
     /// Ports of each.
     pub(crate) ports: u8,
+    /// It resizes completion queues.
+    pub(crate) resizes_queues: bool,
     /// Its network is iWARP.
     pub(crate) is_iwarp: bool,
     /// Completions come late, and out of order between queue pairs: by polls of their queue that this seed draws.
@@ -32,6 +34,7 @@ impl Script {
         more_inline: 0,
         refused_inline: u32::MAX,
         max_cqe: 1 << 22,
+        resizes_queues: true,
         devices: 1,
         ports: 1,
         is_iwarp: false,

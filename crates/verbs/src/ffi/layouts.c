@@ -26,6 +26,7 @@ _Static_assert(IBV_FORK_DISABLED == 0 && IBV_FORK_ENABLED == 1 && IBV_FORK_UNNEE
 struct ibv_comp_channel *(*create_comp_channel)(struct ibv_context *) = ibv_create_comp_channel;
 int (*destroy_comp_channel)(struct ibv_comp_channel *) = ibv_destroy_comp_channel;
 struct ibv_cq *(*create_cq)(struct ibv_context *, int, void *, struct ibv_comp_channel *, int) = ibv_create_cq;
+int (*resize_cq)(struct ibv_cq *, int) = ibv_resize_cq;
 int (*destroy_cq)(struct ibv_cq *) = ibv_destroy_cq;
 int (*get_cq_event)(struct ibv_comp_channel *, struct ibv_cq **, void **) = ibv_get_cq_event;
 void (*ack_cq_events)(struct ibv_cq *, unsigned int) = ibv_ack_cq_events;

@@ -179,7 +179,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    const PAIR: &str = "P,128,8,4,2,7:S,2048,16,8,2;17,18;1193046;7;4096;::ffff:10.9.0.1";
+    const PAIR: &str = "P,128,8,4,2,7:S,2048,16,8,2;17,18;1193046;7;4096;16;::ffff:10.9.0.1";
 
     fn offer(ready: bool) -> Notice {
         let address = format!("roce4/0={PAIR}");

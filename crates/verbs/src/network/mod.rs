@@ -16,9 +16,10 @@
 //!                                <- Ready                      both can send
 //! ```
 //!
-//! Both may offer at once; then each answers the other's offer with `Ready`; by rdmacm the one with the smaller key connects. A rank that cannot offer, or connect what
-//! was offered, sends `Refuse`, which the other one answers with the same: messages take the control network then, behind
-//! that notice. What was refused before is sent when the peer is ready. A peer whose control connection ends is lost when all that it has sent before has been received.
+//! Both may offer at once; then each answers the other's offer with `Ready`; by rdmacm the one with the smaller key
+//! connects. A rank that cannot offer, or connect what was offered, sends `Refuse`, which the other one answers with the
+//! same: messages take the control network then, behind that notice. What was refused before is sent when the peer is
+//! ready. A peer whose control connection ends is lost when all that it has sent before has been received.
 
 mod connection;
 mod fabric;

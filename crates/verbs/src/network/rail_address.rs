@@ -131,7 +131,10 @@ mod tests {
 
     fn rail(fabric: u8, gid: [u8; 2], number: u32) -> RailAddress {
         let fabrics = [Fabric::RoceV2Ipv4, Fabric::InfiniBand(7), Fabric::RoceLocal];
-        let pairs = format!("P,128;{number};1;0;4096;::ffff:10.0.{}.{}", gid[0], gid[1]);
+        let pairs = format!(
+            "P,128;{number};1;0;4096;16;::ffff:10.0.{}.{}",
+            gid[0], gid[1]
+        );
         RailAddress {
             fabric: fabrics[usize::from(fabric)],
             device: gid[1] % 3,

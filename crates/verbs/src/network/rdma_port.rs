@@ -10,7 +10,7 @@ use crate::device_parameters::DeviceParameters;
 use crate::objects::{Device, Mtu, PortState, devices};
 use crate::preference::RdmaPreference;
 use crate::registration::RegistrableWarning;
-use crate::transport::{FittedQueues, MOST_RAILS, Rail, ReceiveQueue, VerbsEndpoint};
+use crate::transport::{FittedQueues, MOST_RAILS, Rail, ReceiveQueue, VerbsEndpoint, VerbsOptions};
 use oxmpi_os::limit::LockedMemoryLimit;
 use oxmpi_wire::Network;
 
@@ -37,6 +37,72 @@ struct UsablePort {
     parameters: DeviceParameters,
 }
 
+/// How ports are used.
+struct PortPlan {
+    rails: Vec<Rail>,
+    options: VerbsOptions,
+    fabrics: Vec<Fabric>,
+    network: String,
+    warnings: Vec<String>,
+}
+
+impl PortPlan {
+    /// That of these ports.
+    ///
+    /// # Errors
+    /// A setting is in a file that must not be, or rdmacm cannot connect the receive queues.
+    fn of(ports: &[UsablePort], preference: &RdmaPreference) -> Result<Self, NoRdmaPort> {
+        let pinned = preference.decide_pinned()?;
+        // The ranks of a node have the same ports in other orders.
+        let first = ports.iter().min_by_key(|port| &port.name);
+        let first = first.ok_or_else(NoRdmaPort::default)?;
+        let by_rdmacm = ports.iter().any(|port| port.rdmacm.is_some());
+        let mut options = preference.options(&first.parameters, pinned.leave_pinned);
+        if by_rdmacm {
+            ReceiveQueue::check_rdmacm(&options.receive_queues).map_err(NoRdmaPort::new)?;
+        }
+        if first.rail.context.is_iwarp() {
+            options = options.on_iwarp();
+        }
+        let locked = LockedMemoryLimit::raise().bytes();
+        let fitted = |ports: &[UsablePort]| {
+            let of_each = locked.map(|bytes| bytes / ports.len() as u64);
+            FittedQueues::of(&options, of_each).ok()
+        };
+        let mut ports = ports;
+        while ports.len() > 1 && fitted(ports).is_none() {
+            ports = &ports[..ports.len() - 1];
+        }
+        let fitted = fitted(ports);
+        let fabrics: Vec<Fabric> = ports.iter().map(|port| port.fabric).collect();
+        let network = network(&fabrics, &options.receive_queues, first.mtu, by_rdmacm);
+        let rails: Vec<Rail> = ports.iter().map(|port| port.rail.clone()).collect();
+        let mut devices: Vec<&str> = rails.iter().map(|rail| rail.context.name()).collect();
+        devices.dedup();
+        let refused = pinned.is_refusal.then(|| pinned.to_string());
+        let shrunk = fitted.and_then(FittedQueues::warning);
+        let own = refused.into_iter().chain(shrunk);
+        let own = own.map(|warning| format!("{}: {warning}", devices.join(", ")));
+        let registrable = devices
+            .iter()
+            .filter_map(|of| RegistrableWarning::of_device(of));
+        let registrable = registrable.map(|warning| warning.to_string());
+        let same_prefix = preference
+            .warn_default_prefix
+            .then(|| default_prefix(ports));
+        Ok(Self {
+            rails: rails.clone(),
+            options,
+            fabrics,
+            network,
+            warnings: own
+                .chain(registrable)
+                .chain(same_prefix.flatten())
+                .collect(),
+        })
+    }
+}
+
 impl RdmaPort {
     /// Opens those of `ports`, each `DEVICE:PORT` as in `mlx5_0:1`, that can be used, in their order, for `peers` peers, as
     /// `preference` says. If rdmacm connects the first of those, it is the only one.
@@ -61,6 +127,51 @@ impl RdmaPort {
         peers: u32,
         preference: &RdmaPreference,
     ) -> Result<Self, NoRdmaPort> {
+        let mut usable = Self::usable(devices, ports, preference)?;
+        let PortPlan {
+            rails,
+            options,
+            fabrics,
+            network,
+            warnings,
+        } = PortPlan::of(&usable, preference)?;
+        Ok(Self {
+            endpoint: VerbsEndpoint::open_rails(&rails, peers, options)?,
+            rdmacm: usable.iter_mut().find_map(|port| port.rdmacm.take()),
+            fabrics,
+            network,
+            warnings,
+        })
+    }
+
+    /// Checks that [`RdmaPort::open`] finds a port, without registering memory. Returns the [warnings](Self::warnings).
+    ///
+    /// # Errors
+    /// As [`RdmaPort::open`].
+    ///
+    /// # Cost
+    /// Loads libibverbs; makes a queue pair and destroys it.
+    pub fn probe(ports: &[String], preference: &RdmaPreference) -> Result<Vec<String>, NoRdmaPort> {
+        Self::probe_of(&devices()?, ports, preference)
+    }
+
+    /// As [`RdmaPort::probe`], of these devices.
+    pub(super) fn probe_of(
+        devices: &[Device],
+        ports: &[String],
+        preference: &RdmaPreference,
+    ) -> Result<Vec<String>, NoRdmaPort> {
+        let plan = PortPlan::of(&Self::usable(devices, ports, preference)?, preference)?;
+        VerbsEndpoint::check_rails(&plan.rails, &plan.options)?;
+        Ok(plan.warnings)
+    }
+
+    /// Those of `ports` that can be used.
+    fn usable(
+        devices: &[Device],
+        ports: &[String],
+        preference: &RdmaPreference,
+    ) -> Result<Vec<UsablePort>, NoRdmaPort> {
         let mut none = NoRdmaPort::default();
         let mut usable: Vec<UsablePort> = Vec::new();
         for name in ports {
@@ -75,7 +186,7 @@ impl RdmaPort {
         }
         match usable.is_empty() {
             true => Err(none),
-            false => Self::on(usable, peers, preference),
+            false => Ok(usable),
         }
     }
 
@@ -134,67 +245,6 @@ impl RdmaPort {
             rdmacm,
             mtu: at.active_mtu,
             parameters,
-        })
-    }
-
-    /// Opens ports for `peers` peers.
-    ///
-    /// # Errors
-    /// As [`RdmaPort::open`].
-    fn on(
-        mut ports: Vec<UsablePort>,
-        peers: u32,
-        preference: &RdmaPreference,
-    ) -> Result<Self, NoRdmaPort> {
-        let pinned = preference.decide_pinned()?;
-        let rdmacm = ports.iter_mut().find_map(|port| port.rdmacm.take());
-        // The ranks of a node have the same ports in other orders.
-        let first = ports.iter().min_by_key(|port| &port.name);
-        let first = first.ok_or_else(NoRdmaPort::default)?;
-        let mut options = preference.options(&first.parameters, pinned.leave_pinned);
-        if rdmacm.is_some() {
-            ReceiveQueue::check_rdmacm(&options.receive_queues).map_err(NoRdmaPort::new)?;
-        }
-        if first.rail.context.is_iwarp() {
-            options = options.on_iwarp();
-        }
-        let locked = LockedMemoryLimit::raise().bytes();
-        let fitted = |ports: &[UsablePort]| {
-            let of_each = locked.map(|bytes| bytes / ports.len() as u64);
-            FittedQueues::of(&options, of_each).ok()
-        };
-        let mut ports = &ports[..];
-        while ports.len() > 1 && fitted(ports).is_none() {
-            ports = &ports[..ports.len() - 1];
-        }
-        let fitted = fitted(ports);
-        let by = rdmacm.as_ref().map_or("", |_| ";rdmacm");
-        let fabrics: Vec<Fabric> = ports.iter().map(|port| port.fabric).collect();
-        let network = network(&fabrics, &options.receive_queues, first.mtu, by);
-        let rails: Vec<Rail> = ports.iter().map(|port| port.rail.clone()).collect();
-        let endpoint = VerbsEndpoint::open_rails(&rails, peers, options)?;
-        let mut devices: Vec<&str> = rails.iter().map(|rail| rail.context.name()).collect();
-        devices.dedup();
-        let refused = pinned.is_refusal.then(|| pinned.to_string());
-        let shrunk = fitted.and_then(FittedQueues::warning);
-        let own = refused.into_iter().chain(shrunk);
-        let own = own.map(|warning| format!("{}: {warning}", devices.join(", ")));
-        let registrable = devices
-            .iter()
-            .filter_map(|of| RegistrableWarning::of_device(of));
-        let registrable = registrable.map(|warning| warning.to_string());
-        let same_prefix = preference
-            .warn_default_prefix
-            .then(|| default_prefix(ports));
-        Ok(Self {
-            endpoint,
-            rdmacm,
-            fabrics,
-            network,
-            warnings: own
-                .chain(registrable)
-                .chain(same_prefix.flatten())
-                .collect(),
         })
     }
 
@@ -285,7 +335,8 @@ fn default_prefix(ports: &[UsablePort]) -> Option<String> {
 const FABRICS_JOINED_BY: char = '+';
 
 /// See [`RdmaPort::network`].
-fn network(fabrics: &[Fabric], queues: &[ReceiveQueue], mtu: Mtu, by: &str) -> String {
+fn network(fabrics: &[Fabric], queues: &[ReceiveQueue], mtu: Mtu, by_rdmacm: bool) -> String {
+    let by = if by_rdmacm { ";rdmacm" } else { "" };
     let mut fabrics: Vec<String> = fabrics.iter().map(ToString::to_string).collect();
     fabrics.sort_unstable();
     fabrics.dedup();
@@ -313,9 +364,9 @@ mod tests {
             for queues in ["P,128,256", "P,128,255"] {
                 for mtu in [1024, 4096] {
                     let queues = ReceiveQueue::parse_all(queues).expect("queues");
-                    for by in ["", ";rdmacm"] {
+                    for by_rdmacm in [false, true] {
                         let mtu = Mtu::new(mtu).expect("an MTU");
-                        let name = network(&[fabric], &queues, mtu, by);
+                        let name = network(&[fabric], &queues, mtu, by_rdmacm);
                         assert!(name.starts_with(&fabric.to_string()), "{name}");
                         names.insert(name);
                     }
@@ -334,7 +385,7 @@ mod tests {
     fn ports_of_several_fabrics_reach_those_of_each() {
         let queues = ReceiveQueue::parse_all("P,128").expect("queues");
         let name =
-            |fabrics: &[Fabric]| network(fabrics, &queues, Mtu::new(4096).expect("an MTU"), "");
+            |fabrics: &[Fabric]| network(fabrics, &queues, Mtu::new(4096).expect("an MTU"), false);
         let [a, b, c] = [1, 2, 3].map(Fabric::InfiniBand);
         for (here, there, reaches) in [
             (&[a, b, a][..], &[b][..], true),

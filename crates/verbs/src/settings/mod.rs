@@ -237,6 +237,8 @@ mod tests {
         assert_eq!(transfers(of("verbs_transfers")), Ok(long.flags));
         assert_eq!(fragment(of("verbs_fragment")), Ok(long.fragment));
         assert_eq!(bytes(of("verbs_min_rdma")), Ok(long.min_rdma_size));
+        assert_eq!(auto_or(of("verbs_pipeline_first"), bytes), Ok(long.first));
+        assert_eq!(bytes(of("verbs_pipeline_last")), Ok(long.last));
         let rings = default.rings;
         for (name, expected) in [
             ("verbs_ring_threshold", rings.threshold),

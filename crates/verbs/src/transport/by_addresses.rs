@@ -3,11 +3,12 @@
 use super::connected_lane::{ConnectedLane, ConnectedPair};
 use super::endpoint::{FOR_EVER, Offered, PairConnector, SHARED_RNR_TIMER};
 use super::options::VerbsTransportError;
+use super::pair_address::PairAddress;
 use super::rail::Lane;
 use super::rx::VerbsRx;
 use super::tx::VerbsTx;
 use crate::error::VerbsError;
-use crate::objects::{AddressVector, GlobalRoute, ReceiveAttributes, SendAttributes};
+use crate::objects::{AddressVector, Gid, GlobalRoute, ReceiveAttributes, SendAttributes};
 use oxmpi_wire::Peer;
 
 impl PairConnector {
@@ -57,16 +58,23 @@ impl PairConnector {
             port: rail.port,
             lid: there.lid,
             service_level: connection.service_level,
-            route: there.gid.map(|gid| GlobalRoute::new(gid, rail.gid_index)),
+            route: (there.gid)
+                .filter(|_| !is_of_one_subnet(address, there))
+                .map(|gid| GlobalRoute::new(gid, rail.gid_index)),
         };
         let (mtu, sq_psn) = (address.mtu.min(there.mtu), address.sq_psn);
+        let reads = [address.reads, address.reads.min(there.reads)];
         let mut connected = Vec::new();
         let ends = self.queues_of(lane.rail.into()).zip(&there.numbers);
         for (pair, ((queue, _), to)) in offered.take_pairs().into_iter().zip(ends) {
-            let mut receive = ReceiveAttributes::new(vector, *to, there.sq_psn, mtu);
+            let mut receive = ReceiveAttributes {
+                max_dest_rd_atomic: reads[0],
+                ..ReceiveAttributes::new(vector, *to, there.sq_psn, mtu)
+            };
             let mut send = SendAttributes {
                 timeout: connection.timeout,
                 retry_cnt: connection.retry_count,
+                max_rd_atomic: reads[1],
                 ..SendAttributes::new(sq_psn)
             };
             if queue.is_shared() {
@@ -77,4 +85,10 @@ impl PairConnector {
         }
         self.connected_pairs(peer, lane.rail, offered, connected)
     }
+}
+
+/// Whether both ports are of one subnet of InfiniBand, where packets need no global header. Others have no LID.
+fn is_of_one_subnet(a: &PairAddress, b: &PairAddress) -> bool {
+    let prefix = |address: &PairAddress| address.gid.map(|Gid(gid)| u128::from_be_bytes(gid) >> 64);
+    a.lid != 0 && b.lid != 0 && prefix(a) == prefix(b)
 }

@@ -1,13 +1,13 @@
 //! [`VerbsEndpoint`]: the connections of a rank while they are made.
 
 use super::buffers::Buffers;
-use super::fitted_queues::FittedQueues;
-use super::frame_head::MAX_INLINE;
-use super::open_device::{OpenDevice, capacity};
+use super::growing_queue::GrowingQueue;
+use super::open_device::capacity;
 use super::options::{VerbsOptions, VerbsTransportError};
 use super::pair_address::PairAddress;
+use super::prepared::Prepared;
 use super::queue_sizes::QueueSizes;
-use super::rail::{Lane, MOST_RAILS, Rail};
+use super::rail::{Lane, Rail};
 use super::receive_queues::ReceiveQueue;
 use super::request_id::RequestId;
 use super::rx::{SharedReceives, VerbsRx};
@@ -18,10 +18,9 @@ use crate::objects::{
     SharedReceiveQueue,
 };
 use crate::registration::{
-    BouncePool, MemoryNotifier, RegistrationCache, RegistrationOptions, is_forked_child,
-    prepare_for_forks,
+    BouncePool, LeavePinned, MemoryNotifier, RegistrationCache, RegistrationOptions,
+    is_forked_child,
 };
-use oxmpi_os::limit::LockedMemoryLimit;
 use oxmpi_wire::Peer;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -33,6 +32,9 @@ pub(super) const SHARED_RNR_TIMER: u8 = 0;
 /// locked memory that is short), a rank that computes for long must not count as dead; the control network tells of one
 /// that is.
 pub(super) const FOR_EVER: u8 = 7;
+
+/// The most reads that a queue pair has in flight: devices keep state for each.
+const MOST_READS: u32 = 16;
 
 /// The two halves of a rank before its connections are made.
 ///
@@ -57,8 +59,10 @@ pub(crate) struct PairConnector {
     offered: BTreeMap<u32, Vec<Offered>>,
     /// Ranks that share its buffers.
     pub(super) peers: u32,
-    /// Entries of the completion queues.
-    depth: u32,
+    /// Those of the devices.
+    queues: Vec<GrowingQueue>,
+    /// Offers that were made.
+    offers: u32,
     /// Connections that were made.
     pub(super) connected: usize,
 }
@@ -120,40 +124,15 @@ impl VerbsEndpoint {
         peers: u32,
         options: VerbsOptions,
     ) -> Result<Self, VerbsTransportError> {
-        assert!((1..=MOST_RAILS).contains(&rails.len()), "1 to 8 rails");
-        let first = &rails[0].context;
+        let Prepared {
+            sizes,
+            piece,
+            fitted,
+            devices,
+            places,
+            inline: [asked, inline],
+        } = Prepared::new(rails, peers, &options)?;
         let queues = &options.receive_queues;
-        ReceiveQueue::check_all(queues)?;
-        if queues
-            .iter()
-            .any(|queue| matches!(queue, ReceiveQueue::Extended(_)))
-        {
-            return Err(VerbsTransportError::NoExtended {
-                device: first.name().to_owned(),
-                receive_queues: ReceiveQueue::join_all(queues),
-            });
-        }
-        let sizes = QueueSizes::new(queues);
-        let mut piece = options.piece;
-        for rail in rails {
-            piece = piece.min(rail.context.port(rail.port)?.max_message);
-        }
-        let piece = piece.max(1);
-        // Before anything is registered.
-        let locked = LockedMemoryLimit::raise();
-        tracing::debug!(%locked, "memory that may be locked");
-        let of_each = (locked.bytes()).map(|bytes| bytes / rails.len().max(1) as u64);
-        let fitted = FittedQueues::of(&options, of_each)?;
-        if rails.iter().any(|rail| rail.context.is_iwarp()) {
-            fitted.check_iwarp(queues, peers)?;
-        }
-        prepare_for_forks(first.library(), options.want_fork_support)?;
-        let (devices, places) = OpenDevice::of_rails(rails, peers, &options, &sizes)?;
-        let (mut asked, mut inline) = (options.inline.min(MAX_INLINE as u32), MAX_INLINE as u32);
-        for device in &devices {
-            let [of_device, granted] = device.inline(&options, &sizes)?;
-            (asked, inline) = (asked.min(of_device), inline.min(granted));
-        }
         let open = |(rail, place): (&Rail, &usize)| OpenRail {
             rail: rail.clone(),
             device: *place,
@@ -192,7 +171,10 @@ impl VerbsEndpoint {
             shared: shared.collect(),
             offered: BTreeMap::new(),
             peers,
-            depth: devices.iter().map(|device| device.depth).sum(),
+            queues: (devices.iter())
+                .map(|device| device.growing.clone())
+                .collect(),
+            offers: 0,
             connected: 0,
             options: VerbsOptions {
                 inline: asked,
@@ -207,11 +189,25 @@ impl VerbsEndpoint {
                 (sizes, sends),
                 limits,
                 [piece, options.min_rdma(), options.rings.slots],
-                registrations(&domains[0], &options.registration),
+                registrations(&domains[0], options),
             ),
             rx: VerbsRx::new(devices, peers, receives, (options.rings, domains)),
             connector,
         })
+    }
+
+    /// Checks that an endpoint for one peer could be opened by these ports, but registers nothing.
+    ///
+    /// # Errors
+    /// As [`VerbsEndpoint::open_rails`].
+    ///
+    /// # Panics
+    /// As [`VerbsEndpoint::open_rails`].
+    pub(crate) fn check_rails(
+        rails: &[Rail],
+        options: &VerbsOptions,
+    ) -> Result<(), VerbsTransportError> {
+        Prepared::new(rails, 1, options).map(drop)
     }
 
     /// Makes a queue pair for each receive queue, with all buffers of `peer` posted, and returns where the peer
@@ -271,14 +267,18 @@ impl PairConnector {
     }
 
     /// Completions that nobody has polled, at most.
-    pub(crate) const fn depth(&self) -> u32 {
-        self.depth
+    pub(crate) fn depth(&self) -> u32 {
+        self.queues.iter().map(GrowingQueue::depth).sum()
     }
 
     /// As [`VerbsEndpoint::offer`].
     pub(crate) fn offer(&mut self, peer: Peer) -> Result<Vec<PairAddress>, VerbsTransportError> {
         if is_forked_child() {
             return Err(VerbsTransportError::Forked);
+        }
+        self.offers += 1;
+        for queue in &mut self.queues {
+            queue.fit(self.offers)?;
         }
         let rails = 0..self.rails.len();
         let offered = rails.map(|rail| self.offer_on(rail, peer));
@@ -319,6 +319,8 @@ impl PairConnector {
             pairs.push(pair);
             all_buffers.push(buffers);
         }
+        let limits = at.context.limits()?;
+        let reads = limits.max_qp_rd_atom.min(limits.max_qp_init_rd_atom);
         let numbers: Vec<u32> = pairs.iter().map(QueuePair::number).collect();
         let address = PairAddress {
             receive_queues: self.options.receive_queues.clone(),
@@ -328,6 +330,7 @@ impl PairConnector {
             lid: port.lid,
             gid: gid.map(|entry| entry.gid),
             mtu: port.active_mtu,
+            reads: reads.clamp(1, MOST_READS) as u8,
         };
         Ok(Offered {
             pairs,
@@ -411,14 +414,15 @@ impl PairConnector {
 }
 
 /// Where registrations come from, as `options` says.
-fn registrations(domain: &ProtectionDomain, options: &RegistrationOptions) -> Registrations {
-    let notifier = (options.leave_pinned).then(MemoryNotifier::of_process);
+fn registrations(domain: &ProtectionDomain, options: &VerbsOptions) -> Registrations {
+    let RegistrationOptions {
+        leave_pinned,
+        caps,
+        copied,
+    } = options.registration;
+    let notifier = (leave_pinned != LeavePinned::Off).then(MemoryNotifier::of_process);
     let cache = notifier.and_then(|notifier| match notifier {
-        Ok(notifier) => Some(RegistrationCache::new(
-            domain.clone(),
-            notifier,
-            options.caps,
-        )),
+        Ok(notifier) => Some(RegistrationCache::new(domain.clone(), notifier, caps)),
         Err(why) => {
             tracing::debug!(%why, "no registration is cached");
             None
@@ -427,6 +431,8 @@ fn registrations(domain: &ProtectionDomain, options: &RegistrationOptions) -> Re
     Registrations {
         cache,
         buffers: BouncePool::new(domain.clone()),
-        copied: options.copied,
+        leave_pinned,
+        pipeline: options.pipeline(),
+        copied,
     }
 }

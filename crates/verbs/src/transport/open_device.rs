@@ -2,13 +2,13 @@
 
 use super::OPERATIONS;
 use super::frame_head::MAX_INLINE;
+use super::growing_queue::{CompletionNeeds, GrowingQueue};
 use super::options::{VerbsOptions, VerbsTransportError};
 use super::queue_sizes::QueueSizes;
 use super::rail::Rail;
 use super::receive_queues::ReceiveQueue;
 use crate::objects::{
-    CompletionChannel, CompletionQueue, CompletionQueueOptions, Context, ProtectionDomain,
-    QueueCapacity,
+    CompletionChannel, CompletionQueue, Context, ProtectionDomain, QueueCapacity,
 };
 
 /// A device with what all its ports have in common.
@@ -18,8 +18,8 @@ pub(super) struct OpenDevice {
     pub(super) domain: ProtectionDomain,
     pub(super) channel: CompletionChannel,
     pub(super) queue: CompletionQueue,
-    /// Entries of the completion queue.
-    pub(super) depth: u32,
+    /// The same, to make it longer.
+    pub(super) growing: GrowingQueue,
 }
 
 impl OpenDevice {
@@ -36,27 +36,27 @@ impl OpenDevice {
     ) -> Result<Self, VerbsTransportError> {
         let domain = context.alloc_pd()?;
         let channel = context.create_completion_channel()?;
-        let [of_peer, of_all] = completions(options, sizes).map(|count| count * ports);
-        let depth = of_peer.saturating_mul(peers.max(1)).saturating_add(of_all);
+        let needs = completions(options, sizes);
+        let needs = CompletionNeeds {
+            of_peer: needs.of_peer * ports,
+            of_all: needs.of_all * ports,
+        };
         let most = context.limits()?.max_cqe;
-        if depth > most {
+        if needs.with(peers.max(1)) > most {
             return Err(VerbsTransportError::TooManyPeers {
                 device: context.name().to_owned(),
                 peers,
-                most: most.saturating_sub(of_all) / of_peer,
+                most: most.saturating_sub(needs.of_all) / needs.of_peer,
                 receive_queues: ReceiveQueue::join_all(&options.receive_queues),
             });
         }
-        let queue = context.create_completion_queue(CompletionQueueOptions {
-            channel: Some((&channel, 0)),
-            ..CompletionQueueOptions::polled(depth)
-        })?;
+        let growing = GrowingQueue::new(context, &channel, needs, peers)?;
         Ok(Self {
             context: context.clone(),
             domain,
             channel,
-            queue,
-            depth,
+            queue: growing.queue.clone(),
+            growing,
         })
     }
 
@@ -138,7 +138,7 @@ pub(super) fn capacity(
 }
 
 /// The most completions that nobody has polled: of a peer, and of the receives of all.
-fn completions(options: &VerbsOptions, sizes: &QueueSizes) -> [u32; 2] {
+pub(super) fn completions(options: &VerbsOptions, sizes: &QueueSizes) -> CompletionNeeds {
     let (mut of_peer, mut of_all) = (0, 0);
     for (queue, number) in options.receive_queues.iter().zip(0..) {
         let capacity = capacity(queue, sizes, number, options);
@@ -147,5 +147,5 @@ fn completions(options: &VerbsOptions, sizes: &QueueSizes) -> [u32; 2] {
             of_all += queue.buffers();
         }
     }
-    [of_peer, of_all]
+    CompletionNeeds { of_peer, of_all }
 }

@@ -1,6 +1,7 @@
 //! How a rank uses a device ([`VerbsOptions`]), and why it cannot.
 
 use super::frame_head::HEAD;
+use super::pipeline_sizes::PipelineSizes;
 use super::receive_queues::{ReceiveQueue, ReceiveQueueError};
 use crate::error::{PostError, VerbsError};
 use crate::objects::CmFailure;
@@ -91,19 +92,26 @@ pub struct LongMessages {
     /// Whether the receiver reads them, or the sender writes them. With both, the receiver reads: that takes a message
     /// less.
     pub flags: TransferFlags,
-    /// Bytes of one write. Openib: `rdma_pipeline_frag_size`.
+    /// Bytes of one write, and of a piece that is registered while it moves. Openib: `rdma_pipeline_frag_size`.
     pub fragment: u32,
+    /// Bytes at the start that go by frames where memory does not stay registered; `None` for
+    /// [`eager_limit`](VerbsOptions::eager_limit). Openib: `rndv_eager_limit`.
+    pub first: Option<u32>,
+    /// Bytes at the end that do, a page at least. Openib: `rdma_pipeline_send_length`.
+    pub last: u32,
     /// Shorter messages go by frames, whatever the flags: copies cost less than registrations. Memory that peers both
     /// read and write is registered whatever its length. Openib: `min_rdma_pipeline_size`.
     pub min_rdma_size: u32,
 }
 
 impl Default for LongMessages {
-    /// Reads and writes, these of 1 MiB, from 256 KiB on.
+    /// Reads and writes, these of 1 MiB, from 256 KiB on; where memory does not stay registered, the last 1 MiB by frames.
     fn default() -> Self {
         Self {
             flags: TransferFlags::PUT.union(TransferFlags::GET),
             fragment: 1 << 20,
+            first: None,
+            last: 1 << 20,
             min_rdma_size: 256 << 10,
         }
     }
@@ -190,6 +198,21 @@ impl VerbsOptions {
             long,
             rings: EagerRings::OFF,
             ..self
+        }
+    }
+
+    /// What of long messages goes in pieces where their memory does not stay registered, each by one request.
+    pub(super) fn pipeline(&self) -> PipelineSizes {
+        let LongMessages {
+            fragment,
+            first,
+            last,
+            ..
+        } = self.long;
+        PipelineSizes {
+            first: first.unwrap_or(self.eager_limit).into(),
+            last: last.into(),
+            piece: fragment.min(self.piece).max(1).into(),
         }
     }
 

@@ -7,9 +7,9 @@ use oxmpi_testkit::conformance::{
 };
 use oxmpi_testkit::switch::{SwitchRx, SwitchTx, switch};
 use oxmpi_verbs::{
-    ConnectionMethod, EagerRings, Lane, LongMessages, RdmaPort, RdmaPreference, ReceiveQueue,
-    RegistrationOptions, VerbsEndpoint, VerbsNetworkRx, VerbsNetworkTx, VerbsOptions, VerbsRx,
-    VerbsTx,
+    ConnectionMethod, EagerRings, Lane, LeavePinned, LongMessages, RdmaPort, RdmaPreference,
+    ReceiveQueue, RegistrationOptions, VerbsEndpoint, VerbsNetworkRx, VerbsNetworkTx, VerbsOptions,
+    VerbsRx, VerbsTx,
 };
 use oxmpi_wire::{Network, Peer, Rx};
 
@@ -45,7 +45,7 @@ const USUAL: u8 = 0;
 const TIGHT: u8 = 1;
 /// All peers share few buffers.
 const SHARED: u8 = 2;
-/// No rings, and registrations for one use.
+/// No rings, and memory is registered in pieces while it moves.
 const PLAIN: u8 = 3;
 
 fn options(kind: u8, gid_index: u8) -> VerbsOptions {
@@ -68,10 +68,13 @@ fn options(kind: u8, gid_index: u8) -> VerbsOptions {
         PLAIN => VerbsOptions {
             rings: EagerRings::OFF,
             registration: RegistrationOptions {
-                leave_pinned: false,
+                leave_pinned: LeavePinned::Off,
                 ..RegistrationOptions::default()
             },
             long: LongMessages {
+                first: Some(1000),
+                last: 5000,
+                fragment: 16 << 10,
                 min_rdma_size: 0,
                 ..LongMessages::default()
             },

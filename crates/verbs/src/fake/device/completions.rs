@@ -3,6 +3,7 @@
 use super::status;
 use crate::ffi::ibv_wc;
 use std::collections::VecDeque;
+use std::ffi::c_int;
 use std::os::unix::net::UnixDatagram;
 
 /// The queue pair of a completion, and whether it is of its send queue.
@@ -14,20 +15,31 @@ pub(super) struct Queue {
     address: usize,
     /// With the number of the poll that finds it.
     entries: VecDeque<(u64, Entry)>,
+    /// The most entries that nobody has polled.
+    depth: usize,
     polls: u64,
     is_armed: bool,
     doorbell: Option<UnixDatagram>,
 }
 
 impl Queue {
-    pub(super) fn new(address: usize, doorbell: Option<UnixDatagram>) -> Self {
+    pub(super) fn new(address: usize, doorbell: Option<UnixDatagram>, depth: c_int) -> Self {
         Self {
             address,
             entries: VecDeque::new(),
+            depth: depth as usize,
             polls: 0,
             is_armed: false,
             doorbell,
         }
+    }
+
+    pub(super) fn resize(&mut self, depth: c_int) {
+        self.depth = depth as usize;
+    }
+
+    pub(super) const fn depth(&self) -> usize {
+        self.depth
     }
 
     pub(super) fn arm(&mut self) {
@@ -36,6 +48,11 @@ impl Queue {
 
     pub(super) fn push(&mut self, entry: Entry, delay: u64) {
         self.entries.push_back((self.polls + 1 + delay, entry));
+        assert!(
+            self.entries.len() <= self.depth,
+            "a completion queue of {} overflows",
+            self.depth
+        );
         if std::mem::take(&mut self.is_armed)
             && let Some(doorbell) = &self.doorbell
         {

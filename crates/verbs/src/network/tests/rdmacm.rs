@@ -188,3 +188,21 @@ fn an_iwarp_device_is_refused_where_receives_may_run_short() {
         "{why}"
     );
 }
+
+/// Completion queues are long enough for peers that are connected at once, of which no offer is open any more.
+#[test]
+fn completion_queues_fit_the_peers_that_are_being_connected() {
+    let depth = |by_rdmacm| {
+        let options = VerbsOptions::default();
+        let mut all = ends_by(3, Script::GOOD, &options, |_, _| true, by_rdmacm);
+        let mut logs = [(); 3].map(|()| EventLog::default());
+        for from in [1, 2] {
+            assert_eq!(send(&mut all[from].0, Peer(0)), Err(Busy));
+        }
+        settle(&mut all[..1], &mut logs[..1]);
+        settle(&mut all, &mut logs);
+        assert_eq!([logs[1].room.len(), logs[2].room.len()], [1, 1]);
+        all[0].0.connector.depth()
+    };
+    assert_eq!(depth(true), depth(false));
+}

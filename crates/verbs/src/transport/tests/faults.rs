@@ -308,7 +308,7 @@ fn more_requests_than_a_rank_may_have_lose_it() {
         )]
     );
     // Answers had 70 credits but one, which the offer of a ring has taken.
-    assert_eq!(requests, 69 + 64 + 1);
+    assert_eq!(requests, 69 + 3 * 64 + 1);
 }
 
 /// What a device without a posted receive does: the fake one is no more patient than others. Six retries are seven tries.

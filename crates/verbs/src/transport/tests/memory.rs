@@ -2,7 +2,7 @@
 
 use super::{HeapMemory, connected, device, pair, settle, with_queues};
 use crate::fake::{self, MappedMemory, Script};
-use crate::registration::{CacheCounts, RegistrationOptions, notifier_unavailable};
+use crate::registration::{CacheCounts, LeavePinned, RegistrationOptions, notifier_unavailable};
 use crate::transport::{Lane, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTransportError, VerbsTx};
 use oxmpi_os::RawBytes;
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
@@ -199,7 +199,7 @@ fn a_registration_that_fails_is_an_error_of_its_call_or_goes_by_frames() {
         };
         let context = device(script);
         let registration = RegistrationOptions {
-            leave_pinned: false,
+            leave_pinned: LeavePinned::Off,
             copied: 0,
             ..RegistrationOptions::default()
         };

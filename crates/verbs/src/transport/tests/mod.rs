@@ -5,10 +5,12 @@ mod conformance;
 mod faults;
 mod floods;
 mod memory;
+mod pipeline;
 mod rails;
 mod rings;
 mod room;
 mod shared;
+mod short_path;
 mod use_of_memory;
 
 use super::{

@@ -2,7 +2,8 @@
 
 use super::{HeapMemory, connected, settle, with_queues};
 use crate::fake::{self, Script};
-use crate::transport::{EagerRings, VerbsOptions, VerbsRx, VerbsTx};
+use crate::registration::{LeavePinned, RegistrationOptions};
+use crate::transport::{EagerRings, LongMessages, VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
 use oxmpi_testkit::memory::pattern;
 use oxmpi_wire::regions::Region;
@@ -23,7 +24,7 @@ enum Step {
 }
 
 /// Bytes of the memory of each operation.
-const LEN: usize = 3000;
+const LEN: usize = 9000;
 
 /// A read or a write that has begun.
 struct Operation {
@@ -192,17 +193,28 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..300)
 }
 
-/// Queues of each kind; operations of several pieces.
-fn options(rings: u32) -> VerbsOptions {
+/// Queues of each kind; operations of several pieces, which are registered by themselves if memory does not stay so.
+fn options(rings: u32, leave_pinned: LeavePinned) -> VerbsOptions {
+    let usual = with_queues("P,100,8:S,1000,32,16,8");
     VerbsOptions {
         piece: 1000,
+        long: LongMessages {
+            first: Some(500),
+            last: 0,
+            ..usual.long
+        },
+        registration: RegistrationOptions {
+            leave_pinned,
+            copied: 0,
+            ..RegistrationOptions::default()
+        },
         rings: EagerRings {
             threshold: 4,
             peers: rings,
             slots: 4,
             size: 500,
         },
-        ..with_queues("P,100,8:S,1000,32,16,8")
+        ..usual
     }
 }
 
@@ -216,10 +228,11 @@ proptest! {
         seed in 1..u64::MAX,
         inline in prop_oneof![Just(0), Just(256)],
         rings in 0..2u32,
+        leave_pinned in prop_oneof![Just(LeavePinned::On), Just(LeavePinned::Off)],
         steps in steps(),
     ) {
         let script = Script { devices, ports, inline, late: Some(seed), ..Script::GOOD };
-        let mut traffic = Traffic::new(script, &options(rings));
+        let mut traffic = Traffic::new(script, &options(rings, leave_pinned));
         for step in steps {
             traffic.step(step);
         }
@@ -264,7 +277,7 @@ fn writes_are_striped_over_the_ports_of_a_device() {
             script,
             &VerbsOptions {
                 piece: 1000,
-                ..options(0)
+                ..options(0, LeavePinned::On)
             },
         );
         traffic.access_of(0, reads, LONG as usize);

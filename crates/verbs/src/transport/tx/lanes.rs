@@ -138,6 +138,11 @@ impl Lanes {
         self.unconfirmed.iter().map(|frame| frame.head.sequence)
     }
 
+    /// Drops an operation, which has ended.
+    pub(super) fn forget(&mut self, index: u32) {
+        self.broken_off.retain(|broken_off| *broken_off != index);
+    }
+
     /// Drops what waits to be sent anew. Returns the regions whose release it announces.
     pub(super) fn clear(&mut self) -> impl Iterator<Item = RegionId> {
         self.broken_off.clear();
@@ -246,7 +251,7 @@ impl VerbsTx {
                 }
             }
             Some(Posted::Left { .. }) => link.lanes.told = 0,
-            Some(Posted::Access { operation }) => self.break_off(peer, operation),
+            Some(Posted::Access { operation }) => self.break_off(peer, operation, queue),
             Some(Posted::Frame { staged: None, .. } | Posted::Credits { .. } | Posted::Word)
             | None => {}
         }
@@ -264,11 +269,18 @@ impl VerbsTx {
         }
     }
 
-    /// Notes that an access of an operation has failed.
-    fn break_off(&mut self, peer: u32, index: u32) {
+    /// Notes that an access of an operation by a queue has failed.
+    fn break_off(&mut self, peer: u32, index: u32, queue: u8) {
         let operation = &mut self.operations.open[index];
         operation.is_broken_off = true;
-        self.link(peer).pending.retain(|pending| *pending != index);
+        let is_in_pieces = operation.kind.is_in_pieces();
+        let link = self.link(peer);
+        link.pending.retain(|pending| *pending != index);
+        if is_in_pieces {
+            link.lanes.forget(index);
+            link.lanes.broken_off.push(index);
+            return self.post_again(index, queue);
+        }
         self.access_ended(index);
     }
 
@@ -335,7 +347,12 @@ impl VerbsTx {
         let by_frames = link.lanes.rail_of_accesses().is_none();
         for index in std::mem::take(&mut link.lanes.broken_off) {
             let operation = &mut self.operations.open[index];
-            (operation.posted, operation.is_broken_off) = (0, false);
+            operation.is_broken_off = false;
+            if operation.kind.is_in_pieces() {
+                self.resume(peer, index);
+                continue;
+            }
+            operation.posted = 0;
             let (region, at) = operation.remote;
             if by_frames {
                 operation.kind = operation.kind.by_frames();

@@ -41,6 +41,7 @@ impl VerbsTx {
         }
         released.into_iter().for_each(|region| self.leave(region));
         self.end_streams(peer);
+        self.end_leases(peer);
         self.end_operations(peer, why);
         self.peers_awaiting_room
             .retain(|(waiting, _)| *waiting != peer);

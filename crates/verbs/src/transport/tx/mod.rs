@@ -2,12 +2,14 @@
 
 mod access;
 mod lanes;
+mod lease;
 mod link;
 mod loss;
 mod memory;
 mod operations;
 mod pair;
 mod pending;
+mod pipeline;
 mod ring;
 mod stream;
 
@@ -215,7 +217,7 @@ impl VerbsTx {
     fn answer(&mut self, peer: u32, control: Control) -> Result<(), &'static str> {
         let link = self.link(peer);
         let answers = link.waiting.iter().filter(|control| control.is_answer());
-        if answers.count() >= OPERATIONS {
+        if answers.count() >= pipeline::RANGES * OPERATIONS {
             return Err("more requests at once than a rank may have");
         }
         link.waiting.push_back(control);
@@ -225,6 +227,8 @@ impl VerbsTx {
 
     /// Sends and posts to `peer` what has waited for room.
     pub(super) fn advance(&mut self, peer: u32) {
+        // These may have frames to send.
+        self.post_pieces(peer);
         let link = self.link(peer);
         let queue = link.queues.of_control();
         if link.lanes.has_failed() {
@@ -245,7 +249,6 @@ impl VerbsTx {
             // Those of another peer may be free first.
             self.awaiting_buffers.push(peer);
         }
-        self.post_pieces(peer);
         for queue in 0..self.shared.len() as u8 {
             let shared = self.shared[queue as usize].as_mut();
             let link = self.links[peer as usize].as_mut();
@@ -279,7 +282,7 @@ impl VerbsTx {
                     link.waiting.push_back(Control::Wake);
                 }
             }
-            Some(Posted::Access { operation }) => self.piece_ended(operation),
+            Some(Posted::Access { operation }) => self.piece_ended(operation, queue),
             Some(Posted::Credits { .. } | Posted::Word | Posted::Left { .. }) | None => {}
         }
         self.advance(peer);

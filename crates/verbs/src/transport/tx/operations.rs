@@ -1,12 +1,15 @@
 //! [`Operations`]: the gets, puts and atomics of this rank that are in flight, in a bounded table.
 
+use super::lease::Lease;
+use super::pipeline::Pipeline;
 use super::{Refused, VerbsTx};
 use crate::objects::RemoteAddress;
 use crate::transport::OPERATIONS;
 use oxmpi_wire::flushes::Flushes;
 use oxmpi_wire::regions::{Region, RegionId};
-use oxmpi_wire::slab::Slab;
+use oxmpi_wire::slab::{Handle, Slab};
 use oxmpi_wire::{Busy, Fault, Local, Token, Width};
+use std::collections::BTreeMap;
 
 /// What an operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +18,10 @@ pub(super) enum OperationKind {
     Get(RemoteAddress),
     /// Writes to there.
     Put(RemoteAddress),
+    /// Reads in pieces: from there, if the peer's memory is registered as a whole.
+    GetInPieces(RemoteAddress),
+    /// Writes in pieces, likewise.
+    PutInPieces(RemoteAddress),
     Atomic(Width),
     /// Asks for bytes by frames.
     GetByFrames,
@@ -50,6 +57,10 @@ pub(super) struct Operation {
 pub(super) struct Operations {
     pub(super) open: Slab<Operation>,
     pub(super) flushes: Flushes,
+    /// What is known of operations in pieces, by index.
+    pub(super) pipelines: BTreeMap<u32, Pipeline>,
+    /// What peers do in pieces.
+    pub(super) leases: Vec<Lease>,
 }
 
 impl Operations {
@@ -57,6 +68,8 @@ impl Operations {
         Self {
             open: Slab::new(),
             flushes: Flushes::new(),
+            pipelines: BTreeMap::new(),
+            leases: Vec::new(),
         }
     }
 
@@ -71,6 +84,10 @@ impl Operations {
 }
 
 impl OperationKind {
+    pub(super) const fn is_in_pieces(self) -> bool {
+        matches!(self, Self::GetInPieces(_) | Self::PutInPieces(_))
+    }
+
     /// The same by frames.
     pub(super) const fn by_frames(self) -> Self {
         match self {
@@ -151,9 +168,17 @@ impl VerbsTx {
         }
     }
 
+    /// The index of the operation `id`, if it is one with `peer`.
+    pub(super) fn operation(&self, peer: u32, id: u64) -> Option<u32> {
+        let index = self.operations.open.find(Handle::from_word(id))?;
+        (self.operations.open[index].peer == peer).then_some(index)
+    }
+
     /// Ends an operation.
     pub(super) fn end_operation(&mut self, index: u32, result: Result<(), Fault>) {
         let operation = self.operations.open.remove(index);
+        // Deregisters the pieces of a transfer whose queue pair has failed.
+        self.operations.pipelines.remove(&index);
         self.operations
             .flushes
             .ended(operation.peer, operation.number);
