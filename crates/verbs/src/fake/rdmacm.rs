@@ -163,11 +163,10 @@ unsafe extern "C" fn create_event_channel() -> *mut rdma_event_channel {
 unsafe extern "C" fn destroy_event_channel(channel: *mut rdma_event_channel) {
     called("rdma_destroy_event_channel", format_args!(""));
     with(|state| state.doorbells.remove(&channel.addr()));
-    // SAFETY: the channel was made by `create_event_channel`, and owns its descriptor.
-    unsafe {
-        drop(OwnedFd::from_raw_fd((*channel).fd));
-        drop(Box::from_raw(channel));
-    }
+    // SAFETY: the channel was made by `create_event_channel`.
+    let channel = unsafe { Box::from_raw(channel) };
+    // SAFETY: the channel owns its descriptor.
+    drop(unsafe { OwnedFd::from_raw_fd(channel.fd) });
 }
 
 unsafe extern "C" fn create_id(
@@ -238,14 +237,13 @@ unsafe extern "C" fn destroy_id(id: *mut rdma_cm_id) -> c_int {
         state.end(id);
         state.identifiers.remove(&id.addr());
     });
-    // SAFETY: the identifier was made here; so was its context, if it has one.
-    unsafe {
-        let context = (*id).verbs;
-        if !context.is_null() {
-            drop(Box::from_raw((*context).device));
-            drop(Box::from_raw(context));
-        }
-        drop(Box::from_raw(id));
+    // SAFETY: the identifier was made here.
+    let id = unsafe { Box::from_raw(id) };
+    if !id.verbs.is_null() {
+        // SAFETY: so was its context.
+        let context = unsafe { Box::from_raw(id.verbs) };
+        // SAFETY: and its device.
+        drop(unsafe { Box::from_raw(context.device) });
     }
     0
 }
@@ -269,13 +267,10 @@ unsafe fn address(raw: *mut c_void) -> (u16, Option<Ipv4Addr>) {
 /// # Safety
 /// The identifier is alive.
 unsafe fn give_device(id: *mut rdma_cm_id) {
-    // SAFETY: the types consist of numbers, pointers and optional functions: zeros are valid.
-    let (mut device, mut context) = unsafe {
-        (
-            Box::new(MaybeUninit::<ibv_device>::zeroed().assume_init()),
-            Box::new(MaybeUninit::<ibv_context>::zeroed().assume_init()),
-        )
-    };
+    // SAFETY: the type consists of numbers, pointers and optional functions: zeros are valid.
+    let mut device: Box<ibv_device> = Box::new(unsafe { MaybeUninit::zeroed().assume_init() });
+    // SAFETY: as above.
+    let mut context: Box<ibv_context> = Box::new(unsafe { MaybeUninit::zeroed().assume_init() });
     for (letter, of) in device.name.iter_mut().zip(Device::NAME.bytes()) {
         *letter = of.cast_signed();
     }
@@ -284,11 +279,10 @@ unsafe fn give_device(id: *mut rdma_cm_id) {
     gid[10..12].copy_from_slice(&[0xff; 2]);
     gid[12..].copy_from_slice(&ADDRESS.octets());
     // SAFETY: by the caller's word.
-    unsafe {
-        (*id).verbs = Box::into_raw(context);
-        (*id).port_num = 1;
-        (*id).route.addr.addr.sgid.raw = gid;
-    }
+    let id = unsafe { &mut *id };
+    id.verbs = Box::into_raw(context);
+    id.port_num = 1;
+    id.route.addr.addr.sgid.raw = gid;
 }
 
 unsafe extern "C" fn bind_addr(id: *mut rdma_cm_id, raw: *mut c_void) -> c_int {
@@ -322,8 +316,10 @@ unsafe extern "C" fn resolve_addr(
     to: *mut c_void,
     _: c_int,
 ) -> c_int {
-    // SAFETY: the caller's addresses.
-    let ((_, from), (port, to)) = unsafe { (address(from), address(to)) };
+    // SAFETY: the caller's address.
+    let (_, from) = unsafe { address(from) };
+    // SAFETY: as above.
+    let (port, to) = unsafe { address(to) };
     if status("rdma_resolve_addr") != 0 || (from, to) != (Some(ADDRESS), Some(ADDRESS)) {
         return refuse();
     }
@@ -363,11 +359,10 @@ unsafe extern "C" fn connect(id: *mut rdma_cm_id, said: *mut rdma_conn_param) ->
         state.id(id).number = Some(number);
         state.id(id).port
     });
-    let is_it = |of: &&(usize, usize)| of.1 != 0;
     let listener = with(|state| {
-        let found = state.identifiers.iter();
-        let found = found.map(|(at, of)| (*at, usize::from(of.is_listening && of.port == port)));
-        found.collect::<Vec<_>>().iter().find(is_it).map(|of| of.0)
+        let is_it = |of: &Identifier| of.is_listening && of.port == port;
+        let mut all = state.identifiers.iter();
+        all.find(|(_, of)| is_it(of)).map(|(at, _)| *at)
     });
     let Some(listener) = listener else {
         with(|state| state.announce(id.addr(), 0, RDMA_CM_EVENT_REJECTED, Vec::new()));

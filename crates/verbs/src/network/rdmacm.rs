@@ -12,6 +12,7 @@ use crate::objects::{
 };
 use crate::transport::{Offered, PairConnector, VerbsTransportError};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -248,11 +249,12 @@ impl CmConnections {
             let _ = identifier.reject();
             return None;
         };
-        if !self.open.contains_key(&peer) {
-            let offered = connector.take_only_offered(peer)?;
-            self.open.insert(peer, InMaking::new(offered, None));
-        }
-        let making = self.open.get_mut(&peer)?;
+        let making = match self.open.entry(peer) {
+            Entry::Occupied(making) => making.into_mut(),
+            Entry::Vacant(entry) => {
+                entry.insert(InMaking::new(connector.take_only_offered(peer)?, None))
+            }
+        };
         let accepted = making.accept(queue, identifier, connector);
         Some((peer, accepted))
     }

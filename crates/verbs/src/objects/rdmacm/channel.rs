@@ -1,17 +1,13 @@
 //! [`CmChannel`]: where identifiers announce events.
 
-use super::super::descriptor::{never_block, next_event};
+use super::super::descriptor::never_block;
 use super::super::handle::Handle;
-use super::event::CmEvent;
-use super::identifier::CmIdentifier;
 use crate::error::{Unavailable, VerbsError};
-use crate::ffi::{RDMA_PS_TCP, rdma_event_channel};
+use crate::ffi::rdma_event_channel;
 use crate::library::CmLibrary;
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::ptr;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Where identifiers announce events: a descriptor for poll and epoll. Clones are the same one.
 ///
@@ -46,62 +42,12 @@ impl CmChannel {
         Ok(channel)
     }
 
-    /// Creates an identifier of a reliable connection, or of a listener for them.
-    ///
-    /// # Errors
-    /// When the process has no more of them.
-    pub fn create_identifier(&self) -> Result<CmIdentifier, VerbsError> {
-        let mut identifier = ptr::null_mut();
-        // SAFETY: the channel is alive, and there is room for the identifier.
-        let status = unsafe {
-            let channel = self.0.channel.as_ptr();
-            (self.library().create_id)(channel, &raw mut identifier, ptr::null_mut(), RDMA_PS_TCP)
-        };
-        if status != 0 {
-            let why = std::io::Error::last_os_error();
-            return Err(VerbsError::io(
-                "rdma_create_id",
-                format!("{self:?}"),
-                "",
-                &why,
-            ));
-        }
-        let identifier = Handle::new(identifier)
-            .map_err(|why| VerbsError::io("rdma_create_id", format!("{self:?}"), "", &why))?;
-        Ok(CmIdentifier::new(identifier, self.clone()))
-    }
-
-    /// The next event of an identifier of this channel; `None` at the deadline. One that has passed makes it a poll.
-    ///
-    /// # Errors
-    /// When the events cannot be read.
-    ///
-    /// # Cost
-    /// Two system calls; one if there is no event.
-    pub fn next_event(&self, deadline: Instant) -> Result<Option<CmEvent>, VerbsError> {
-        let take = || {
-            let mut event = ptr::null_mut();
-            // SAFETY: the channel is alive, and there is room for the event.
-            let status =
-                unsafe { (self.library().get_cm_event)(self.0.channel.as_ptr(), &raw mut event) };
-            if status != 0 {
-                return (status, None);
-            }
-            // SAFETY: the event comes from the library just now, and is acknowledged here only, once its contents are
-            // copied; the identifier of a request has no other owner.
-            let taken = unsafe {
-                let taken = CmEvent::of(&*event, self);
-                (self.library().ack_cm_event)(event);
-                taken
-            };
-            (0, Some(taken))
-        };
-        let call = "rdma_get_cm_event";
-        Ok(next_event(self.as_fd(), deadline, call, self, take)?.flatten())
-    }
-
     pub(super) fn library(&self) -> &'static CmLibrary {
         self.0.library
+    }
+
+    pub(super) fn as_ptr(&self) -> *mut rdma_event_channel {
+        self.0.channel.as_ptr()
     }
 }
 
@@ -115,7 +61,7 @@ impl Drop for LiveChannel {
 impl AsFd for CmChannel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the channel is alive.
-        let fd = unsafe { (*self.0.channel.as_ptr()).fd };
+        let fd = unsafe { (*self.as_ptr()).fd };
         // SAFETY: the descriptor is open as long as the channel lives.
         unsafe { BorrowedFd::borrow_raw(fd) }
     }

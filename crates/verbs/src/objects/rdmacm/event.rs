@@ -1,14 +1,19 @@
 //! [`CmEvent`]: what happens to identifiers of rdmacm.
 
+use super::super::descriptor::next_event;
 use super::super::handle::Handle;
 use super::channel::CmChannel;
 use super::identifier::{CmIdentifier, CmKey};
+use crate::error::VerbsError;
 use crate::ffi::{
     RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_CONNECT_REQUEST, RDMA_CM_EVENT_CONNECT_RESPONSE,
     RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_ROUTE_RESOLVED,
     RDMA_CM_EVENT_TIMEWAIT_EXIT, rdma_cm_event,
 };
 use std::fmt;
+use std::os::fd::AsFd;
+use std::ptr;
+use std::time::Instant;
 
 /// What has happened to an identifier.
 ///
@@ -53,13 +58,42 @@ pub struct CmFailure {
     status: i32,
 }
 
+impl CmChannel {
+    /// The next event of an identifier of this channel; `None` at the deadline. One that has passed makes it a poll.
+    ///
+    /// # Errors
+    /// When the events cannot be read.
+    ///
+    /// # Cost
+    /// Two system calls; one if there is no event.
+    pub fn next_event(&self, deadline: Instant) -> Result<Option<CmEvent>, VerbsError> {
+        let take = || {
+            let mut event = ptr::null_mut();
+            // SAFETY: the channel is alive, and there is room for the event.
+            let status = unsafe { (self.library().get_cm_event)(self.as_ptr(), &raw mut event) };
+            if status != 0 {
+                return (status, None);
+            }
+            // SAFETY: the event comes from the library just now, and lives until it is acknowledged below.
+            let contents = unsafe { &*event };
+            // SAFETY: as above; the identifier of a request has no other owner.
+            let taken = unsafe { CmEvent::of(contents, self) };
+            // SAFETY: it is acknowledged here only, and its contents are copied.
+            unsafe { (self.library().ack_cm_event)(event) };
+            (0, Some(taken))
+        };
+        let call = "rdma_get_cm_event";
+        Ok(next_event(self.as_fd(), deadline, call, self, take)?.flatten())
+    }
+}
+
 impl CmEvent {
     /// What the library says.
     ///
     /// # Safety
     /// The event was returned by the library, is of an identifier of `channel`, and is not acknowledged yet. If it is a
     /// request, nobody else takes its identifier.
-    pub(super) unsafe fn of(event: &rdma_cm_event, channel: &CmChannel) -> Self {
+    unsafe fn of(event: &rdma_cm_event, channel: &CmChannel) -> Self {
         let kind = match event.event {
             RDMA_CM_EVENT_ADDR_RESOLVED => CmEventKind::AddressResolved,
             RDMA_CM_EVENT_ROUTE_RESOLVED => CmEventKind::RouteResolved,

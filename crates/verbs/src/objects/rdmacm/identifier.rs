@@ -5,7 +5,7 @@ use super::super::port::Gid;
 use super::channel::CmChannel;
 use super::socket_address::RawSocketAddress;
 use crate::error::VerbsError;
-use crate::ffi::{ibv_qp_attr, rdma_cm_id, rdma_conn_param};
+use crate::ffi::{RDMA_PS_TCP, ibv_qp_attr, rdma_cm_id, rdma_conn_param};
 use std::ffi::{CStr, c_int};
 use std::fmt;
 use std::io;
@@ -47,6 +47,33 @@ pub struct CmParameters<'a> {
     pub retry_count: u8,
     /// How often the peer tries again when this side has no receive posted, 0 to 6; 7 is for ever. iWARP ignores it.
     pub rnr_retry_count: u8,
+}
+
+impl CmChannel {
+    /// Creates an identifier of a reliable connection, or of a listener for them.
+    ///
+    /// # Errors
+    /// When the process has no more of them.
+    pub fn create_identifier(&self) -> Result<CmIdentifier, VerbsError> {
+        let mut identifier = ptr::null_mut();
+        // SAFETY: the channel is alive, and there is room for the identifier.
+        let status = unsafe {
+            let channel = self.as_ptr();
+            (self.library().create_id)(channel, &raw mut identifier, ptr::null_mut(), RDMA_PS_TCP)
+        };
+        if status != 0 {
+            let why = std::io::Error::last_os_error();
+            return Err(VerbsError::io(
+                "rdma_create_id",
+                format!("{self:?}"),
+                "",
+                &why,
+            ));
+        }
+        let identifier = Handle::new(identifier)
+            .map_err(|why| VerbsError::io("rdma_create_id", format!("{self:?}"), "", &why))?;
+        Ok(CmIdentifier::new(identifier, self.clone()))
+    }
 }
 
 impl CmIdentifier {
@@ -95,14 +122,19 @@ impl CmIdentifier {
     /// The device and the number of its port that it is bound to, if it is.
     #[must_use]
     pub fn device(&self) -> Option<(String, u8)> {
-        // SAFETY: the identifier is alive, and only calls on it change these fields.
-        let (context, port) = unsafe { ((*self.as_ptr()).verbs, (*self.as_ptr()).port_num) };
+        // SAFETY: the identifier is alive, and only calls on it change the field.
+        let context = unsafe { (*self.as_ptr()).verbs };
+        // SAFETY: as above.
+        let port = unsafe { (*self.as_ptr()).port_num };
         if context.is_null() {
             return None;
         }
-        // SAFETY: an identifier that is bound has an open context, whose device lives as long, and ends its name with a
-        // zero.
-        let name = unsafe { CStr::from_ptr((&raw const (*(*context).device).name).cast()) };
+        // SAFETY: an identifier that is bound has an open context.
+        let device = unsafe { (*context).device };
+        // SAFETY: the device of an open context is alive.
+        let name = unsafe { &raw const (*device).name };
+        // SAFETY: the library ends the name with a zero, and never changes it.
+        let name = unsafe { CStr::from_ptr(name.cast()) };
         Some((name.to_string_lossy().into_owned(), port))
     }
 
