@@ -308,9 +308,8 @@ fn a_rank_uses_all_ports_that_it_can() {
     for (rails, devices) in [(1, 1), (2, 2), (3, 2), (8, 2)] {
         let port = open(&ports, rails);
         assert_eq!(port.fabrics().len(), rails.min(4));
-        let used: std::collections::BTreeSet<_> =
-            port.endpoint.into_parts().0.devices().into_iter().collect();
-        assert_eq!(used.len(), devices, "{rails}");
+        let used = port.endpoint.into_parts().0.devices();
+        assert_eq!(used.iter().max(), Some(&(devices - 1)), "{rails}");
     }
     let reversed: Vec<String> = ports.iter().rev().cloned().collect();
     let opened = [open(&ports, 8), open(&reversed, 3)];

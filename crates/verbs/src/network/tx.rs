@@ -290,8 +290,8 @@ impl<C: Network> VerbsNetworkTx<C> {
         rx: &mut VerbsRx,
     ) -> Result<(), VerbsTransportError> {
         let here = RailAddresses::new(&self.rails, self.connector.offered(Peer(peer)));
-        let lanes = here.lanes(there);
-        (self.connector).connect(Peer(peer), &lanes, &mut self.verbs, rx)
+        let port_pairs = here.port_pairs(there);
+        (self.connector).connect(Peer(peer), &port_pairs, &mut self.verbs, rx)
     }
 
     /// Whether a queue pair is connected with `peer`: its loss is reported by the transport.

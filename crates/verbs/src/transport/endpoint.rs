@@ -8,20 +8,17 @@ use super::options::{VerbsOptions, VerbsTransportError};
 use super::order::Order;
 use super::pair_address::PairAddress;
 use super::queue_sizes::QueueSizes;
-use super::rail::{Lane, MOST_RAILS, Rail};
+use super::rail::{MOST_RAILS, PortPair, Rail};
 use super::receive_queues::ReceiveQueue;
 use super::request_id::RequestId;
 use super::rx::{Incoming, SharedReceives, VerbsRx};
-use super::tx::{Lanes, Link, Pair, Registrations, VerbsTx};
+use super::tx::{Link, Pair, PortPairs, VerbsTx};
 use crate::error::VerbsError;
 use crate::objects::{
     Access, AddressVector, CompletionQueue, Context, GlobalRoute, Init, InitAttributes,
     ProtectionDomain, QueuePair, ReceiveAttributes, Reset, SendAttributes, SharedReceiveQueue,
 };
-use crate::registration::{
-    BouncePool, MemoryNotifier, RegistrationCache, RegistrationOptions, is_forked_child,
-    prepare_for_forks,
-};
+use crate::registration::{is_forked_child, prepare_for_forks};
 use oxmpi_os::limit::LockedMemoryLimit;
 use oxmpi_wire::Peer;
 use std::collections::BTreeMap;
@@ -181,6 +178,7 @@ impl VerbsEndpoint {
         let shared = receives.iter().map(|receives: &Option<SharedReceives>| {
             receives.as_ref().map(|receives| receives.queue().clone())
         });
+        let registrations = devices[0].registrations(&options.registration);
         let domains: Vec<ProtectionDomain> = rails.iter().map(|rail| rail.domain.clone()).collect();
         let connector = PairConnector {
             rails,
@@ -200,7 +198,7 @@ impl VerbsEndpoint {
                 (sizes, sends),
                 limits,
                 [piece, options.min_rdma(), options.rings.slots],
-                registrations(&domains[0], &options.registration),
+                registrations,
             ),
             rx: VerbsRx::new(devices, peers, receives, (options.rings, domains)),
             connector,
@@ -216,18 +214,22 @@ impl VerbsEndpoint {
         self.connector.offer(peer)
     }
 
-    /// Connects the queue pairs that were [offered](Self::offer) to `peer` with those of `lanes`. What was offered on
+    /// Connects the queue pairs that were [offered](Self::offer) to `peer` with those of `port_pairs`. What was offered on
     /// other rails is destroyed.
     ///
     /// # Errors
-    /// When there is no lane, the peer has other receive queues, or no device finds a route to it. A lane without a route
+    /// When there is no port pair, the peer has other receive queues, or no device finds a route to it. A port pair without a route
     /// counts as failed if there is another.
     ///
     /// # Panics
-    /// If nothing was offered to `peer`, or it is connected; with two lanes of one rail.
-    pub fn connect(&mut self, peer: Peer, lanes: &[Lane]) -> Result<(), VerbsTransportError> {
+    /// If nothing was offered to `peer`, or it is connected; with two port pairs of one rail.
+    pub fn connect(
+        &mut self,
+        peer: Peer,
+        port_pairs: &[PortPair],
+    ) -> Result<(), VerbsTransportError> {
         self.connector
-            .connect(peer, lanes, &mut self.tx, &mut self.rx)
+            .connect(peer, port_pairs, &mut self.tx, &mut self.rx)
     }
 
     /// The halves, with the connections that were made.
@@ -363,14 +365,14 @@ impl PairConnector {
     pub(crate) fn connect(
         &mut self,
         peer: Peer,
-        lanes: &[Lane],
+        port_pairs: &[PortPair],
         tx: &mut VerbsTx,
         rx: &mut VerbsRx,
     ) -> Result<(), VerbsTransportError> {
         let offered = self.offered.remove(&peer.0).expect("an offer to this peer");
         let mut offered: Vec<Option<Offered>> = offered.into_iter().map(Some).collect();
-        if lanes.is_empty() {
-            return Err(VerbsTransportError::NoLane { peer });
+        if port_pairs.is_empty() {
+            return Err(VerbsTransportError::NoPortPair { peer });
         }
         let queues = &self.options.receive_queues;
         let on_rails = (0..self.rails.len()).flat_map(|_| queues);
@@ -378,12 +380,14 @@ impl PairConnector {
         let mut pairs: Vec<Pair> = absent.collect();
         let mut buffers: Vec<Option<Buffers>> = pairs.iter().map(|_| None).collect();
         let (mut numbers, mut failed, mut why) = (Vec::new(), 0_u8, None);
-        for (at, lane) in lanes.iter().enumerate() {
-            let rail = usize::from(lane.rail);
-            let offered = offered[rail].take().expect("a rail without another lane");
+        for (at, port_pair) in port_pairs.iter().enumerate() {
+            let rail = usize::from(port_pair.rail);
+            let offered = offered[rail]
+                .take()
+                .expect("a rail without another port pair");
             let queues = self.queues_of(rail).map(|(_, number)| number);
-            let of_lane: Vec<_> = queues.zip(offered.address.numbers.clone()).collect();
-            let connected = match self.connect_lane(peer, lane, offered) {
+            let of_port_pair: Vec<_> = queues.zip(offered.address.numbers.clone()).collect();
+            let connected = match self.connect_port_pair(peer, port_pair, offered) {
                 Ok(connected) => connected,
                 Err(VerbsTransportError::Verbs(error)) => {
                     failed |= 1 << at;
@@ -392,40 +396,44 @@ impl PairConnector {
                 }
                 Err(error) => return Err(error),
             };
-            numbers.extend(of_lane);
-            for (at, (mut pair, own)) in self.sizes.queues_of(lane.rail).zip(connected) {
-                if lanes.len() > 1 {
+            numbers.extend(of_port_pair);
+            for (at, (mut pair, own)) in self.sizes.queues_of(port_pair.rail).zip(connected) {
+                if port_pairs.len() > 1 {
                     pair.keep_copies();
                 }
                 (pairs[at], buffers[at]) = (pair, own);
             }
         }
         let of_rail: u32 = queues.iter().map(ReceiveQueue::buffers).sum();
-        let all = of_rail * lanes.len() as u32;
-        let reaches = |lane: &Lane| lane.reaches_memory && self.reaches_memory(lane.rail.into());
-        let rails = lanes.iter().map(|lane| (lane.rail, reaches(lane)));
+        let all = of_rail * port_pairs.len() as u32;
+        let reaches = |port_pair: &PortPair| {
+            port_pair.reaches_memory && self.reaches_memory(port_pair.rail.into())
+        };
+        let rails = port_pairs
+            .iter()
+            .map(|port_pair| (port_pair.rail, reaches(port_pair)));
         if let Some(why) = why {
-            if failed.count_ones() as usize == lanes.len() {
+            if failed.count_ones() as usize == port_pairs.len() {
                 return Err(why.into());
             }
             tracing::warn!(peer = peer.0, %why, "a rail does not reach a peer; its messages take another one");
         }
-        let lanes = Lanes::new(rails.collect(), failed, self.connected);
+        let port_pairs = PortPairs::new(rails.collect(), failed, self.connected);
         self.connected += 1;
-        let order = Order::new(all, lanes.has_several());
-        tx.add(peer.0, Link::new(pairs, lanes, &self.sizes));
+        let order = Order::new(all, port_pairs.has_several());
+        tx.add(peer.0, Link::new(pairs, port_pairs, &self.sizes));
         rx.add(peer.0, &numbers, Incoming::new(buffers, order));
         Ok(())
     }
 
-    /// Connects the queue pairs of a lane. Returns each with the posted buffers of a queue of the peer's own.
-    fn connect_lane(
+    /// Connects the queue pairs of a port pair. Returns each with the posted buffers of a queue of the peer's own.
+    fn connect_port_pair(
         &self,
         peer: Peer,
-        lane: &Lane,
+        port_pair: &PortPair,
         offered: Offered,
     ) -> Result<Vec<(Pair, Option<Buffers>)>, VerbsTransportError> {
-        let (address, there) = (offered.address, &lane.there);
+        let (address, there) = (offered.address, &port_pair.there);
         if address.receive_queues != there.receive_queues {
             return Err(VerbsTransportError::ReceiveQueuesDiffer {
                 peer,
@@ -433,7 +441,7 @@ impl PairConnector {
                 there: ReceiveQueue::join_all(&there.receive_queues),
             });
         }
-        let rail = usize::from(lane.rail);
+        let rail = usize::from(port_pair.rail);
         let OpenRail {
             rail: at, domain, ..
         } = &self.rails[rail];
@@ -472,26 +480,5 @@ impl PairConnector {
             connected.push((Pair::new(pair, id, share, most, own), buffers));
         }
         Ok(connected)
-    }
-}
-
-/// Where registrations come from, as `options` says.
-fn registrations(domain: &ProtectionDomain, options: &RegistrationOptions) -> Registrations {
-    let notifier = (options.leave_pinned).then(MemoryNotifier::of_process);
-    let cache = notifier.and_then(|notifier| match notifier {
-        Ok(notifier) => Some(RegistrationCache::new(
-            domain.clone(),
-            notifier,
-            options.caps,
-        )),
-        Err(why) => {
-            tracing::debug!(%why, "no registration is cached");
-            None
-        }
-    });
-    Registrations {
-        cache,
-        buffers: BouncePool::new(domain.clone()),
-        copied: options.copied,
     }
 }

@@ -54,7 +54,7 @@ pub use options::{
 };
 pub use pair_address::{PairAddress, PairAddressError};
 pub(crate) use rail::MOST_RAILS;
-pub use rail::{Lane, Rail};
+pub use rail::{PortPair, Rail};
 pub use receive_queues::{PerPeerQueue, ReceiveQueue, ReceiveQueueError, SharedQueue};
 pub use registered_bytes::RegisteredBytes;
 pub use rx::VerbsRx;

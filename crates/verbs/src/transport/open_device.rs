@@ -6,10 +6,12 @@ use super::options::{VerbsOptions, VerbsTransportError};
 use super::queue_sizes::QueueSizes;
 use super::rail::Rail;
 use super::receive_queues::ReceiveQueue;
+use super::tx::Registrations;
 use crate::objects::{
     CompletionChannel, CompletionQueue, CompletionQueueOptions, Context, ProtectionDomain,
     QueueCapacity,
 };
+use crate::registration::{BouncePool, MemoryNotifier, RegistrationCache, RegistrationOptions};
 
 /// A device with what all its ports have in common.
 #[derive(Debug)]
@@ -96,6 +98,29 @@ impl OpenDevice {
         let capacity = capacity(&options.receive_queues[0], sizes, 0, options);
         let trial = (self.domain).create_queue_pair(&self.queue, &self.queue, capacity)?;
         Ok(trial.capacity().max_inline_data.min(MAX_INLINE as u32))
+    }
+}
+
+impl OpenDevice {
+    /// Where registrations of memory come from, as `options` says.
+    pub(super) fn registrations(&self, options: &RegistrationOptions) -> Registrations {
+        let notifier = (options.leave_pinned).then(MemoryNotifier::of_process);
+        let cache = notifier.and_then(|notifier| match notifier {
+            Ok(notifier) => Some(RegistrationCache::new(
+                self.domain.clone(),
+                notifier,
+                options.caps,
+            )),
+            Err(why) => {
+                tracing::debug!(%why, "no registration is cached");
+                None
+            }
+        });
+        Registrations {
+            cache,
+            buffers: BouncePool::new(self.domain.clone()),
+            copied: options.copied,
+        }
     }
 }
 

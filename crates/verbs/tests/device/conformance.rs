@@ -7,8 +7,9 @@ use oxmpi_testkit::conformance::{
 };
 use oxmpi_testkit::switch::{SwitchRx, SwitchTx, switch};
 use oxmpi_verbs::{
-    EagerRings, Lane, LongMessages, RdmaPort, RdmaPreference, ReceiveQueue, RegistrationOptions,
-    VerbsEndpoint, VerbsNetworkRx, VerbsNetworkTx, VerbsOptions, VerbsRx, VerbsTx,
+    EagerRings, LongMessages, PortPair, RdmaPort, RdmaPreference, ReceiveQueue,
+    RegistrationOptions, VerbsEndpoint, VerbsNetworkRx, VerbsNetworkTx, VerbsOptions, VerbsRx,
+    VerbsTx,
 };
 use oxmpi_wire::{Network, Peer, Rx};
 
@@ -101,7 +102,7 @@ impl<const KIND: u8> TestedTransport for OnDevice<KIND> {
                     .map(|(of, to)| ends[of as usize].offer(Peer(to)).expect("a queue pair"));
                 let [a_to_b, b_to_a] = [(a, b, there), (b, a, here)];
                 for (of, to, address) in [a_to_b, b_to_a] {
-                    let connected = ends[of as usize].connect(Peer(to), &Lane::first(&address));
+                    let connected = ends[of as usize].connect(Peer(to), &PortPair::first(&address));
                     connected.expect("a connection");
                 }
             }

@@ -18,7 +18,7 @@ use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::slab::Handle;
 use oxmpi_wire::{Access, Atomic, Busy, Bytes, Fault, Local, Peer, Remote, Rma, Token, Width};
 
-/// Writes in flight by each of several lanes. The lane whose writes end first gets the next one, so each carries as much of a
+/// Writes in flight by each of several port pairs. The port pair whose writes end first gets the next one, so each carries as much of a
 /// message as its bandwidth allows.
 const STRIPES: u32 = 4;
 
@@ -127,7 +127,7 @@ impl VerbsTx {
         let link = self.links[peer as usize].as_ref();
         RegionKey::from_key(remote.key).by_frames
             || self.registered(region).is_none()
-            || link.is_some_and(|link| link.lanes.rail_of_accesses().is_none())
+            || link.is_some_and(|link| link.port_pairs.rail_of_accesses().is_none())
     }
 
     /// Starts an operation that has begun.
@@ -184,14 +184,14 @@ impl VerbsTx {
             .front()
             .map(|index| self.operations.open[*index].kind);
         match next {
-            Some(OperationKind::Put(_)) if link.lanes.has_several() => {
+            Some(OperationKind::Put(_)) if link.port_pairs.has_several() => {
                 let load = |queue: &u8| link.pairs[*queue as usize].accesses();
-                let queues = link.lanes.rails_of_accesses().map(queue);
+                let queues = link.port_pairs.rails_of_accesses().map(queue);
                 let queue = queues.min_by_key(load)?;
-                (link.lanes.rails_of_accesses().count() == 1 || load(&queue) < STRIPES)
+                (link.port_pairs.rails_of_accesses().count() == 1 || load(&queue) < STRIPES)
                     .then_some(queue)
             }
-            _ => link.lanes.rail_of_accesses().map(queue),
+            _ => link.port_pairs.rail_of_accesses().map(queue),
         }
     }
 
@@ -296,7 +296,11 @@ impl VerbsTx {
                 self.link(peer).released.insert(index, region);
                 Ok(())
             }
-            Control::Ring { start, shape, lane } => self.take_ring(peer, lane, start, shape),
+            Control::Ring {
+                start,
+                shape,
+                port_pair,
+            } => self.take_ring(peer, port_pair, start, shape),
             Control::RingTaken { word } => {
                 self.link(peer).word = Some(word);
                 Ok(())
