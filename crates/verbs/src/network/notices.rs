@@ -173,8 +173,8 @@ impl<C: Network> VerbsNetworkTx<C> {
         rx: &mut VerbsRx,
     ) -> Result<(), VerbsTransportError> {
         let here = RailAddresses::new(&self.rails, self.connector.offered(Peer(peer)));
-        let lanes = here.lanes(there);
-        (self.connector).connect(Peer(peer), &lanes, &mut self.verbs, rx)
+        let port_pairs = here.port_pairs(there);
+        (self.connector).connect(Peer(peer), &port_pairs, &mut self.verbs, rx)
     }
 
     /// Asks for the connections that `there` offers at `at`, by queue pairs that were offered, or that are made now.

@@ -1,7 +1,7 @@
-//! [`RailAddresses`]: what a rank offers on each of its rails, and the lanes that two ranks make of theirs.
+//! [`RailAddresses`]: what a rank offers on each of its rails, and the port pairs that two ranks make of theirs.
 
 use super::fabric::Fabric;
-use crate::transport::{Lane, MOST_RAILS, PairAddress};
+use crate::transport::{MOST_RAILS, PairAddress, PortPair};
 use std::cmp::Reverse;
 use std::fmt;
 use std::str::FromStr;
@@ -30,7 +30,7 @@ impl RailAddresses {
         Self(rails.iter().zip(pairs).map(address).collect())
     }
 
-    /// The lanes between these rails and those of a peer, one to one, the smaller number where they differ. The peer finds
+    /// The port pairs between these rails and those of a peer, one to one, the smaller number where they differ. The peer finds
     /// the same ones, in the same order.
     ///
     /// Ports reach each other on one fabric. Of those, whose addresses have the most in common come first: on Ethernet a
@@ -38,7 +38,7 @@ impl RailAddresses {
     ///
     /// Source: the Open MPI FAQ, "In a configuration with multiple host ports on the same fabric, what connection pattern
     /// does Open MPI use?".
-    pub(super) fn lanes(&self, there: &Self) -> Vec<Lane> {
+    pub(super) fn port_pairs(&self, there: &Self) -> Vec<PortPair> {
         let mut reached = Vec::new();
         for (rail, here) in self.0.iter().enumerate() {
             for (at, there) in there.0.iter().enumerate() {
@@ -48,20 +48,20 @@ impl RailAddresses {
             }
         }
         reached.sort_unstable();
-        let mut lanes = Vec::new();
+        let mut port_pairs = Vec::new();
         let (mut rails, mut taken) = ([false; MOST_RAILS], [false; MOST_RAILS]);
         for (_, rail, at) in reached {
             if rails[rail] || taken[at] {
                 continue;
             }
             (rails[rail], taken[at]) = (true, true);
-            lanes.push(Lane {
+            port_pairs.push(PortPair {
                 rail: rail as u8,
                 reaches_memory: there.0[at].device == 0,
                 there: there.0[at].pairs.clone(),
             });
         }
-        lanes
+        port_pairs
     }
 }
 
@@ -147,7 +147,7 @@ mod tests {
     }
 
     proptest! {
-        /// Both ranks find the same lanes; no rail has two; on each fabric there are as many as the rank with fewer rails
+        /// Both ranks find the same port pairs; no rail has two; on each fabric there are as many as the rank with fewer rails
         /// has there.
         #[test]
         fn rails_are_assigned_one_to_one(here in rails(), there in rails()) {
@@ -156,17 +156,17 @@ mod tests {
                 RailAddresses(rails.map(|((fabric, gid), number)| rail(*fabric, *gid, number)).collect())
             };
             let ends = [address(&here, 100), address(&there, 200)];
-            let lanes = [ends[0].lanes(&ends[1]), ends[1].lanes(&ends[0])];
-            prop_assert_eq!(lanes[0].len(), lanes[1].len());
-            for (a, b) in lanes[0].iter().zip(&lanes[1]) {
+            let port_pairs = [ends[0].port_pairs(&ends[1]), ends[1].port_pairs(&ends[0])];
+            prop_assert_eq!(port_pairs[0].len(), port_pairs[1].len());
+            for (a, b) in port_pairs[0].iter().zip(&port_pairs[1]) {
                 prop_assert_eq!(&ends[0].0[usize::from(a.rail)].pairs, &b.there);
                 prop_assert_eq!(&ends[1].0[usize::from(b.rail)].pairs, &a.there);
             }
-            let used: BTreeSet<u8> = lanes[0].iter().map(|lane| lane.rail).collect();
-            prop_assert_eq!(used.len(), lanes[0].len());
+            let used: BTreeSet<u8> = port_pairs[0].iter().map(|port_pair| port_pair.rail).collect();
+            prop_assert_eq!(used.len(), port_pairs[0].len());
             let on = |rails: &[(u8, [u8; 2])], fabric| rails.iter().filter(|rail| rail.0 == fabric).count();
             let expected = (0..3).map(|fabric| on(&here, fabric).min(on(&there, fabric))).sum::<usize>();
-            prop_assert_eq!(lanes[0].len(), expected);
+            prop_assert_eq!(port_pairs[0].len(), expected);
             let text = ends[0].to_string();
             prop_assert_eq!(text.parse(), Ok(ends[0].clone()));
         }
@@ -184,8 +184,8 @@ mod tests {
             RailAddresses(vec![rail(0, [1, 1], 1), rail(0, [2, 1], 2)]),
             RailAddresses(vec![rail(0, [2, 2], 3), rail(0, [1, 2], 4)]),
         ];
-        let found = |lane: &Lane| (lane.rail, lane.there.numbers[0]);
-        let lanes: BTreeSet<_> = ends[0].lanes(&ends[1]).iter().map(found).collect();
-        assert_eq!(lanes, BTreeSet::from([(0, 4), (1, 3)]));
+        let found = |port_pair: &PortPair| (port_pair.rail, port_pair.there.numbers[0]);
+        let port_pairs: BTreeSet<_> = ends[0].port_pairs(&ends[1]).iter().map(found).collect();
+        assert_eq!(port_pairs, BTreeSet::from([(0, 4), (1, 3)]));
     }
 }

@@ -1,10 +1,10 @@
 //! Connecting the queue pairs of a rank by addresses that it exchanges with a peer.
 
-use super::connected_lane::{ConnectedLane, ConnectedPair};
+use super::connected_port_pair::{ConnectedPair, ConnectedPortPair};
 use super::endpoint::{FOR_EVER, Offered, PairConnector, SHARED_RNR_TIMER};
 use super::options::VerbsTransportError;
 use super::pair_address::PairAddress;
-use super::rail::Lane;
+use super::rail::PortPair;
 use super::rx::VerbsRx;
 use super::tx::VerbsTx;
 use crate::error::VerbsError;
@@ -16,26 +16,26 @@ impl PairConnector {
     pub(crate) fn connect(
         &mut self,
         peer: Peer,
-        lanes: &[Lane],
+        port_pairs: &[PortPair],
         tx: &mut VerbsTx,
         rx: &mut VerbsRx,
     ) -> Result<(), VerbsTransportError> {
         let offered = self.take_offered(peer.0).expect("an offer to this peer");
         let mut offered: Vec<Option<Offered>> = offered.into_iter().map(Some).collect();
         let (mut connected, mut why) = (Vec::new(), None);
-        for lane in lanes {
-            self.check_queues(peer, &lane.there)?;
-            let offered = offered[usize::from(lane.rail)].take();
-            let offered = offered.expect("a rail without another lane");
-            let pairs = self.connect_lane(peer, lane, offered);
-            connected.push(ConnectedLane {
-                rail: lane.rail,
-                reaches_memory: lane.reaches_memory,
+        for port_pair in port_pairs {
+            self.check_queues(peer, &port_pair.there)?;
+            let offered = offered[usize::from(port_pair.rail)].take();
+            let offered = offered.expect("a rail without another port_pair");
+            let pairs = self.connect_port_pair(peer, port_pair, offered);
+            connected.push(ConnectedPortPair {
+                rail: port_pair.rail,
+                reaches_memory: port_pair.reaches_memory,
                 pairs: pairs.map_err(|error| why = Some(error)).ok(),
             });
         }
-        if connected.iter().all(|lane| lane.pairs.is_none()) {
-            return Err(why.map_or(VerbsTransportError::NoLane { peer }, Into::into));
+        if connected.iter().all(|port_pair| port_pair.pairs.is_none()) {
+            return Err(why.map_or(VerbsTransportError::NoPortPair { peer }, Into::into));
         }
         if let Some(why) = why {
             tracing::warn!(peer = peer.0, %why, "a rail does not reach a peer; its messages take another one");
@@ -44,15 +44,15 @@ impl PairConnector {
         Ok(())
     }
 
-    /// Connects the queue pairs of a lane.
-    fn connect_lane(
+    /// Connects the queue pairs of a port pair.
+    fn connect_port_pair(
         &self,
         peer: Peer,
-        lane: &Lane,
+        port_pair: &PortPair,
         mut offered: Offered,
     ) -> Result<Vec<ConnectedPair>, VerbsError> {
-        let (address, there) = (&offered.address, &lane.there);
-        let rail = &self.rails[usize::from(lane.rail)].rail;
+        let (address, there) = (&offered.address, &port_pair.there);
+        let rail = &self.rails[usize::from(port_pair.rail)].rail;
         let connection = self.options().connection;
         let vector = AddressVector {
             port: rail.port,
@@ -65,7 +65,7 @@ impl PairConnector {
         let (mtu, sq_psn) = (address.mtu.min(there.mtu), address.sq_psn);
         let reads = [address.reads, address.reads.min(there.reads)];
         let mut connected = Vec::new();
-        let ends = self.queues_of(lane.rail.into()).zip(&there.numbers);
+        let ends = self.queues_of(port_pair.rail.into()).zip(&there.numbers);
         for (pair, ((queue, _), to)) in offered.take_pairs().into_iter().zip(ends) {
             let mut receive = ReceiveAttributes {
                 max_dest_rd_atomic: reads[0],
@@ -83,7 +83,7 @@ impl PairConnector {
             }
             connected.push(pair.ready_to_receive(receive)?.ready_to_send(send)?);
         }
-        self.connected_pairs(peer, lane.rail, offered, connected)
+        self.connected_pairs(peer, port_pair.rail, offered, connected)
     }
 }
 

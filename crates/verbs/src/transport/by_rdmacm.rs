@@ -1,6 +1,6 @@
 //! Connecting the queue pairs of a rank by rdmacm. It has one rail then, as each would need a listener of its own.
 
-use super::connected_lane::ConnectedLane;
+use super::connected_port_pair::ConnectedPortPair;
 use super::endpoint::{FOR_EVER, Offered, PairConnector, SHARED_RNR_TIMER};
 use super::request_id::RequestId;
 use super::rx::VerbsRx;
@@ -31,12 +31,12 @@ impl PairConnector {
         tx: &mut VerbsTx,
         rx: &mut VerbsRx,
     ) -> Result<(), VerbsTransportError> {
-        let lane = ConnectedLane {
+        let port_pair = ConnectedPortPair {
             rail: 0,
             reaches_memory: true,
             pairs: Some(self.connected_pairs(peer, 0, offered, connected)?),
         };
-        self.add(peer, vec![lane], tx, rx);
+        self.add(peer, vec![port_pair], tx, rx);
         Ok(())
     }
 

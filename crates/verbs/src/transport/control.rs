@@ -31,8 +31,8 @@ pub(super) enum Control {
         /// Its first byte.
         start: RemoteAddress,
         shape: RingShape,
-        /// The lane by which it is written.
-        lane: u8,
+        /// The port pair by which it is written.
+        port_pair: u8,
     },
     /// Answers a ring: the sender writes to it from now on, and has the word there.
     RingTaken { word: RemoteAddress },
@@ -114,10 +114,14 @@ impl Control {
             Self::Changed { id, old } => [2, id, old, 0, 0, 0],
             Self::Refused { id } => [3, id, 0, 0, 0, 0],
             Self::Released { region } => [4, region.word(), 0, 0, 0, 0],
-            Self::Ring { start, shape, lane } => {
+            Self::Ring {
+                start,
+                shape,
+                port_pair,
+            } => {
                 let RemoteAddress { address, rkey } = start;
                 let [slots, size] = [shape.slots(), shape.size()].map(u64::from);
-                [5, address, rkey.into(), slots, size, lane.into()]
+                [5, address, rkey.into(), slots, size, port_pair.into()]
             }
             Self::RingTaken { word } => [6, word.address, word.rkey.into(), 0, 0, 0],
             Self::Read {
@@ -167,10 +171,10 @@ impl Control {
             (4, [0, 0, 0, 0]) => Self::Released {
                 region: RegionId::from_word(id),
             },
-            (5, [rkey, slots, size, lane]) if slots.is_power_of_two() => Self::Ring {
+            (5, [rkey, slots, size, port_pair]) if slots.is_power_of_two() => Self::Ring {
                 start: remote(id, rkey)?,
                 shape: RingShape::new(slots.try_into().ok()?, size.try_into().ok()?)?,
-                lane: lane.try_into().ok()?,
+                port_pair: port_pair.try_into().ok()?,
             },
             (6, [rkey, 0, 0, 0]) => Self::RingTaken {
                 word: remote(id, rkey)?,
@@ -240,7 +244,7 @@ mod tests {
                 Control::Ring {
                     start: RemoteAddress { address: word, rkey },
                     shape: RingShape::new(slots, slots * 7).unwrap(),
-                    lane: code,
+                    port_pair: code,
                 },
                 Control::RingTaken { word: RemoteAddress { address: at, rkey } },
                 Control::Wake,

@@ -7,20 +7,17 @@ use super::options::{VerbsOptions, VerbsTransportError};
 use super::pair_address::PairAddress;
 use super::prepared::Prepared;
 use super::queue_sizes::QueueSizes;
-use super::rail::{Lane, Rail};
+use super::rail::{PortPair, Rail};
 use super::receive_queues::ReceiveQueue;
 use super::request_id::RequestId;
 use super::rx::{SharedReceives, VerbsRx};
-use super::tx::{Registrations, VerbsTx};
+use super::tx::VerbsTx;
 use crate::error::VerbsError;
 use crate::objects::{
     Access, CompletionQueue, Context, Init, InitAttributes, ProtectionDomain, QueuePair, Reset,
     SharedReceiveQueue,
 };
-use crate::registration::{
-    BouncePool, LeavePinned, MemoryNotifier, RegistrationCache, RegistrationOptions,
-    is_forked_child,
-};
+use crate::registration::is_forked_child;
 use oxmpi_wire::Peer;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -164,6 +161,7 @@ impl VerbsEndpoint {
         let shared = receives.iter().map(|receives: &Option<SharedReceives>| {
             receives.as_ref().map(|receives| receives.queue().clone())
         });
+        let registrations = devices[0].registrations(&options);
         let domains: Vec<ProtectionDomain> = rails.iter().map(|rail| rail.domain.clone()).collect();
         let connector = PairConnector {
             rails,
@@ -189,7 +187,7 @@ impl VerbsEndpoint {
                 (sizes, sends),
                 limits,
                 [piece, options.min_rdma(), options.rings.slots],
-                registrations(&domains[0], options),
+                registrations,
             ),
             rx: VerbsRx::new(devices, peers, receives, (options.rings, domains)),
             connector,
@@ -219,18 +217,22 @@ impl VerbsEndpoint {
         self.connector.offer(peer)
     }
 
-    /// Connects the queue pairs that were [offered](Self::offer) to `peer` with those of `lanes`. What was offered on
+    /// Connects the queue pairs that were [offered](Self::offer) to `peer` with those of `port_pairs`. What was offered on
     /// other rails is destroyed.
     ///
     /// # Errors
-    /// When there is no lane, the peer has other receive queues, or no device finds a route to it. A lane without a route
+    /// When there is no port pair, the peer has other receive queues, or no device finds a route to it. A port pair without a route
     /// counts as failed if there is another.
     ///
     /// # Panics
-    /// If nothing was offered to `peer`, or it is connected; with two lanes of one rail.
-    pub fn connect(&mut self, peer: Peer, lanes: &[Lane]) -> Result<(), VerbsTransportError> {
+    /// If nothing was offered to `peer`, or it is connected; with two port pairs of one rail.
+    pub fn connect(
+        &mut self,
+        peer: Peer,
+        port_pairs: &[PortPair],
+    ) -> Result<(), VerbsTransportError> {
         self.connector
-            .connect(peer, lanes, &mut self.tx, &mut self.rx)
+            .connect(peer, port_pairs, &mut self.tx, &mut self.rx)
     }
 
     /// The halves, with the connections that were made.
@@ -410,29 +412,5 @@ impl PairConnector {
             here: ReceiveQueue::join_all(here),
             there: ReceiveQueue::join_all(&there.receive_queues),
         })
-    }
-}
-
-/// Where registrations come from, as `options` says.
-fn registrations(domain: &ProtectionDomain, options: &VerbsOptions) -> Registrations {
-    let RegistrationOptions {
-        leave_pinned,
-        caps,
-        copied,
-    } = options.registration;
-    let notifier = (leave_pinned != LeavePinned::Off).then(MemoryNotifier::of_process);
-    let cache = notifier.and_then(|notifier| match notifier {
-        Ok(notifier) => Some(RegistrationCache::new(domain.clone(), notifier, caps)),
-        Err(why) => {
-            tracing::debug!(%why, "no registration is cached");
-            None
-        }
-    });
-    Registrations {
-        cache,
-        buffers: BouncePool::new(domain.clone()),
-        leave_pinned,
-        pipeline: options.pipeline(),
-        copied,
     }
 }

@@ -23,7 +23,7 @@
 mod buffers;
 mod by_addresses;
 mod by_rdmacm;
-mod connected_lane;
+mod connected_port_pair;
 mod control;
 mod credits;
 mod data_head;
@@ -60,7 +60,7 @@ pub use options::{
 };
 pub use pair_address::{PairAddress, PairAddressError};
 pub(crate) use rail::MOST_RAILS;
-pub use rail::{Lane, Rail};
+pub use rail::{PortPair, Rail};
 pub use receive_queues::{PerPeerQueue, ReceiveQueue, ReceiveQueueError, SharedQueue};
 pub use registered_bytes::RegisteredBytes;
 pub use rx::VerbsRx;

@@ -7,8 +7,12 @@ use super::options::{VerbsOptions, VerbsTransportError};
 use super::queue_sizes::QueueSizes;
 use super::rail::Rail;
 use super::receive_queues::ReceiveQueue;
+use super::tx::Registrations;
 use crate::objects::{
     CompletionChannel, CompletionQueue, Context, ProtectionDomain, QueueCapacity,
+};
+use crate::registration::{
+    BouncePool, LeavePinned, MemoryNotifier, RegistrationCache, RegistrationOptions,
 };
 
 /// A device with what all its ports have in common.
@@ -108,6 +112,33 @@ impl OpenDevice {
                 Err(why) if asked == 0 => return Err(why.into()),
                 Err(_) => capacity.max_inline_data = asked / 2,
             }
+        }
+    }
+}
+
+impl OpenDevice {
+    /// Where registrations of memory come from, as `options` says.
+    pub(super) fn registrations(&self, options: &VerbsOptions) -> Registrations {
+        let RegistrationOptions {
+            leave_pinned,
+            caps,
+            copied,
+        } = options.registration;
+        let domain = &self.domain;
+        let notifier = (leave_pinned != LeavePinned::Off).then(MemoryNotifier::of_process);
+        let cache = notifier.and_then(|notifier| match notifier {
+            Ok(notifier) => Some(RegistrationCache::new(domain.clone(), notifier, caps)),
+            Err(why) => {
+                tracing::debug!(%why, "no registration is cached");
+                None
+            }
+        });
+        Registrations {
+            cache,
+            buffers: BouncePool::new(domain.clone()),
+            leave_pinned,
+            pipeline: options.pipeline(),
+            copied,
         }
     }
 }

@@ -297,7 +297,7 @@ pub enum VerbsTransportError {
     },
     /// This rank and a peer have no port on the same fabric.
     #[error("peer {} has no RDMA port on a fabric of this rank's ports", .peer.0)]
-    NoLane {
+    NoPortPair {
         /// The peer.
         peer: Peer,
     },

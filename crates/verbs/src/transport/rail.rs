@@ -1,9 +1,9 @@
-//! [`Rail`]: a port by which a rank exchanges messages; [`Lane`]: the connection with a peer by one rail of each.
+//! [`Rail`]: a port by which a rank exchanges messages; [`PortPair`]: the connection with a peer by one rail of each.
 
 use super::pair_address::PairAddress;
 use crate::objects::Context;
 
-/// The most rails of a rank, and lanes to a peer.
+/// The most rails of a rank, and port pairs to a peer.
 pub(crate) const MOST_RAILS: usize = 8;
 
 /// A port by which a rank exchanges messages.
@@ -17,9 +17,9 @@ pub struct Rail {
     pub gid_index: u8,
 }
 
-/// The connection with a peer by one rail of each. Both sides number their lanes alike.
+/// The connection with a peer by one rail of each. Both sides number their port pairs alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lane {
+pub struct PortPair {
     /// The rail of this rank, by its place.
     pub rail: u8,
     /// Whether the peer's rail is of the device that its keys of memory are for.
@@ -28,15 +28,15 @@ pub struct Lane {
     pub there: PairAddress,
 }
 
-impl Lane {
-    /// The only lane of ranks that use their first rails, of which `there` has that of the peer first.
+impl PortPair {
+    /// The only port pair of ranks that use their first rails, of which `there` has that of the peer first.
     #[must_use]
     pub fn first(there: &[PairAddress]) -> Vec<Self> {
-        let lane = |there: &PairAddress| Self {
+        let port_pair = |there: &PairAddress| Self {
             rail: 0,
             reaches_memory: true,
             there: there.clone(),
         };
-        there.first().map(lane).into_iter().collect()
+        there.first().map(port_pair).into_iter().collect()
     }
 }

@@ -7,7 +7,7 @@ use oxmpi_testkit::conformance::{
 };
 use oxmpi_testkit::switch::{SwitchRx, SwitchTx, switch};
 use oxmpi_verbs::{
-    ConnectionMethod, EagerRings, Lane, LeavePinned, LongMessages, RdmaPort, RdmaPreference,
+    ConnectionMethod, EagerRings, LeavePinned, LongMessages, PortPair, RdmaPort, RdmaPreference,
     ReceiveQueue, RegistrationOptions, VerbsEndpoint, VerbsNetworkRx, VerbsNetworkTx, VerbsOptions,
     VerbsRx, VerbsTx,
 };
@@ -105,7 +105,7 @@ impl<const KIND: u8> TestedTransport for OnDevice<KIND> {
                     .map(|(of, to)| ends[of as usize].offer(Peer(to)).expect("a queue pair"));
                 let [a_to_b, b_to_a] = [(a, b, there), (b, a, here)];
                 for (of, to, address) in [a_to_b, b_to_a] {
-                    let connected = ends[of as usize].connect(Peer(to), &Lane::first(&address));
+                    let connected = ends[of as usize].connect(Peer(to), &PortPair::first(&address));
                     connected.expect("a connection");
                 }
             }

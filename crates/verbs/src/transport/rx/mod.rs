@@ -121,7 +121,7 @@ impl VerbsRx {
     }
 
     /// Lets another device be polled next, if there is one.
-    fn turn(&mut self) {
+    fn next_device(&mut self) {
         if let Some(next) = self.others.pop_front() {
             let last = std::mem::replace(&mut self.device, next);
             self.others.push_back(last);
@@ -382,7 +382,7 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
                     break;
                 }
                 idle += 1;
-                self.turn();
+                self.next_device();
                 continue;
             }
             idle = 0;
@@ -397,7 +397,7 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
         self.room = room;
         let moved = frames + others + VerbsTx::report(tx, sink);
         self.quiet = moved == 0;
-        self.turn();
+        self.next_device();
         self.prepare_sleep(frames > 0, tx);
         moved
     }

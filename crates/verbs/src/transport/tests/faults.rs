@@ -11,7 +11,7 @@ use crate::transport::credits::Grant;
 use crate::transport::frame_head::{FrameHead, own_header};
 use crate::transport::region_key::RegionKey;
 use crate::transport::tx::NO_RECEIVE;
-use crate::transport::{Lane, VerbsEndpoint};
+use crate::transport::{PortPair, VerbsEndpoint};
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{
@@ -161,7 +161,7 @@ impl Stranger {
             numbers: vec![pair.number()],
             ..there.clone()
         };
-        endpoint.connect(A, &Lane::first(&[here])).unwrap();
+        endpoint.connect(A, &PortPair::first(&[here])).unwrap();
         let vector = AddressVector {
             port: 1,
             lid: 0,
@@ -395,7 +395,7 @@ fn wrong_queues_are_refused_with_both_sides() {
     let there = open("P,128:S,1024,32").unwrap().offer(A).unwrap();
     here.offer(B).unwrap();
     let error = here
-        .connect(B, &Lane::first(&there))
+        .connect(B, &PortPair::first(&there))
         .unwrap_err()
         .to_string();
     assert_eq!(

@@ -3,7 +3,9 @@
 use super::{HeapMemory, connected, device, pair, settle, with_queues};
 use crate::fake::{self, MappedMemory, Script};
 use crate::registration::{CacheCounts, LeavePinned, RegistrationOptions, notifier_unavailable};
-use crate::transport::{Lane, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTransportError, VerbsTx};
+use crate::transport::{
+    PortPair, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTransportError, VerbsTx,
+};
 use oxmpi_os::RawBytes;
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
 use oxmpi_testkit::memory::pattern;
@@ -216,10 +218,10 @@ fn a_registration_that_fails_is_an_error_of_its_call_or_goes_by_frames() {
             offer = end.offer(B);
         }
         // Connected to itself: only memory matters here.
-        if let Err(why) = end.connect(B, &Lane::first(&offer.unwrap())) {
+        if let Err(why) = end.connect(B, &PortPair::first(&offer.unwrap())) {
             note(why);
             let offer = end.offer(B).unwrap();
-            end.connect(B, &Lane::first(&offer)).unwrap();
+            end.connect(B, &PortPair::first(&offer)).unwrap();
         }
         let (mut tx, _rx) = end.into_halves();
         let memory = HeapMemory::new(vec![0; 100]);

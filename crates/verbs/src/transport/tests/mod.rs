@@ -14,7 +14,7 @@ mod short_path;
 mod use_of_memory;
 
 use super::{
-    Lane, LongMessages, Rail, ReceiveQueue, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx,
+    LongMessages, PortPair, Rail, ReceiveQueue, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx,
 };
 use crate::fake::{self, HeapMemory, Script};
 use crate::objects::{Context, devices_of};
@@ -50,12 +50,12 @@ fn connected(count: u32, script: Script, options: &VerbsOptions) -> Vec<(VerbsTx
             let offers =
                 [(a, b), (b, a)].map(|(of, to)| ends[of as usize].offer(Peer(to)).expect("pairs"));
             let [here, there] = offers.map(|pairs| {
-                let lane = |(rail, there)| Lane {
+                let port_pair = |(rail, there)| PortPair {
                     rail,
                     reaches_memory: rail < script.ports,
                     there,
                 };
-                (0..).zip(pairs).map(lane).collect::<Vec<_>>()
+                (0..).zip(pairs).map(port_pair).collect::<Vec<_>>()
             });
             (ends[a as usize].connect(Peer(b), &there)).expect("a connection");
             (ends[b as usize].connect(Peer(a), &here)).expect("a connection");

@@ -4,7 +4,7 @@ use super::{HeapMemory, device, settle, with_queues};
 use crate::fake::{self, PAGE, Script};
 use crate::registration::{LeavePinned, RegistrationOptions, notifier_unavailable};
 use crate::transport::{
-    EagerRings, Lane, LongMessages, PairAddress, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx,
+    EagerRings, LongMessages, PairAddress, PortPair, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx,
 };
 use oxmpi_testkit::conformance::{EventLog, TestMemory};
 use oxmpi_testkit::memory::pattern;
@@ -40,12 +40,12 @@ fn ends(script: Script, leave_pinned: [LeavePinned; 2]) -> [(VerbsTx, VerbsRx); 
         };
         VerbsEndpoint::open(&context, 2, options).expect("an endpoint")
     });
-    let lane = |mut there: Vec<PairAddress>| Lane {
+    let port_pair = |mut there: Vec<PairAddress>| PortPair {
         rail: 0,
         reaches_memory: true,
         there: there.remove(0),
     };
-    let [here, there] = [a.offer(B), b.offer(A)].map(|pairs| lane(pairs.expect("pairs")));
+    let [here, there] = [a.offer(B), b.offer(A)].map(|pairs| port_pair(pairs.expect("pairs")));
     a.connect(B, &[there]).expect("a connection");
     b.connect(A, &[here]).expect("a connection");
     [a.into_halves(), b.into_halves()]

@@ -3,7 +3,7 @@
 use super::{device, settle, with_queues};
 use crate::fake::{self, Script};
 use crate::transport::{
-    Lane, Rail, RegisteredBytes, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx,
+    PortPair, Rail, RegisteredBytes, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx,
 };
 use oxmpi_testkit::conformance::{EventLog, eager};
 use oxmpi_wire::{Peer, Slot, Tx};
@@ -18,9 +18,9 @@ fn star(ends: u32, ranks: u32, options: &VerbsOptions) -> Vec<(VerbsTx, VerbsRx)
         let here = first.offer(Peer(number)).expect("pairs");
         let there = end.offer(Peer(0)).expect("pairs");
         first
-            .connect(Peer(number), &Lane::first(&there))
+            .connect(Peer(number), &PortPair::first(&there))
             .expect("a connection");
-        end.connect(Peer(0), &Lane::first(&here))
+        end.connect(Peer(0), &PortPair::first(&here))
             .expect("a connection");
     }
     others.insert(0, first);

@@ -17,7 +17,7 @@ use crate::transport::request_id::RequestId;
 use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::{Access, Atomic, Busy, Bytes, Fault, Local, Peer, Remote, Rma, Token, Width};
 
-/// Writes in flight by each of several lanes. The lane whose writes end first gets the next one, so each carries as much of a
+/// Writes in flight by each of several port pairs. The port pair whose writes end first gets the next one, so each carries as much of a
 /// message as its bandwidth allows.
 const STRIPES: u32 = 4;
 
@@ -135,7 +135,7 @@ impl VerbsTx {
         remote: &Remote<'_>,
     ) -> Reach {
         let link = self.links[peer as usize].as_ref();
-        if link.is_some_and(|link| link.lanes.rail_of_accesses().is_none()) {
+        if link.is_some_and(|link| link.port_pairs.rail_of_accesses().is_none()) {
             return Reach::Frames;
         }
         match (self.reach_of(region), RegionKey::from_key(remote.key).by) {
@@ -219,14 +219,14 @@ impl VerbsTx {
             .front()
             .map(|index| self.operations.open[*index].kind);
         match next {
-            Some(OperationKind::Put(_)) if link.lanes.has_several() => {
+            Some(OperationKind::Put(_)) if link.port_pairs.has_several() => {
                 let load = |queue: &u8| link.pairs[*queue as usize].accesses();
-                let queues = link.lanes.rails_of_accesses().map(queue);
+                let queues = link.port_pairs.rails_of_accesses().map(queue);
                 let queue = queues.min_by_key(load)?;
-                (link.lanes.rails_of_accesses().count() == 1 || load(&queue) < STRIPES)
+                (link.port_pairs.rails_of_accesses().count() == 1 || load(&queue) < STRIPES)
                     .then_some(queue)
             }
-            _ => link.lanes.rail_of_accesses().map(queue),
+            _ => link.port_pairs.rail_of_accesses().map(queue),
         }
     }
 
@@ -360,7 +360,11 @@ impl VerbsTx {
                 self.link(peer).released.insert(index, region);
                 Ok(())
             }
-            Control::Ring { start, shape, lane } => self.take_ring(peer, lane, start, shape),
+            Control::Ring {
+                start,
+                shape,
+                port_pair,
+            } => self.take_ring(peer, port_pair, start, shape),
             Control::RingTaken { word } => {
                 self.link(peer).word = Some(word);
                 Ok(())

@@ -1,7 +1,7 @@
 //! [`Link`]: the sending half of the connection to one peer, a queue pair for each receive queue.
 
-use super::lanes::Lanes;
 use super::pair::Pair;
+use super::port_pairs::PortPairs;
 use super::ring::RingTx;
 use super::stream::Stream;
 use crate::error::PostError;
@@ -21,9 +21,9 @@ use std::collections::{BTreeMap, VecDeque};
 pub(in crate::transport) struct Link {
     /// By receive queue of each rail.
     pub(super) pairs: Vec<Pair>,
-    /// The queues that frames take: those of the current lane.
+    /// The queues that frames take: those of the current port pair.
     pub(super) queues: QueueSizes,
-    pub(super) lanes: Lanes,
+    pub(super) port_pairs: PortPairs,
     /// The number of the next frame.
     next: u32,
     /// No frame before this number is in flight.
@@ -46,13 +46,17 @@ pub(in crate::transport) struct Link {
 }
 
 impl Link {
-    pub(in crate::transport) fn new(pairs: Vec<Pair>, lanes: Lanes, sizes: &QueueSizes) -> Self {
-        let queues = sizes.on_rail(lanes.rail());
+    pub(in crate::transport) fn new(
+        pairs: Vec<Pair>,
+        port_pairs: PortPairs,
+        sizes: &QueueSizes,
+    ) -> Self {
+        let queues = sizes.on_rail(port_pairs.rail());
         Self {
             pairs,
             word_queue: queues.of_accesses(),
             queues,
-            lanes,
+            port_pairs,
             next: 0,
             oldest: 0,
             waiting: VecDeque::new(),
@@ -63,6 +67,23 @@ impl Link {
             word: None,
             lost: None,
         }
+    }
+
+    /// Leaves a port pair, if another one is open. Its requests then fail one by one.
+    pub(super) fn leave(&mut self, port_pair: usize, sizes: &QueueSizes) -> bool {
+        let Some(rail) = self.port_pairs.leave(port_pair) else {
+            return false;
+        };
+        self.queues = sizes.on_rail(self.port_pairs.rail());
+        let of_rail = &mut self.pairs[sizes.queues_of(rail)];
+        of_rail.iter_mut().for_each(Pair::retire);
+        if let Some(ring) = &mut self.ring {
+            ring.close_on(rail, sizes);
+        }
+        if sizes.rail_of(self.word_queue) == rail {
+            self.word = None;
+        }
+        true
     }
 
     /// The queue pair for a receive queue.
@@ -146,7 +167,7 @@ impl Link {
     pub(super) fn has_unsent(&self) -> bool {
         let is_idle = |pair: &Pair| pair.oldest_frame().is_none();
         !(self.waiting.is_empty() && self.streams.is_empty() && self.pairs.iter().all(is_idle))
-            || self.lanes.has_unsent()
+            || self.port_pairs.has_unsent()
     }
 
     /// The number of a frame that is sent now.
@@ -164,7 +185,7 @@ impl Link {
             return;
         }
         let oldest = self.pairs.iter().filter_map(Pair::oldest_frame);
-        let age = (oldest.chain(self.lanes.numbers()))
+        let age = (oldest.chain(self.port_pairs.numbers()))
             .map(|number| next.wrapping_sub(number))
             .max();
         self.oldest = next.wrapping_sub(age.unwrap_or(0));

@@ -31,7 +31,7 @@ impl VerbsTx {
         link.pending.clear();
         let waiting = std::mem::take(&mut link.waiting);
         let waiting = waiting.iter().filter_map(Control::released);
-        let mut released: Vec<_> = waiting.chain(link.lanes.clear()).collect();
+        let mut released: Vec<_> = waiting.chain(link.port_pairs.clear()).collect();
         for (pair, shared) in link.pairs.iter_mut().zip(&mut self.shared) {
             released.extend(pair.released());
             // Requests of a queue pair that stays free their buffers when they complete.

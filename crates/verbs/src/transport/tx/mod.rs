@@ -1,7 +1,6 @@
 //! [`VerbsTx`]: the sending half of a rank's connections, with gets, puts and registered memory.
 
 mod access;
-mod lanes;
 mod lease;
 mod link;
 mod loss;
@@ -10,15 +9,16 @@ mod operations;
 mod pair;
 mod pending;
 mod pipeline;
+mod port_pairs;
 mod ring;
 mod stream;
 
-pub(super) use self::lanes::{Lanes, is_left_notice};
 pub(super) use self::link::Link;
 #[cfg(test)]
 pub(super) use self::loss::NO_RECEIVE;
 pub(super) use self::memory::Registrations;
 pub(super) use self::pair::Pair;
+pub(super) use self::port_pairs::{PortPairs, is_left_notice};
 
 use self::memory::Note;
 use self::operations::Operations;
@@ -231,7 +231,7 @@ impl VerbsTx {
         self.post_pieces(peer);
         let link = self.link(peer);
         let queue = link.queues.of_control();
-        if link.lanes.has_failed() {
+        if link.port_pairs.has_failed() {
             self.repeat(peer);
         }
         while let Some(link) = &mut self.links[peer as usize]

@@ -58,7 +58,7 @@ pub(in crate::transport) enum Posted {
     RingFrame { sequence: u32 },
     /// The word of a ring.
     Word,
-    /// A notice of the lanes that were left.
+    /// A notice of the port pairs that were left.
     Left {
         /// As of a frame.
         staged: Option<u32>,
@@ -337,7 +337,7 @@ impl Pair {
         Some(posted)
     }
 
-    /// Puts the queue pair of a lane that is left in error. It stays, so that all its requests complete.
+    /// Puts the queue pair of a port pair that is left in error. It stays, so that all its requests complete.
     pub(super) fn retire(&mut self) {
         let Some(pair) = self.pair.take() else {
             return;

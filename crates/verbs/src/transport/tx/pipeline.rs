@@ -334,7 +334,7 @@ impl VerbsTx {
         Some((pipeline, piece))
     }
 
-    /// Lets the oldest piece of the operation at `index` that was posted by a queue, whose lane has failed, be posted again.
+    /// Lets the oldest piece of the operation at `index` that was posted by a queue, whose port pair has failed, be posted again.
     pub(super) fn post_again(&mut self, index: u32, queue: u8) {
         if let Some((pipeline, piece)) = self.take_posted(index, queue) {
             pipeline.shown.push_front(piece);
@@ -411,7 +411,7 @@ impl VerbsTx {
         let peer = self.operations.open[index].peer;
         let link = self.link(peer);
         link.pending.retain(|pending| *pending != index);
-        link.lanes.forget(index);
+        link.port_pairs.forget(index);
         self.end_operation(index, result);
     }
 }

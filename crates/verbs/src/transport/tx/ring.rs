@@ -1,7 +1,6 @@
 //! [`RingTx`]: the sending side of an eager ring, and the word by which a rank answers the sender of its own ring.
 
 use super::VerbsTx;
-use super::link::Link;
 use crate::error::PostError;
 use crate::objects::{
     Access, MemoryRegion, Payload, QueuePair, ReadyToSend, RemoteAddress, Segment, SendFlags,
@@ -112,6 +111,13 @@ impl RingTx {
         self.memory.read(at, to);
     }
 
+    /// Takes no frame any more, if it is written by a rail that was left.
+    pub(super) fn close_on(&mut self, rail: u8, sizes: &QueueSizes) {
+        if sizes.rail_of(self.queue) == rail {
+            self.most = 0;
+        }
+    }
+
     /// Counts the end of a write. Returns whether the receiver sleeps and has to be woken.
     pub(super) fn ended(&mut self) -> bool {
         self.in_flight -= 1;
@@ -119,20 +125,6 @@ impl RingTx {
             sleeps, is_asleep, ..
         } = self.word();
         is_asleep && std::mem::replace(&mut self.woken, sleeps) != sleeps
-    }
-}
-
-impl Link {
-    /// Uses no ring of a rail any more, whose lane was left.
-    pub(super) fn close_rings(&mut self, rail: u8, sizes: &QueueSizes) {
-        if let Some(ring) = &mut self.ring
-            && sizes.rail_of(ring.queue) == rail
-        {
-            ring.most = 0;
-        }
-        if sizes.rail_of(self.word_queue) == rail {
-            self.word = None;
-        }
     }
 }
 
@@ -154,16 +146,20 @@ impl VerbsTx {
     ) {
         let word_queue = self.queues.on_rail(rail).of_accesses();
         let link = self.link(peer);
-        let Some(lane) = link.lanes.of_rail(rail) else {
+        let Some(port_pair) = link.port_pairs.of_rail(rail) else {
             return;
         };
         link.word_queue = word_queue;
-        let lane = lane as u8;
-        link.waiting.push_back(Control::Ring { start, shape, lane });
+        let port_pair = port_pair as u8;
+        link.waiting.push_back(Control::Ring {
+            start,
+            shape,
+            port_pair,
+        });
         self.advance(peer);
     }
 
-    /// Takes the ring that `peer` offers for a lane. Without rings of this rank's own, or memory for it, frames go by queues as
+    /// Takes the ring that `peer` offers for a port pair. Without rings of this rank's own, or memory for it, frames go by queues as
     /// before.
     ///
     /// # Errors
@@ -171,7 +167,7 @@ impl VerbsTx {
     pub(super) fn take_ring(
         &mut self,
         peer: u32,
-        lane: u8,
+        port_pair: u8,
         start: RemoteAddress,
         shape: RingShape,
     ) -> Result<(), &'static str> {
@@ -179,9 +175,9 @@ impl VerbsTx {
         if link.ring.is_some() {
             return Err("a second ring");
         }
-        // It belongs to the lane by which frames went, and no other is written by the queue pair of the next one.
-        let rail = link.lanes.rail();
-        if link.lanes.open_rail(lane.into()) != Some(rail) {
+        // It belongs to the port pair by which frames went, and no other is written by the queue pair of the next one.
+        let rail = link.port_pairs.rail();
+        if link.port_pairs.open_rail(port_pair.into()) != Some(rail) {
             return Ok(());
         }
         let most = self.ring_slots.min(shape.slots());

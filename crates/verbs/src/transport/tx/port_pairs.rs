@@ -1,49 +1,47 @@
-//! [`Lanes`]: the lanes of a link, and what becomes of frames and accesses on one whose rail fails.
+//! [`PortPairs`]: the port pairs of a link, and what becomes of frames and accesses on one whose rail fails.
 //!
 //! ```text
-//!  a request fails: all queue pairs of its lane are put in error
-//!  Left{lanes}      ->           by another lane; the peer puts its own in error
-//!                   <-  Left{lanes}
+//!  a request fails: all queue pairs of its port pair are put in error
+//!  Left{port pairs}      ->           by another port pair; the peer puts its own in error
+//!                   <-  Left{port pairs}
 //!  what was not confirmed  ->    again
 //! ```
 //!
 //! A send is confirmed when the peer's device has acknowledged it: its completion succeeds. What is not may have
 //! arrived nevertheless. So frames are repeated under their numbers, by which the receiver drops those that it has; reads
-//! and writes are begun anew. All of that waits until the peer has left the lane, too: nothing late arrives by it then,
+//! and writes are begun anew. All of that waits until the peer has left the port pair, too: nothing late arrives by it then,
 //! no write in memory that its owner uses again. The notices are not numbered: no frame before them is waited for.
 //!
-//! A rank with several lanes to a peer sends it nothing inline, as a staged frame can be repeated.
+//! A rank with several port pairs to a peer sends it nothing inline, as a staged frame can be repeated.
 
 use super::VerbsTx;
-use super::link::Link;
 use super::pair::Posted;
 use crate::objects::CompletionError;
 use crate::transport::frame_head::{FrameHead, HEAD};
-use crate::transport::queue_sizes::QueueSizes;
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Envelope, Fault, Flags, Header, Kind};
 use std::collections::VecDeque;
 
-/// The lanes of a link, which are numbered as the peer does.
+/// The port pairs of a link, which are numbered as the peer does.
 #[derive(Debug)]
-pub(in crate::transport) struct Lanes {
-    /// The rail of this rank, and whether both sides' memory is reached by the lane.
+pub(in crate::transport) struct PortPairs {
+    /// The rail of this rank, and whether both sides' memory is reached by the port pair.
     rails: Vec<(u8, bool)>,
-    /// The lane by which frames are sent.
+    /// The port pair by which frames are sent.
     current: usize,
-    /// Lanes that this rank has left, a bit each.
+    /// PortPairs that this rank has left, a bit each.
     left: u8,
     /// Those that the peer has left.
     left_there: u8,
-    /// What the peer was told last.
-    told: u8,
+    /// Those that were announced to the peer.
+    announced: u8,
     /// Frames to repeat.
     unconfirmed: VecDeque<Unconfirmed>,
     /// Operations to begin anew, by index.
     broken_off: Vec<u32>,
 }
 
-/// A frame that was not confirmed on a lane that was left.
+/// A frame that was not confirmed on a port pair that was left.
 #[derive(Debug)]
 struct Unconfirmed {
     head: FrameHead,
@@ -52,10 +50,10 @@ struct Unconfirmed {
     released: Option<RegionId>,
 }
 
-/// The tag of a notice of the lanes that its sender has left.
+/// The tag of a notice of the port pairs that its sender has left.
 const LEFT: u32 = 2;
 
-/// The header of such a notice. Its body is a bit for each lane.
+/// The header of such a notice. Its body is a bit for each port pair.
 const LEFT_HEADER: Header = Header {
     kind: Kind::Transport,
     flags: Flags::empty(),
@@ -66,21 +64,24 @@ const LEFT_HEADER: Header = Header {
     },
 };
 
-/// Whether a frame of the transport says which lanes its sender has left.
+/// Whether a frame of the transport says which port pairs its sender has left.
 pub(in crate::transport) fn is_left_notice(header: &Header) -> bool {
     *header == LEFT_HEADER
 }
 
-impl Lanes {
-    /// Lanes of these rails, of which some have failed: a bit each. `turn` deals frames to the others.
-    pub(in crate::transport) fn new(rails: Vec<(u8, bool)>, left: u8, turn: usize) -> Self {
-        let mut turns = (0..rails.len()).map(|lane| (turn + lane) % rails.len());
+impl PortPairs {
+    /// Those of these rails, of which some have failed: a bit each. Frames of connections are dealt to the others by their
+    /// numbers.
+    pub(in crate::transport) fn new(rails: Vec<(u8, bool)>, left: u8, connection: usize) -> Self {
+        let mut open = (0..rails.len()).map(|port_pair| (connection + port_pair) % rails.len());
         Self {
-            current: turns.find(|lane| left >> lane & 1 == 0).unwrap_or(0),
+            current: open
+                .find(|port_pair| left >> port_pair & 1 == 0)
+                .unwrap_or(0),
             rails,
             left,
             left_there: 0,
-            told: 0,
+            announced: 0,
             unconfirmed: VecDeque::new(),
             broken_off: Vec::new(),
         }
@@ -95,34 +96,47 @@ impl Lanes {
         self.rails[self.current].0
     }
 
-    /// The lane of a rail.
+    /// The port pair of a rail.
     pub(super) fn of_rail(&self, rail: u8) -> Option<usize> {
         self.rails.iter().position(|(of, _)| *of == rail)
     }
 
-    /// The rail of a lane by which this rank sends and receives.
-    pub(super) fn open_rail(&self, lane: usize) -> Option<u8> {
-        let (rail, _) = *self.rails.get(lane)?;
-        (!self.has_left(lane)).then_some(rail)
+    /// The rail of a port pair by which this rank sends and receives.
+    pub(super) fn open_rail(&self, port_pair: usize) -> Option<u8> {
+        let (rail, _) = *self.rails.get(port_pair)?;
+        (!self.has_left(port_pair)).then_some(rail)
     }
 
-    const fn has_left(&self, lane: usize) -> bool {
-        self.left >> lane & 1 != 0
+    const fn has_left(&self, port_pair: usize) -> bool {
+        self.left >> port_pair & 1 != 0
     }
 
-    /// The rail of a lane by which memory is reached: that of frames, if it does.
+    /// The rail of a port pair by which memory is reached: that of frames, if it does.
     pub(super) fn rail_of_accesses(&self) -> Option<u8> {
         self.rails_of_accesses().next()
     }
 
-    /// The rails of all lanes by which memory is reached: that of frames first, if it does.
+    /// The rails of all port pairs by which memory is reached: that of frames first, if it does.
     pub(super) fn rails_of_accesses(&self) -> impl Iterator<Item = u8> {
-        let lanes = (0..self.rails.len()).map(|lane| (self.current + lane) % self.rails.len());
-        let reaching = lanes.filter(|lane| self.rails[*lane].1 && !self.has_left(*lane));
-        reaching.map(|lane| self.rails[lane].0)
+        let port_pairs =
+            (0..self.rails.len()).map(|port_pair| (self.current + port_pair) % self.rails.len());
+        let reaching =
+            port_pairs.filter(|port_pair| self.rails[*port_pair].1 && !self.has_left(*port_pair));
+        reaching.map(|port_pair| self.rails[port_pair].0)
     }
 
-    /// Whether a lane was left.
+    /// Leaves a port pair, if another one is open. Returns its rail.
+    pub(super) fn leave(&mut self, port_pair: usize) -> Option<u8> {
+        let mut others = (0..self.rails.len()).filter(|at| *at != port_pair && !self.has_left(*at));
+        let other = others.next()?;
+        self.left |= 1 << port_pair;
+        if self.current == port_pair {
+            self.current = other;
+        }
+        Some(self.rails[port_pair].0)
+    }
+
+    /// Whether a port pair was left.
     #[inline]
     pub(super) const fn has_failed(&self) -> bool {
         self.left != 0
@@ -130,7 +144,7 @@ impl Lanes {
 
     /// Whether something waits to be sent anew.
     pub(super) fn has_unsent(&self) -> bool {
-        self.told != self.left || !(self.unconfirmed.is_empty() && self.broken_off.is_empty())
+        self.announced != self.left || !(self.unconfirmed.is_empty() && self.broken_off.is_empty())
     }
 
     /// The numbers of the frames to repeat.
@@ -151,61 +165,43 @@ impl Lanes {
     }
 }
 
-impl Link {
-    /// Leaves a lane, if another one is open. Its requests then fail one by one.
-    fn leave(&mut self, lane: usize, sizes: &QueueSizes) -> bool {
-        let lanes = &mut self.lanes;
-        let is_open = |at: &usize| *at != lane && lanes.left >> *at & 1 == 0;
-        let Some(other) = (0..lanes.rails.len()).find(is_open) else {
-            return false;
-        };
-        lanes.left |= 1 << lane;
-        let (rail, _) = lanes.rails[lane];
-        if lanes.current == lane {
-            lanes.current = other;
-        }
-        self.queues = sizes.on_rail(self.lanes.rail());
-        let of_rail = &mut self.pairs[sizes.queues_of(rail)];
-        of_rail.iter_mut().for_each(super::Pair::retire);
-        self.close_rings(rail, sizes);
-        true
-    }
-}
-
 impl VerbsTx {
-    /// A request of a queue pair of `peer` has failed, or one of its receives: leaves its lane, or loses the peer if that
-    /// is the last one, or the lane is not the reason.
+    /// A request of a queue pair of `peer` has failed, or one of its receives: leaves its port pair, or loses the peer if that
+    /// is the last one, or the port pair is not the reason.
     #[cold]
     pub(in crate::transport) fn broken(&mut self, peer: u32, queue: u8, error: &CompletionError) {
         let rail = self.queues.rail_of(queue);
         let link = self.link(peer);
-        let lane = link.lanes.of_rail(rail).expect("a rail with a lane");
-        if link.lanes.has_left(lane) {
+        let port_pair = link
+            .port_pairs
+            .of_rail(rail)
+            .expect("a rail with a port pair");
+        if link.port_pairs.has_left(port_pair) {
             return;
         }
         tracing::debug!(peer, %error, "a connection failed");
-        match is_of_the_rail(error) && self.leave_lane(peer, lane) {
+        match is_of_the_rail(error) && self.leave_port_pair(peer, port_pair) {
             true => self.advance(peer),
             false => self.lose(peer, super::loss::fault(error)),
         }
     }
 
-    /// Leaves a lane, if another one is open.
-    fn leave_lane(&mut self, peer: u32, lane: usize) -> bool {
+    /// Leaves a port pair, if another one is open.
+    fn leave_port_pair(&mut self, peer: u32, port_pair: usize) -> bool {
         let link = self.links[peer as usize].as_mut();
-        if !link.is_some_and(|link| link.leave(lane, &self.queues)) {
+        if !link.is_some_and(|link| link.leave(port_pair, &self.queues)) {
             return false;
         }
         tracing::warn!(
             peer,
-            lane,
+            port_pair,
             "a rail to a peer has failed; its messages take another one"
         );
         self.break_off_pending(peer);
         true
     }
 
-    /// Handles the end of the oldest request of a queue pair, which has failed. On a lane that was left it is kept to be
+    /// Handles the end of the oldest request of a queue pair, which has failed. On a port pair that was left it is kept to be
     /// repeated.
     #[cold]
     pub(super) fn failed(&mut self, peer: u32, queue: u8, why: &CompletionError) {
@@ -239,32 +235,32 @@ impl VerbsTx {
                 let staging = pair.staging(shared);
                 let bytes = staging.read(buffer, 0);
                 let read = |body: &mut [u8]| staging.read_part(buffer, HEAD, body);
-                link.lanes.keep(&bytes, read, released);
+                link.port_pairs.keep(&bytes, read, released);
             }
             Some(Posted::RingFrame { .. }) => {
                 if let Some(ring) = &mut link.ring {
                     let at = ring.take_oldest();
                     let mut bytes = [0; HEAD];
                     ring.read(at, &mut bytes);
-                    link.lanes
+                    link.port_pairs
                         .keep(&bytes, |body| ring.read(at + HEAD, body), None);
                 }
             }
-            Some(Posted::Left { .. }) => link.lanes.told = 0,
+            Some(Posted::Left { .. }) => link.port_pairs.announced = 0,
             Some(Posted::Access { operation }) => self.break_off(peer, operation, queue),
             Some(Posted::Frame { staged: None, .. } | Posted::Credits { .. } | Posted::Word)
             | None => {}
         }
     }
 
-    /// Lets operations that wait for their turn begin anew, unless the lane for them is still open.
+    /// Lets operations that wait for their turn begin anew, unless the port pair for them is still open.
     fn break_off_pending(&mut self, peer: u32) {
         let pending = std::mem::take(&mut self.link(peer).pending);
         for index in pending {
             let operation = &mut self.operations.open[index];
             operation.is_broken_off = true;
             if operation.in_flight == 0 {
-                self.link(peer).lanes.broken_off.push(index);
+                self.link(peer).port_pairs.broken_off.push(index);
             }
         }
     }
@@ -277,8 +273,8 @@ impl VerbsTx {
         let link = self.link(peer);
         link.pending.retain(|pending| *pending != index);
         if is_in_pieces {
-            link.lanes.forget(index);
-            link.lanes.broken_off.push(index);
+            link.port_pairs.forget(index);
+            link.port_pairs.broken_off.push(index);
             return self.post_again(index, queue);
         }
         self.access_ended(index);
@@ -290,11 +286,11 @@ impl VerbsTx {
         operation.in_flight -= 1;
         if operation.in_flight == 0 {
             let peer = operation.peer;
-            self.link(peer).lanes.broken_off.push(index);
+            self.link(peer).port_pairs.broken_off.push(index);
         }
     }
 
-    /// Tells `peer` which lanes this rank has left. When the peer has left them, too, sends anew what was not confirmed, as
+    /// Tells `peer` which port pairs this rank has left. When the peer has left them, too, sends anew what was not confirmed, as
     /// much as there is room for.
     #[cold]
     pub(super) fn repeat(&mut self, peer: u32) {
@@ -304,17 +300,19 @@ impl VerbsTx {
         };
         let queue = link.queues.of_control();
         let shared = self.shared[queue as usize].as_mut();
-        if link.lanes.told != link.lanes.left && link.pair(queue).can_send(shared.as_deref()) {
-            let left = link.lanes.left;
-            link.lanes.told = left;
+        if link.port_pairs.announced != link.port_pairs.left
+            && link.pair(queue).can_send(shared.as_deref())
+        {
+            let left = link.port_pairs.left;
+            link.port_pairs.announced = left;
             let pair = link.pair(queue);
             pair.stage(shared.as_deref(), HEAD, &[left]);
             let sent = pair.send_left_notice(shared, &LEFT_HEADER);
             self.check(peer, sent);
         }
         while let Some(link) = &mut self.links[peer as usize]
-            && link.lanes.left & !link.lanes.left_there == 0
-            && let Some(frame) = link.lanes.unconfirmed.front()
+            && link.port_pairs.left & !link.port_pairs.left_there == 0
+            && let Some(frame) = link.port_pairs.unconfirmed.front()
         {
             let queue = link.queues.smallest(frame.head.header.len);
             let shared = self.shared[queue as usize].as_mut();
@@ -329,23 +327,23 @@ impl VerbsTx {
                 ..frame.head
             };
             let sent = pair.send_staged_frame(shared, &head, frame.released);
-            link.lanes.unconfirmed.pop_front();
+            link.port_pairs.unconfirmed.pop_front();
             self.check(peer, sent);
         }
         self.begin_anew(peer);
     }
 
-    /// Begins the operations anew that were broken off: by frames, if no lane is left that reaches memory.
+    /// Begins the operations anew that were broken off: by frames, if no port pair is left that reaches memory.
     fn begin_anew(&mut self, peer: u32) {
         if self.is_lost(peer) {
             return;
         }
         let link = self.link(peer);
-        if link.lanes.left & !link.lanes.left_there != 0 {
+        if link.port_pairs.left & !link.port_pairs.left_there != 0 {
             return;
         }
-        let by_frames = link.lanes.rail_of_accesses().is_none();
-        for index in std::mem::take(&mut link.lanes.broken_off) {
+        let by_frames = link.port_pairs.rail_of_accesses().is_none();
+        for index in std::mem::take(&mut link.port_pairs.broken_off) {
             let operation = &mut self.operations.open[index];
             operation.is_broken_off = false;
             if operation.kind.is_in_pieces() {
@@ -364,14 +362,14 @@ impl VerbsTx {
         self.post_pieces(peer);
     }
 
-    /// Tells `peer`, which can receive, of the lanes that have failed already.
+    /// Tells `peer`, which can receive, of the port pairs that have failed already.
     pub(crate) fn connected(&mut self, peer: u32) {
         if self.links[peer as usize].is_some() && !self.is_lost(peer) {
             self.advance(peer);
         }
     }
 
-    /// Takes the notice that `peer` has left lanes.
+    /// Takes the notice that `peer` has left port pairs.
     ///
     /// # Errors
     /// The rule that the peer broke.
@@ -380,14 +378,16 @@ impl VerbsTx {
         peer: u32,
         left: u8,
     ) -> Result<(), &'static str> {
-        let lanes = &mut self.link(peer).lanes;
-        let count = lanes.rails.len();
-        if !lanes.has_several() || left.checked_shr(count as u32).unwrap_or(0) != 0 {
-            return Err("it left a lane that there is not");
+        let port_pairs = &mut self.link(peer).port_pairs;
+        let count = port_pairs.rails.len();
+        if !port_pairs.has_several() || left.checked_shr(count as u32).unwrap_or(0) != 0 {
+            return Err("it left a port pair that there is not");
         }
-        lanes.left_there |= left;
-        for lane in (0..count).filter(|lane| left >> lane & 1 != 0) {
-            if !self.link(peer).lanes.has_left(lane) && !self.leave_lane(peer, lane) {
+        port_pairs.left_there |= left;
+        for port_pair in (0..count).filter(|port_pair| left >> port_pair & 1 != 0) {
+            if !self.link(peer).port_pairs.has_left(port_pair)
+                && !self.leave_port_pair(peer, port_pair)
+            {
                 self.lose(peer, Fault::Silent);
                 return Ok(());
             }
@@ -396,7 +396,7 @@ impl VerbsTx {
     }
 }
 
-impl Lanes {
+impl PortPairs {
     /// Keeps a frame of these first bytes, whose body is `read`.
     fn keep(
         &mut self,

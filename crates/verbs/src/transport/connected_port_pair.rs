@@ -1,4 +1,4 @@
-//! [`ConnectedLane`]: a lane whose queue pairs are connected, by whomever, on its way into both halves.
+//! [`ConnectedPortPair`]: a port pair whose queue pairs are connected, by whomever, on its way into both halves.
 
 use super::buffers::Buffers;
 use super::endpoint::{Offered, OpenRail, PairConnector};
@@ -6,16 +6,16 @@ use super::order::Order;
 use super::receive_queues::ReceiveQueue;
 use super::request_id::RequestId;
 use super::rx::{Incoming, VerbsRx};
-use super::tx::{Lanes, Link, Pair, VerbsTx};
+use super::tx::{Link, Pair, PortPairs, VerbsTx};
 use crate::error::VerbsError;
 use crate::objects::{QueuePair, ReadyToSend};
 use oxmpi_wire::Peer;
 
-/// A lane to a peer, to be added to both halves.
+/// A port pair to a peer, to be added to both halves.
 #[derive(Debug)]
-pub(super) struct ConnectedLane {
+pub(super) struct ConnectedPortPair {
     pub(super) rail: u8,
-    /// As [`Lane::reaches_memory`](super::Lane::reaches_memory).
+    /// As [`PortPair::reaches_memory`](super::PortPair::reaches_memory).
     pub(super) reaches_memory: bool,
     /// `None`: it has failed.
     pub(super) pairs: Option<Vec<ConnectedPair>>,
@@ -66,28 +66,28 @@ impl PairConnector {
         Ok(pairs)
     }
 
-    /// Lets both halves use lanes to `peer`.
+    /// Lets both halves use port pairs to `peer`.
     pub(super) fn add(
         &mut self,
         peer: Peer,
-        lanes: Vec<ConnectedLane>,
+        port_pairs: Vec<ConnectedPortPair>,
         tx: &mut VerbsTx,
         rx: &mut VerbsRx,
     ) {
         let queues = &self.options().receive_queues;
         let of_rail: u32 = queues.iter().map(ReceiveQueue::buffers).sum();
-        let all = of_rail * lanes.len() as u32;
+        let all = of_rail * port_pairs.len() as u32;
         let on_rails = (0..self.rails.len()).flat_map(|_| queues);
         let absent = on_rails.map(|queue| Pair::absent(queue.of_each(self.peers)));
         let mut pairs: Vec<Pair> = absent.collect();
         let mut buffers: Vec<Option<Buffers>> = pairs.iter().map(|_| None).collect();
         let (mut numbers, mut rails, mut failed) = (Vec::new(), Vec::new(), 0_u8);
-        let has_several = lanes.len() > 1;
-        for (at, lane) in lanes.into_iter().enumerate() {
-            let reaches = lane.reaches_memory && self.reaches_memory(lane.rail.into());
-            rails.push((lane.rail, reaches));
-            failed |= u8::from(lane.pairs.is_none()) << at;
-            for mut connected in lane.pairs.into_iter().flatten() {
+        let has_several = port_pairs.len() > 1;
+        for (at, port_pair) in port_pairs.into_iter().enumerate() {
+            let reaches = port_pair.reaches_memory && self.reaches_memory(port_pair.rail.into());
+            rails.push((port_pair.rail, reaches));
+            failed |= u8::from(port_pair.pairs.is_none()) << at;
+            for mut connected in port_pair.pairs.into_iter().flatten() {
                 if has_several {
                     connected.pair.keep_copies();
                 }
@@ -96,9 +96,9 @@ impl PairConnector {
                 (pairs[at], buffers[at]) = (connected.pair, connected.buffers);
             }
         }
-        let lanes = Lanes::new(rails, failed, self.connected);
+        let port_pairs = PortPairs::new(rails, failed, self.connected);
         self.connected += 1;
-        tx.add(peer.0, Link::new(pairs, lanes, &self.sizes));
+        tx.add(peer.0, Link::new(pairs, port_pairs, &self.sizes));
         rx.add(
             peer.0,
             &numbers,
