@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  a request fails: all queue pairs of its port pair are put in error
-//!  Left{port pairs}      ->           by another port pair; the peer puts its own in error
-//!                   <-  Left{port pairs}
-//!  what was not confirmed  ->    again
+//!  Left{port pairs}        ->                        by another one; the peer puts its own in error
+//!                          <-   Left{port pairs}
+//!  what was not confirmed  ->                        again
 //! ```
 //!
 //! A send is confirmed when the peer's device has acknowledged it: its completion succeeds. What is not may have
