@@ -241,9 +241,14 @@ impl VerbsTx {
                         .keep(&bytes, |body| ring.read(at + HEAD, body), None);
                 }
             }
-            Some(Posted::Left { .. }) => link.port_pairs.announced = 0,
             Some(Posted::Access { operation }) => self.break_off(peer, operation),
-            Some(Posted::Frame { staged: None, .. } | Posted::Credits { .. } | Posted::Word)
+            // A notice by a port pair that was left then is followed by one that says so, too.
+            Some(
+                Posted::Frame { staged: None, .. }
+                | Posted::Credits { .. }
+                | Posted::Left { .. }
+                | Posted::Word,
+            )
             | None => {}
         }
     }
