@@ -16,7 +16,7 @@ use super::Script;
 use crate::error::{EINVAL, ENOMEM};
 use crate::ffi::{
     IBV_ACCESS_LOCAL_WRITE, IBV_QP_ACCESS_FLAGS, IBV_QP_DEST_QPN, IBV_QP_PORT, IBV_QP_RNR_RETRY,
-    IBV_QPS_ERR, IBV_QPS_RTS, ibv_qp_attr, ibv_wc,
+    IBV_QPS_ERR, IBV_QPS_RTR, IBV_QPS_RTS, ibv_qp_attr, ibv_wc,
 };
 use crate::objects::Completion;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -36,6 +36,8 @@ pub(super) mod status {
 
 /// What a driver without the call returns.
 const EOPNOTSUPP: c_int = 95;
+/// Of connect(2), and of ibv_modify_qp(3) where there is no route.
+const ENETUNREACH: c_int = 101;
 
 /// The value of `rnr_retry` for "for ever".
 const FOR_EVER: u8 = 7;
@@ -259,10 +261,19 @@ impl Device {
         (self.last_pair, granted)
     }
 
-    pub(super) fn modify_pair(&mut self, number: u32, attributes: &ibv_qp_attr, mask: u32) {
+    /// Returns an errno or 0: a port that is down has no route to any peer.
+    pub(super) fn modify_pair(
+        &mut self,
+        number: u32,
+        attributes: &ibv_qp_attr,
+        mask: u32,
+    ) -> c_int {
         let Some(pair) = self.pairs.get_mut(&number) else {
-            return;
+            return 0;
         };
+        if attributes.qp_state == IBV_QPS_RTR && self.cut.contains(&pair.port) {
+            return ENETUNREACH;
+        }
         pair.state = attributes.qp_state;
         if mask & IBV_QP_ACCESS_FLAGS != 0 {
             pair.access = attributes.qp_access_flags;
@@ -279,6 +290,7 @@ impl Device {
         if attributes.qp_state == IBV_QPS_ERR {
             self.set_broken(number);
         }
+        0
     }
 
     /// Connects two queue pairs as iWARP does: the first one, whose side has asked, sends first, and neither waits for a

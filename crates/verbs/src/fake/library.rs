@@ -395,11 +395,11 @@ unsafe extern "C" fn modify_qp(
         "modify_qp",
         format_args!("to {} by {mask:#x}", attributes.qp_state),
     );
-    if errno == 0 {
-        let (number, mask) = (number_of(pair), mask.cast_unsigned());
-        with_device(|device| device.modify_pair(number, attributes, mask));
+    if errno != 0 {
+        return errno;
     }
-    errno
+    let (number, mask) = (number_of(pair), mask.cast_unsigned());
+    with_device(|device| device.modify_pair(number, attributes, mask))
 }
 
 unsafe extern "C" fn destroy_qp(pair: *mut ibv_qp) -> c_int {

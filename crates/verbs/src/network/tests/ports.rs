@@ -4,7 +4,7 @@ use super::*;
 use crate::preference::RdmaPreference;
 
 /// The ports of two devices, of which some cannot be used: the others are used up to the limit, in the rank's order, and
-/// carry messages also when one fails.
+/// carry messages also when one has no route, or fails.
 #[test]
 fn a_rank_uses_all_ports_that_it_can() {
     let script = Script {
@@ -25,9 +25,8 @@ fn a_rank_uses_all_ports_that_it_can() {
     for (rails, devices) in [(1, 1), (2, 2), (3, 2), (8, 2)] {
         let port = open(&ports, rails);
         assert_eq!(port.fabrics().len(), rails.min(4));
-        let used: std::collections::BTreeSet<_> =
-            port.endpoint.into_parts().0.devices().into_iter().collect();
-        assert_eq!(used.len(), devices, "{rails}");
+        let used = port.endpoint.into_parts().0.devices();
+        assert_eq!(used.iter().max(), Some(&(devices - 1)), "{rails}");
     }
     let reversed: Vec<String> = ports.iter().rev().cloned().collect();
     let opened = [open(&ports, 8), open(&reversed, 3)];
@@ -38,19 +37,18 @@ fn a_rank_uses_all_ports_that_it_can() {
         .map(|(control, port)| port.over(control, &[true; 2], true))
         .collect();
     let mut logs = [EventLog::default(), EventLog::default()];
+    fake::cut(1, 1);
     all[0].0.connect(Peer(1));
     settle(&mut all, &mut logs);
     let mut sent = 0;
-    for port in [None, Some((1, 2)), Some((0, 2))] {
-        if let Some((device, port)) = port {
-            fake::cut(device, port);
-        }
+    for (device, port) in [(1, 2), (0, 2)] {
+        fake::cut(device, port);
         for from in [0, 1].repeat(20) {
             sent += u32::from(send(&mut all[from].0, Peer(1 - from as u32)).is_ok());
             settle(&mut all, &mut logs);
         }
     }
     let got: usize = logs.iter().map(|log| log.frames.len()).sum();
-    assert_eq!((got, sent), (120, 120));
+    assert_eq!((got, sent), (80, 80));
     assert!(logs.iter().all(|log| log.lost.is_empty()));
 }

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  a request fails: all queue pairs of its port pair are put in error
-//!  Left{port pairs}      ->           by another port pair; the peer puts its own in error
-//!                   <-  Left{port pairs}
-//!  what was not confirmed  ->    again
+//!  Left{port pairs}        ->                        by another one; the peer puts its own in error
+//!                          <-   Left{port pairs}
+//!  what was not confirmed  ->                        again
 //! ```
 //!
 //! A send is confirmed when the peer's device has acknowledged it: its completion succeeds. What is not may have
@@ -246,9 +246,14 @@ impl VerbsTx {
                         .keep(&bytes, |body| ring.read(at + HEAD, body), None);
                 }
             }
-            Some(Posted::Left { .. }) => link.port_pairs.announced = 0,
             Some(Posted::Access { operation }) => self.break_off(peer, operation, queue),
-            Some(Posted::Frame { staged: None, .. } | Posted::Credits { .. } | Posted::Word)
+            // A notice by a port pair that was left then is followed by one that says so, too.
+            Some(
+                Posted::Frame { staged: None, .. }
+                | Posted::Credits { .. }
+                | Posted::Left { .. }
+                | Posted::Word,
+            )
             | None => {}
         }
     }
