@@ -1,7 +1,7 @@
 //! Values of the settings of RDMA as the type of the crate that owns their rows.
 
 use oxmpi_os::file::{HANDWRITTEN_MAX, read_text};
-use oxmpi_text::{Error, size};
+use oxmpi_text::{Error, size, switch};
 use oxmpi_verbs::settings as verbs;
 use oxmpi_verbs::{
     ConnectionOptions, DeviceTable, EagerRings, LongMessages, PinnedSetting, PinnedSettings,
@@ -43,6 +43,8 @@ impl Values {
             },
             want_fork_support: self.parse("verbs_fork", verbs::signed),
             gid_index: self.unless_auto("verbs_gid_index", verbs::gid_index),
+            rails: self.parse("verbs_rails", verbs::rails),
+            warn_default_prefix: self.parse("verbs_warn_default_prefix", switch),
             connection: ConnectionOptions {
                 service_level: self.parse("verbs_service_level", verbs::service_level),
                 pkey_index: self.parse("verbs_pkey_index", verbs::pkey_index),
