@@ -26,7 +26,7 @@ impl PairConnector {
         for port_pair in port_pairs {
             self.check_queues(peer, &port_pair.there)?;
             let offered = offered[usize::from(port_pair.rail)].take();
-            let offered = offered.expect("a rail without another port_pair");
+            let offered = offered.expect("a rail without another port pair");
             let pairs = self.connect_port_pair(peer, port_pair, offered);
             connected.push(ConnectedPortPair {
                 rail: port_pair.rail,

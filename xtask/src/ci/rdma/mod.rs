@@ -1,6 +1,8 @@
 //! RDMA on real kernel drivers: emulated machines with a soft-RoCE or a soft-iWARP device, where processes exchange messages
 //! through `oxmpi-verbs`, and rdma-core's own do beside them.
 
+pub(crate) mod instructions;
+
 use super::nodes::Programs;
 use crate::commands::run_check;
 use crate::guest::{BuiltPrograms, Ending, GuestMachine, GuestRun, Host, Job, which};
