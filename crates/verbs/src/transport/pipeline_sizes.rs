@@ -2,6 +2,12 @@
 
 use std::ops::Range;
 
+/// Pieces of one transfer that are registered at a time.
+pub(super) const PIECES: usize = 4;
+
+/// Ranges of one transfer that go by frames at a time: before and after the pieces, and a piece that is not registered.
+pub(super) const RANGES: usize = 3;
+
 /// The smallest page. Registrations are for whole pages.
 const PAGE: u64 = 4096;
 

@@ -7,7 +7,8 @@
 
 use super::VerbsTx;
 use super::link::Link;
-use super::operations::{Operation, OperationKind};
+use super::operation_kind::OperationKind;
+use super::operations::Operation;
 use super::pair::Posted;
 use crate::error::PostError;
 use crate::objects::{CompletionError, MemoryRegion, Payload, RemoteAddress, SendFlags};

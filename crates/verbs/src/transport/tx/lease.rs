@@ -2,10 +2,10 @@
 //! [`pipeline`](super::pipeline) for the frames.
 
 use super::VerbsTx;
-use super::pipeline::PIECES;
 use crate::registration::Placed;
 use crate::transport::OPERATIONS;
 use crate::transport::control::Control;
+use crate::transport::pipeline_sizes::PIECES;
 use oxmpi_wire::Access;
 use oxmpi_wire::regions::RegionId;
 use std::ops::Range;

@@ -5,6 +5,7 @@ mod lease;
 mod link;
 mod loss;
 mod memory;
+mod operation_kind;
 mod operations;
 mod pair;
 mod pending;
@@ -28,6 +29,7 @@ use super::buffers::Buffers;
 use super::control::Control;
 use super::credits::Credits;
 use super::frame_head::{FrameHead, HEAD, MAX_INLINE, own_header};
+use super::pipeline_sizes::RANGES;
 use super::queue_sizes::QueueSizes;
 use super::request_id::RequestId;
 use super::ring::FOOTER;
@@ -217,7 +219,7 @@ impl VerbsTx {
     fn answer(&mut self, peer: u32, control: Control) -> Result<(), &'static str> {
         let link = self.link(peer);
         let answers = link.waiting.iter().filter(|control| control.is_answer());
-        if answers.count() >= pipeline::RANGES * OPERATIONS {
+        if answers.count() >= RANGES * OPERATIONS {
             return Err("more requests at once than a rank may have");
         }
         link.waiting.push_back(control);

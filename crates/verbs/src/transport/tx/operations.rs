@@ -1,33 +1,15 @@
 //! [`Operations`]: the gets, puts and atomics of this rank that are in flight, in a bounded table.
 
 use super::lease::Lease;
+use super::operation_kind::OperationKind;
 use super::pipeline::Pipeline;
 use super::{Refused, VerbsTx};
-use crate::objects::RemoteAddress;
 use crate::transport::OPERATIONS;
 use oxmpi_wire::flushes::Flushes;
 use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::slab::{Handle, Slab};
-use oxmpi_wire::{Busy, Fault, Local, Token, Width};
+use oxmpi_wire::{Busy, Fault, Local, Token};
 use std::collections::BTreeMap;
-
-/// What an operation does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OperationKind {
-    /// Reads from there.
-    Get(RemoteAddress),
-    /// Writes to there.
-    Put(RemoteAddress),
-    /// Reads in pieces: from there, if the peer's memory is registered as a whole.
-    GetInPieces(RemoteAddress),
-    /// Writes in pieces, likewise.
-    PutInPieces(RemoteAddress),
-    Atomic(Width),
-    /// Asks for bytes by frames.
-    GetByFrames,
-    /// Sends bytes by frames.
-    PutByFrames,
-}
 
 /// An operation of this rank on a peer's memory.
 #[derive(Debug, Clone, Copy)]
@@ -80,21 +62,6 @@ impl Operations {
                 .is_some_and(|operation| operation.peer == peer)
         };
         self.open.indices().filter(of_peer)
-    }
-}
-
-impl OperationKind {
-    pub(super) const fn is_in_pieces(self) -> bool {
-        matches!(self, Self::GetInPieces(_) | Self::PutInPieces(_))
-    }
-
-    /// The same by frames.
-    pub(super) const fn by_frames(self) -> Self {
-        match self {
-            Self::Get(_) => Self::GetByFrames,
-            Self::Put(_) => Self::PutByFrames,
-            other => other,
-        }
     }
 }
 

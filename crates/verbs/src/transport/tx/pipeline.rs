@@ -14,24 +14,19 @@
 //! side registers pieces. A piece that a device does not register goes by frames.
 
 use super::VerbsTx;
-use super::operations::OperationKind;
+use super::operation_kind::OperationKind;
 use super::stream::Stream;
 use crate::error::PostError;
 use crate::objects::RemoteAddress;
 use crate::registration::Placed;
 use crate::transport::control::Control;
 use crate::transport::data_head::{DataHead, DataKind};
+use crate::transport::pipeline_sizes::{PIECES, RANGES};
 use crate::transport::region_key::{Reach, RegionKey};
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Bytes, Fault, Remote};
 use std::collections::VecDeque;
 use std::ops::Range;
-
-/// Pieces of one transfer that are registered at a time.
-pub(super) const PIECES: usize = 4;
-
-/// Ranges of one transfer that go by frames at a time: before and after the pieces, and a piece that is not registered.
-pub(super) const RANGES: usize = 3;
 
 /// A get or a put in pieces. Offsets count from its first byte.
 #[derive(Debug)]

@@ -12,13 +12,13 @@
 //! memory that the device does not register, and for operations on such memory of a peer.
 
 use super::VerbsTx;
-use super::operations::OperationKind;
-use super::pipeline::RANGES;
+use super::operation_kind::OperationKind;
 use crate::transport::OPERATIONS;
 use crate::transport::buffers::Buffers;
 use crate::transport::control::Control;
 use crate::transport::data_head::{DataHead, DataKind, data_header};
 use crate::transport::frame_head::HEAD;
+use crate::transport::pipeline_sizes::RANGES;
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Access, Bytes, Put, Take};
 
