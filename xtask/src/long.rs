@@ -1,7 +1,7 @@
 //! `cargo xtask long`: checks that take hours or need a quiet machine, run by hand before a release.
 
 use crate::ci::nodes::Nodes;
-use crate::ci::rdma::RdmaJobs;
+use crate::ci::rdma::{ByRdmacm, RdmaJobs, instructions};
 use crate::ci::{self, alone, hosts, ranks};
 use crate::commands::run_tests;
 use crate::steps::{Step, StepOutcome, chosen, run_each, step_name};
@@ -33,7 +33,9 @@ use xshell::cmd;
 ///                 2^31, every byte checked: a minute, and 10 GiB of free memory
 ///     nodes       jobs over three emulated machines on a network that loses packets and delays them:
 ///                 an hour
-///     rdma        as in `ci`, with all tests of real ranks that can run in guests: an hour
+///     instructions  those of a short message by RDMA outside the device, by callgrind: a minute or two
+///     rdma        as in `ci`, with all tests of real ranks that can run in guests; then soft-iWARP, and three
+///                 guests, where rdmacm connects: two hours
 ///     abi         all foreign programs on the C ABI, and on MPICH and Intel MPI beside it: an hour
 ///
 /// The steps, the machine, the commit and the times are written to `runs/DATE-long.txt`: commit that file.
@@ -115,6 +117,7 @@ const STEPS: &[Step] = &[
     ("plans", |repo| ci::plans(repo, &[]).map(Into::into)),
     ("large", large),
     ("nodes", |repo| THREE_NODES.check(repo)),
+    ("instructions", instructions::count),
     ("rdma", |repo| RDMA.check(repo)),
     ("abi", foreign::long),
 ];
@@ -124,6 +127,10 @@ const RDMA: RdmaJobs = RdmaJobs {
     skipped: &[],
     groups: IN_GUESTS,
     limit: 2400,
+    by_rdmacm: Some(ByRdmacm {
+        groups: &["modes::", "order::", "collectives::by_value::"],
+        limit: 1200,
+    }),
 };
 
 /// Memory in KiB for the vectors of the two ranks of [`large`], with a margin.

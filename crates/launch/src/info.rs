@@ -21,12 +21,14 @@ use crate::process_manager::with_start;
 use crate::process_settings;
 use crate::topo;
 
+use self::rdma::RdmaInfo;
+
 #[rustfmt::skip]
 const OPTIONS: OptionTable<Options> = OptionTable {
     command: "oxmpi info",
     intro: "\
 Usage: oxmpi info [--json]
-       oxmpi info --rdma [--report FILE]
+       oxmpi info --rdma [--json] [--report FILE]
        oxmpi info --abi
        oxmpi info --param btl openib [--level N] [--parsable]
 
@@ -134,7 +136,12 @@ fn run(options: &Options) -> Result<String, CommandError> {
     }
     Ok(match options {
         Options { abi: true, .. } => abi::text(),
-        Options { rdma: true, .. } => rdma::text(&selection()),
+        Options {
+            rdma: true,
+            json: true,
+            ..
+        } => RdmaInfo::collect(&selection()).json(),
+        Options { rdma: true, .. } => RdmaInfo::collect(&selection()).text(),
         Options { json: true, .. } => show::json(&collect()),
         _ => show::text(&collect()),
     })

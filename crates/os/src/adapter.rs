@@ -39,6 +39,37 @@ fn parameter_under(root: &Path, device: &str, name: &str) -> Option<u64> {
     text.trim().parse().ok()
 }
 
+/// Whether some of `processors`, a [mask](crate::affinity), are on the NUMA node of an adapter. True where the kernel does
+/// not say.
+#[must_use]
+pub fn is_near(device: &str, processors: &[u64]) -> bool {
+    is_near_under(Path::new("/sys/class/infiniband"), device, processors)
+}
+
+fn is_near_under(root: &Path, device: &str, processors: &[u64]) -> bool {
+    let text = fs::read_to_string(root.join(device).join("device/local_cpus"));
+    let Some(near) = text.ok().and_then(|text| mask(text.trim())) else {
+        return true;
+    };
+    near.iter().zip(processors).any(|(a, b)| a & b != 0)
+}
+
+/// A mask of processors as the kernel writes it: words of 32 bits in hexadecimal digits, the last ones first.
+fn mask(text: &str) -> Option<Vec<u64>> {
+    let words = text.rsplit(',').map(|word| u32::from_str_radix(word, 16));
+    let words: Vec<u32> = words.collect::<Result<_, _>>().ok()?;
+    let pairs = words.chunks(2);
+    Some(
+        pairs
+            .map(|pair| {
+                pair.iter()
+                    .rev()
+                    .fold(0, |mask, word| mask << 32 | u64::from(*word))
+            })
+            .collect(),
+    )
+}
+
 fn list_under(root: &Path) -> Vec<AdapterPort> {
     let mut ports = Vec::new();
     for device in names(root) {
@@ -111,6 +142,25 @@ mod tests {
         ];
         assert_eq!(found, expected);
         assert!(list_under(Path::new("/nowhere")).is_empty());
+    }
+
+    #[test]
+    fn adapters_near_processors() {
+        let root = Folder::fresh();
+        drop(root.write("mlx5_0/device/local_cpus", "0000000f,00000000,80000000\n"));
+        for (processors, is_near) in [
+            (&[1 << 31][..], true),
+            (&[1 << 32], false),
+            (&[0, 1 << 3], true),
+            (&[0, 1 << 4], false),
+        ] {
+            assert_eq!(
+                is_near_under(root.path(), "mlx5_0", processors),
+                is_near,
+                "{processors:?}"
+            );
+        }
+        assert!(is_near_under(root.path(), "rxe0", &[1]));
     }
 
     #[test]

@@ -12,9 +12,6 @@ pub struct AnsweredName {
 }
 
 const ONE_WAY: &str = "messages have one implementation here; `transports` selects networks";
-const NO_RDMACM: &str = "connections are made over tcp, never by rdmacm";
-const NO_FRAGMENTS: &str = "a long message sends none of its bytes before its receive is known, and none while memory \
-                            is registered: `verbs_eager_limit` says which messages are long";
 
 /// All but those of hardware for collectives.
 const ANSWERED: &[AnsweredName] = &answers([
@@ -34,19 +31,13 @@ const ANSWERED: &[AnsweredName] = &answers([
         "btl_openib_allow_ib",
         "InfiniBand ports are used wherever they are active; `transports` = ^verbs uses none",
     ),
-    ("btl_openib_cpc_include", NO_RDMACM),
-    ("btl_openib_cpc_exclude", NO_RDMACM),
+    (
+        "btl_openib_cpc_exclude",
+        "`verbs_connection` says who connects: oob or rdmacm",
+    ),
     (
         "btl_openib_rroce_enable",
         "RoCE v2 is used wherever a port has an address for it; `verbs_gid_index` takes another address",
-    ),
-    (
-        "btl_openib_allow_different_subnets",
-        "ranks on other InfiniBand subnets are reached by tcp; routable RoCE v2 crosses subnets by itself",
-    ),
-    (
-        "btl_openib_warn_default_gid_prefix",
-        "a rank uses one port, so that subnets of the same prefix are no risk, and nothing warns of them",
     ),
     (
         "btl_openib_if_exclude",
@@ -57,15 +48,9 @@ const ANSWERED: &[AnsweredName] = &answers([
         "a rank uses a port once, whatever its LIDs",
     ),
     (
-        "btl_openib_ib_path_record_service_level",
-        "subnet managers are not asked for paths; `verbs_service_level` sets one level for all peers",
-    ),
-    (
         "btl_openib_have_fork_support",
         "it can only be read: oxmpi info --param btl openib --level 9 --parsable prints it",
     ),
-    ("btl_openib_rndv_eager_limit", NO_FRAGMENTS),
-    ("btl_openib_rdma_pipeline_send_length", NO_FRAGMENTS),
     (
         "btl_openib_max_send_size",
         "the largest buffers of `verbs_receive_queues` are the longest frame",

@@ -1,7 +1,12 @@
 //! Values of the settings of RDMA as the type of the crate that owns their rows.
 
+use std::net::IpAddr;
+use std::time::Duration;
+
 use oxmpi_os::file::{HANDWRITTEN_MAX, read_text};
-use oxmpi_text::{Error, size};
+use oxmpi_os::interface;
+use oxmpi_tcp::InterfaceFilter;
+use oxmpi_text::{Error, size, switch};
 use oxmpi_verbs::settings as verbs;
 use oxmpi_verbs::{
     ConnectionOptions, DeviceTable, EagerRings, LongMessages, PinnedSetting, PinnedSettings,
@@ -15,7 +20,7 @@ impl Values {
     ///
     /// # Errors
     /// A file of `verbs_device_files` cannot be read or is malformed; `verbs_leave_pinned` or
-    /// `verbs_leave_pinned_pipeline` is set in a file.
+    /// `verbs_leave_pinned_pipeline` is set in a file; `verbs_include` or `verbs_exclude` is no list of interfaces.
     pub fn rdma(&self) -> Result<RdmaPreference, BadSetting> {
         let eager_limit = self.parse("verbs_eager_limit", verbs::bytes);
         Ok(RdmaPreference {
@@ -26,6 +31,8 @@ impl Values {
                 flags: self.parse("verbs_transfers", verbs::transfers),
                 fragment: self.parse("verbs_fragment", verbs::fragment),
                 min_rdma_size: self.parse("verbs_min_rdma", verbs::bytes),
+                first: self.unless_auto("verbs_pipeline_first", verbs::bytes),
+                last: self.parse("verbs_pipeline_last", verbs::bytes),
             },
             use_rings: self.unless_auto("verbs_rings", verbs::rings),
             rings: EagerRings {
@@ -41,7 +48,16 @@ impl Values {
             },
             want_fork_support: self.parse("verbs_fork", verbs::signed),
             gid_index: self.unless_auto("verbs_gid_index", verbs::gid_index),
+            rails: self.parse("verbs_rails", verbs::rails),
+            warn_default_prefix: self.parse("verbs_warn_default_prefix", switch),
+            addresses: self.rdma_addresses()?,
+            connects: self.unless_auto("verbs_connection", verbs::connects),
+            resolve_timeout: Duration::from_nanos(
+                self.parse("verbs_resolve_timeout", verbs::resolve_timeout),
+            ),
+            crosses_subnets: self.parse("verbs_different_subnets", verbs::different_subnets),
             connection: ConnectionOptions {
+                by_path_record: self.parse("verbs_path_record_service_level", verbs::path_record),
                 service_level: self.parse("verbs_service_level", verbs::service_level),
                 pkey_index: self.parse("verbs_pkey_index", verbs::pkey_index),
                 timeout: self.parse("verbs_timeout", verbs::timeout),
@@ -53,6 +69,29 @@ impl Values {
 
     fn unless_auto<T>(&self, name: &str, read: fn(&str) -> Result<T, Error>) -> Option<T> {
         self.parse(name, |text| verbs::auto_or(text, read))
+    }
+
+    /// The addresses of this host by which RDMA ports may be used; `None`: all.
+    fn rdma_addresses(&self) -> Result<Option<Vec<IpAddr>>, BadSetting> {
+        let lists = ["verbs_include", "verbs_exclude"].map(|name| self.get(name));
+        if lists.iter().all(|list| list.text.is_empty()) {
+            return Ok(None);
+        }
+        for list in lists {
+            InterfaceFilter::new(&list.text, "").map_err(|why| BadSetting {
+                origin: list.origin.clone(),
+                why: why.show(&list.text).to_string(),
+            })?;
+        }
+        let [include, exclude] = lists;
+        let filter = InterfaceFilter::new(&include.text, &exclude.text);
+        let filter = filter.expect("each list was checked");
+        let interfaces = interface::list().map_err(|why| BadSetting {
+            origin: include.origin.clone(),
+            why: format!("the interfaces of this host cannot be listed: {why}"),
+        })?;
+        let allowed = interfaces.iter().filter(|of| filter.allows(of));
+        Ok(Some(allowed.map(|of| of.address.to_canonical()).collect()))
     }
 
     /// What is to stay registered, and where that was said.

@@ -16,7 +16,6 @@ pub const SETTINGS: &[Setting] = &[
         name: "tcp_include",
         aliases: &[
             Alias::new(Product::OpenMpi, "btl_tcp_if_include"),
-            Alias::new(Product::OpenMpi, "btl_openib_ipaddr_include"),
             Alias::new(Product::IntelMpi, "FI_TCP_IFACE"),
         ],
         default: "",
@@ -30,10 +29,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "tcp_exclude",
-        aliases: &[
-            Alias::new(Product::OpenMpi, "btl_tcp_if_exclude"),
-            Alias::new(Product::OpenMpi, "btl_openib_ipaddr_exclude"),
-        ],
+        aliases: &[Alias::new(Product::OpenMpi, "btl_tcp_if_exclude")],
         default: "",
         kind: "list",
         level: Level::Basic,

@@ -26,18 +26,18 @@ pub enum Unavailable {
     Static,
     /// The library is not installed, or cannot be loaded.
     #[error(
-        "{0}; install it to use RDMA (Debian: libibverbs1 ibverbs-providers, others: rdma-core)"
+        "{0}; install it to use RDMA (Debian: libibverbs1 ibverbs-providers librdmacm1, others: rdma-core)"
     )]
     Library(String),
     /// The library lacks a function.
-    #[error("{0}: this libibverbs is older than rdma-core 32 (2020), which RDMA needs")]
+    #[error("{0}: this library is older than rdma-core 32 (2020), which RDMA needs")]
     Function(String),
     /// The library cannot list the devices.
     #[error(transparent)]
     Devices(#[from] VerbsError),
 }
 
-/// A call of libibverbs that failed.
+/// A call of libibverbs or librdmacm that failed.
 ///
 /// ```text
 /// ibv_modify_qp of queue pair 17 of rxe0: Invalid argument (os error 22); INIT to RTR: port 1, GID index 9, ...
@@ -81,7 +81,7 @@ impl VerbsError {
         VerbsError::new(call, object, attributes, why.raw_os_error().unwrap_or(0))
     }
 
-    /// The function of libibverbs, such as `ibv_modify_qp`.
+    /// The function, such as `ibv_modify_qp`.
     #[must_use]
     pub fn call(&self) -> &'static str {
         self.0.call

@@ -23,6 +23,6 @@ pub use device_parameters::*;
 pub use error::{PostError, Unavailable, VerbsError};
 pub use network::*;
 pub use objects::*;
-pub use preference::RdmaPreference;
+pub use preference::{ConnectionMethod, RdmaPreference};
 pub use registration::*;
 pub use transport::*;

@@ -1,14 +1,26 @@
 //! [`RdmaPreference`]: how a rank wants to use whichever device it finds.
 
 use crate::device_parameters::{DeviceParameters, DeviceTable};
+use crate::objects::LinkLayer;
 use crate::registration::{
     LeavePinned, PinnedDecision, PinnedFromFile, PinnedSettings, RegistrationCaps,
     RegistrationOptions, notifier_unavailable,
 };
 use crate::transport::{
-    ConnectionOptions, EagerRings, LongMessages, ReceiveQueue, TransferFlags, VerbsOptions,
+    ConnectionOptions, EagerRings, LongMessages, MOST_RAILS, ReceiveQueue, VerbsOptions,
 };
 use std::fmt::Display;
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// Who connects queue pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConnectionMethod {
+    /// Ranks exchange their addresses over the control network (openib: out of band).
+    OutOfBand,
+    /// rdmacm does, which finds ports by their IP addresses.
+    Rdmacm,
+}
 
 /// How a rank wants to use whichever device it finds. `None` leaves it to the table of devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +45,18 @@ pub struct RdmaPreference {
     pub want_fork_support: i32,
     /// The index of this rank's address; `None`: the one that reaches farthest.
     pub gid_index: Option<u8>,
+    /// Ports of a rank at most, 1 to 8.
+    pub rails: usize,
+    /// Whether to warn of several ports with the default subnet prefix.
+    pub warn_default_prefix: bool,
+    /// The addresses of this host that ports may be used by; `None`: all.
+    pub addresses: Option<Vec<IpAddr>>,
+    /// Who connects; `None`: rdmacm where only it can.
+    pub connects: Option<ConnectionMethod>,
+    /// How long rdmacm may take to resolve an address, and a route.
+    pub resolve_timeout: Duration,
+    /// Ranks on other InfiniBand subnets are reached, by routers.
+    pub crosses_subnets: bool,
     /// What connections have in common.
     pub connection: ConnectionOptions,
     /// Parameters of devices, over those that are shipped.
@@ -61,6 +85,12 @@ impl Default for RdmaPreference {
             caps: registration.caps,
             want_fork_support,
             gid_index: None,
+            rails: MOST_RAILS,
+            warn_default_prefix: true,
+            addresses: None,
+            connects: None,
+            resolve_timeout: Duration::from_secs(30),
+            crosses_subnets: false,
             connection,
             devices: DeviceTable::default(),
         }
@@ -75,6 +105,15 @@ impl RdmaPreference {
         table.find(vendor, part)
     }
 
+    /// Whether connections on such a network are made by rdmacm: iWARP has no others, and on InfiniBand it alone knows
+    /// routes.
+    #[must_use]
+    pub fn by_rdmacm(&self, is_iwarp: bool, layer: LinkLayer) -> bool {
+        let needs_route = self.connection.by_path_record || self.crosses_subnets;
+        let is_needed = is_iwarp || needs_route && layer == LinkLayer::InfiniBand;
+        (self.connects).map_or(is_needed, |method| method == ConnectionMethod::Rdmacm)
+    }
+
     /// The options of the transport on a device with these parameters, if the memory that stays registered is
     /// `leave_pinned`.
     #[must_use]
@@ -85,22 +124,17 @@ impl RdmaPreference {
             size: self.eager_limit,
             ..self.rings
         };
-        let mut long = self.long;
-        if leave_pinned == LeavePinned::Pipeline && long.flags.contains(TransferFlags::PUT) {
-            // Only puts go in parts.
-            long.flags -= TransferFlags::GET;
-        }
         VerbsOptions {
             receive_queues: (self.receive_queues.clone()).unwrap_or(of_device.receive_queues),
             inline: self.inline.unwrap_or(of_device.inline),
             registration: RegistrationOptions {
-                leave_pinned: leave_pinned != LeavePinned::Off,
+                leave_pinned,
                 caps: self.caps,
                 ..of_device.registration
             },
             want_fork_support: self.want_fork_support,
             eager_limit: self.eager_limit,
-            long,
+            long: self.long,
             rings: match has_rings {
                 true => rings,
                 false => EagerRings::OFF,
@@ -147,7 +181,7 @@ mod tests {
         assert_eq!(options.receive_queues, queues);
         assert_eq!((options.inline, options.eager_limit), (64, 1000));
         assert_eq!(options.rings, EagerRings::OFF);
-        assert!(!options.registration.leave_pinned);
+        assert_eq!(options.registration.leave_pinned, LeavePinned::Off);
         let unknown = DeviceParameters::default();
         let rings = RdmaPreference {
             use_rings: Some(true),
@@ -158,11 +192,30 @@ mod tests {
     }
 
     #[test]
-    fn a_pipeline_that_stays_registered_is_of_puts() {
-        let device = DeviceParameters::default();
-        let flags = |leave| RdmaPreference::default().options(&device, leave).long.flags;
-        assert_eq!(flags(LeavePinned::Pipeline), TransferFlags::PUT);
-        let both = TransferFlags::PUT | TransferFlags::GET;
-        assert_eq!(flags(LeavePinned::On), both);
+    fn rdmacm_connects_where_only_it_can() {
+        let default = RdmaPreference::default();
+        let by = |preference: &RdmaPreference| {
+            [
+                (true, LinkLayer::Ethernet),
+                (false, LinkLayer::Ethernet),
+                (false, LinkLayer::InfiniBand),
+            ]
+            .map(|(is_iwarp, layer)| preference.by_rdmacm(is_iwarp, layer))
+        };
+        assert_eq!(by(&default), [true, false, false]);
+        let mut routed = default.clone();
+        routed.connection.by_path_record = true;
+        assert_eq!(by(&routed), [true, false, true]);
+        let crossing = RdmaPreference {
+            crosses_subnets: true,
+            ..default.clone()
+        };
+        assert_eq!(by(&crossing), [true, false, true]);
+        let said = |connects| RdmaPreference {
+            connects: Some(connects),
+            ..routed.clone()
+        };
+        assert_eq!(by(&said(ConnectionMethod::Rdmacm)), [true; 3]);
+        assert_eq!(by(&said(ConnectionMethod::OutOfBand)), [false; 3]);
     }
 }

@@ -192,22 +192,12 @@ impl Apt {
     ) -> Result<[Vec<u8>; N]> {
         let sh = &repo.shell;
         let folder = self.folder.join(package);
-        sh.remove_path(&folder)?;
-        sh.create_dir(&folder)?;
-        {
-            let _there = sh.push_dir(&folder);
-            self.own(cmd!(sh, "apt-get --quiet --quiet download {package}"))
-                .run()?;
-        }
-        let fetched = sh.read_dir(&folder)?;
-        let archive = fetched
-            .first()
-            .ok_or_else(|| format!("apt gave no {package}"))?;
+        let archive = self.download(repo, package, &folder)?;
         // Decompressed once, as that takes longer than all that follows.
         let files = folder.join("files.tar");
         let decompressed = Command::new("dpkg-deb")
             .arg("--fsys-tarfile")
-            .arg(archive)
+            .arg(&archive)
             .stdout(File::create(&files)?)
             .status()?;
         if !decompressed.success() {
@@ -219,6 +209,30 @@ impl Apt {
         }
         sh.remove_path(&folder)?;
         Ok(contents)
+    }
+
+    /// Unpacks a package to the folder `into`.
+    ///
+    /// # Errors
+    /// When it cannot be downloaded.
+    pub(super) fn unpack(&self, repo: &Repo, package: &str, into: &Path) -> Result {
+        let sh = &repo.shell;
+        let folder = self.folder.join(package);
+        let archive = self.download(repo, package, &folder)?;
+        cmd!(sh, "dpkg-deb --extract {archive} {into}").run()?;
+        Ok(sh.remove_path(&folder)?)
+    }
+
+    /// Downloads a package to `folder`, which is emptied before.
+    fn download(&self, repo: &Repo, package: &str, folder: &Path) -> Result<PathBuf> {
+        let sh = &repo.shell;
+        sh.remove_path(folder)?;
+        sh.create_dir(folder)?;
+        let _there = sh.push_dir(folder);
+        self.own(cmd!(sh, "apt-get --quiet --quiet download {package}"))
+            .run()?;
+        let fetched = sh.read_dir(folder)?.into_iter().next();
+        Ok(fetched.ok_or_else(|| format!("apt gave no {package}"))?)
     }
 }
 

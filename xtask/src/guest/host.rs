@@ -178,7 +178,7 @@ fn major(said: &str) -> Option<u32> {
 }
 
 /// Writes a file atomically: an interrupted run leaves the whole file or none.
-fn keep(repo: &Repo, path: &Path, bytes: &[u8]) -> Result {
+pub(super) fn keep(repo: &Repo, path: &Path, bytes: &[u8]) -> Result {
     let new = path.with_extension("new");
     repo.shell.write_file(&new, bytes)?;
     Ok(std::fs::rename(new, path)?)

@@ -11,7 +11,7 @@ const NEWEST: &str = "linux-image-amd64";
 const XZ: &[u8] = b"\xfd7zXZ\0";
 
 /// The modules that guests may load.
-pub(super) const MODULES: [&str; 9] = [
+pub(super) const MODULES: [&str; 16] = [
     // The driver of QEMU's network adapters, and the queueing discipline that loses and delays packets.
     "e1000",
     "sch_netem",
@@ -22,12 +22,32 @@ pub(super) const MODULES: [&str; 9] = [
     "ip6_udp_tunnel",
     "ib_core",
     "ib_uverbs",
+    // rdmacm, and what it stands on.
+    "configfs",
+    "ib_cm",
+    "iw_cm",
+    "rdma_cm",
+    "rdma_ucm",
     "rdma_rxe",
     "veth",
+    // Under soft-iWARP (siw), which `siw.rs` builds.
+    "crc32c_generic",
+    "libcrc32c",
 ];
 
 /// The modules of a guest with RDMA, in load order.
 pub(super) const RDMA: &[&str] = MODULES.split_at(2).1;
+
+/// The version that a module of a kernel was built for, such as `6.1.0-56-amd64`.
+pub(super) fn version(module: &[u8]) -> Option<&str> {
+    const BEFORE: &[u8] = b"vermagic=";
+    let at = module
+        .windows(BEFORE.len())
+        .position(|found| found == BEFORE)?;
+    let rest = &module[at + BEFORE.len()..];
+    let end = rest.iter().position(|byte| matches!(byte, b' ' | 0))?;
+    std::str::from_utf8(&rest[..end]).ok()
+}
 
 /// A kernel and its [`MODULES`].
 pub(super) struct Kernel {
@@ -104,9 +124,9 @@ fn payload(image: &[u8]) -> Option<(&'static str, &[u8])> {
 
 #[cfg(test)]
 mod tests {
-    //! Tests of the search for the compressed kernel.
+    //! Tests of the search for the compressed kernel, and for its version.
 
-    use super::payload;
+    use super::{payload, version};
 
     fn image(sectors: u8, packed: &[u8]) -> Vec<u8> {
         let start = (usize::from(sectors.max(4 * u8::from(sectors == 0))) + 1) * 512 + 16;
@@ -129,6 +149,13 @@ mod tests {
         }
         let zstd = b"\x28\xb5\x2f\xfdkernel";
         assert_eq!(payload(&image(9, zstd)), Some(("zstd", &zstd[..])));
+    }
+
+    #[test]
+    fn a_module_names_its_kernel() {
+        let module = b"..\0vermagic=6.1.0-56-amd64 SMP preempt mod_unload\0name=x";
+        assert_eq!(version(module), Some("6.1.0-56-amd64"));
+        assert_eq!(version(b"no module"), None);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod network;
 mod programs;
 mod rdma;
 mod run;
+mod siw;
 
 pub(crate) use host::{Host, which};
 pub(crate) use job::Job;

@@ -42,7 +42,7 @@ impl BuiltPrograms {
     }
 
     /// Finds the path of a built program in cargo's messages.
-    fn executable(&self, name: &str) -> Option<String> {
+    pub(crate) fn executable(&self, name: &str) -> Option<String> {
         let lines = self.messages.lines();
         let messages = lines.filter_map(|line| serde_json::from_str(line).ok());
         let built = messages.filter_map(|message: Value| {

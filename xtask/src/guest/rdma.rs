@@ -1,4 +1,4 @@
-//! RDMA in guests: soft-RoCE's kernel modules, its provider and tools.
+//! RDMA in guests: the kernel modules, providers and tools of soft-RoCE and soft-iWARP.
 
 use super::apt::Apt;
 use super::host::{Host, Lacking, which};
@@ -7,23 +7,22 @@ use crate::{Repo, Result};
 use std::path::{Path, PathBuf};
 
 /// Files of Debian's packages, installed as they must fit the machine's libibverbs: a file, and its package.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
     ("/usr/bin/ibv_rc_pingpong", "ibverbs-utils"),
-    (DRIVER, "ibverbs-providers"),
-    (HEADER, "libibverbs-dev"),
+    ("/etc/libibverbs.d/rxe.driver", "ibverbs-providers"),
+    ("/usr/include/infiniband/verbs.h", "libibverbs-dev"),
+    // Brings librdmacm along.
+    ("/usr/include/rdma/rdma_cma.h", "librdmacm-dev"),
 ];
 
-/// The file by which libibverbs finds rxe's provider.
-const DRIVER: &str = "/etc/libibverbs.d/rxe.driver";
-
-/// The C header of libibverbs.
-const HEADER: &str = "/usr/include/infiniband/verbs.h";
+/// The devices by the names of their providers.
+const PROVIDERS: [&str; 2] = ["rxe", "siw"];
 
 /// What guests with RDMA are made of, beside what all guests are.
 pub(crate) struct RdmaParts {
     /// Modules and tools: files of a job.
     pub(crate) files: Vec<PathBuf>,
-    /// The provider, and what names it, each with its path in a guest.
+    /// Providers, what names them, and librdmacm, each with its path in a guest.
     pub(crate) placed: Vec<(PathBuf, String)>,
     /// Names of the modules, in load order.
     pub(crate) modules: &'static [&'static str],
@@ -54,26 +53,30 @@ impl Host {
         for tool in ["ip", "rdma", "setpriv", "ibv_rc_pingpong"] {
             files.push(which(tool).ok_or_else(|| format!("no {tool} on the path"))?);
         }
-        let provider = provider()?;
-        let inside = provider.display().to_string();
+        let mut placed = Vec::new();
+        for name in PROVIDERS {
+            placed.push(library(&format!("libibverbs/lib{name}-rdmav"))?);
+            placed.push(format!("/etc/libibverbs.d/{name}.driver").into());
+        }
+        placed.push(library("librdmacm.so.1")?);
+        let inside = |path: PathBuf| {
+            let inside = path.display().to_string();
+            (path, inside)
+        };
         Ok(RdmaParts {
             files,
-            placed: vec![(provider, inside), (DRIVER.into(), DRIVER.into())],
+            placed: placed.into_iter().map(inside).collect(),
             modules: RDMA,
         })
     }
 }
 
-/// The library of rxe's provider, whose name ends with the version of its interface.
-fn provider() -> Result<PathBuf> {
-    let folder = format!("/usr/lib/{}-linux-gnu/libibverbs", std::env::consts::ARCH);
-    let is_rxe = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("librxe-rdmav") && name.ends_with(".so")
-    };
-    let found = std::fs::read_dir(&folder)?.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut found = found.filter(is_rxe);
-    Ok(found
-        .next()
-        .ok_or_else(|| format!("no librxe-rdmav*.so in {folder}"))?)
+/// The first library whose path below the libraries of this machine begins with `start`: those of providers end with
+/// the version of an interface.
+fn library(start: &str) -> Result<PathBuf> {
+    let start = format!("/usr/lib/{}-linux-gnu/{start}", std::env::consts::ARCH);
+    let folder = Path::new(&start).parent().unwrap_or(Path::new("/"));
+    let found = std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut found = found.filter(|path| path.display().to_string().starts_with(&start));
+    Ok(found.next().ok_or_else(|| format!("no {start}*"))?)
 }

@@ -1,9 +1,10 @@
-//! The RDMA port of a rank, and which other ranks it reaches.
+//! The RDMA ports of a rank, and which other ranks they reach.
 //!
-//! A rank opens its port before it publishes its address. The leader of a node publishes the node's fabric if all ranks
-//! of the node have opened a port of that fabric. Two ranks exchange messages by verbs if their nodes have published
-//! the same fabric, else by TCP; both sides know that before their first message.
+//! A rank opens its ports before it publishes its address, the nearest first. The leader of a node publishes the node's
+//! fabrics if all ranks of the node have opened ports of the same ones. Two ranks exchange messages by verbs if their
+//! nodes have a fabric in common, else by TCP; both sides know that before their first message.
 
+use oxmpi_os::adapter;
 use oxmpi_tcp::{TcpRx, TcpTx};
 use oxmpi_verbs::{NoRdmaPort, RdmaPort};
 use oxmpi_wire::transports::Transport;
@@ -16,7 +17,7 @@ use crate::links::NetworkEnds;
 /// The text in place of a fabric where there is none.
 pub(super) const NONE: &str = "-";
 
-/// The RDMA port of this rank, where it has one.
+/// The RDMA ports of this rank, where it has one.
 pub(crate) struct Rdma {
     port: Option<RdmaPort>,
     /// Why a port that somebody asked for is not used, or what of it may fail later.
@@ -28,7 +29,7 @@ pub(crate) struct Rdma {
 }
 
 impl Rdma {
-    /// Opens the first usable port of the selection, for `ranks` ranks.
+    /// Opens the usable ports of the selection, for `ranks` ranks.
     pub(super) fn open(preference: &NetworkPreference, ranks: u32) -> Self {
         let selection = &preference.selection;
         let (tcp, named) = (selection.tcp, selection.names_verbs);
@@ -40,9 +41,10 @@ impl Rdma {
                 tcp,
             };
         }
-        match RdmaPort::open(&selection.adapters, ranks, &preference.rdma) {
+        let ports = nearest_first(&selection.adapters);
+        match RdmaPort::open(&ports, ranks, &preference.rdma) {
             Ok(port) => Self {
-                warning: warning_of(&port),
+                warning: warning_of(port.warnings()),
                 port: Some(port),
                 named,
                 tcp,
@@ -74,7 +76,7 @@ impl Rdma {
         }
     }
 
-    /// The network of the port as text: the fabric, and what else two ranks must have in common.
+    /// The network of the ports as text: the fabrics, and what else two ranks must have in common.
     pub(super) fn fabric(&self) -> String {
         match &self.port {
             Some(port) => port.network().to_owned(),
@@ -101,7 +103,8 @@ impl Rdma {
         remote: &[u32],
     ) -> Result<(NetworkEnds, Option<String>)> {
         let has_fabric = self.is_open() && own != NONE;
-        let by_verbs: Vec<bool> = fabrics.map(|fabric| has_fabric && fabric == own).collect();
+        let reached = |fabric: &str| has_fabric && RdmaPort::reaches(own, fabric);
+        let by_verbs: Vec<bool> = fabrics.map(reached).collect();
         let lacking = remote.iter().find(|rank| !by_verbs[**rank as usize]);
         if let Some(&rank) = lacking.filter(|_| !self.tcp) {
             let why = format!(
@@ -133,6 +136,18 @@ impl Rdma {
     }
 }
 
+/// The ports, those of adapters on the NUMA node of this thread first.
+fn nearest_first(ports: &[String]) -> Vec<String> {
+    let mut ports = ports.to_vec();
+    if let Ok(processors) = oxmpi_os::affinity::current() {
+        let device = |port: &String| port.split(':').next().map(str::to_owned);
+        ports.sort_by_cached_key(|port| {
+            !device(port).is_none_or(|device| adapter::is_near(&device, &processors))
+        });
+    }
+    ports
+}
+
 /// The warning, and what to do.
 fn with_advice(warning: String, why: &NoRdmaPort) -> String {
     let advice = why.advice();
@@ -143,15 +158,15 @@ fn with_advice(warning: String, why: &NoRdmaPort) -> String {
 }
 
 /// What of an open port may fail later.
-fn warning_of(port: &RdmaPort) -> Option<String> {
+fn warning_of(warnings: &[String]) -> Option<String> {
     let host = oxmpi_os::host::name();
-    let all: Vec<String> = (port.warnings().iter())
+    let all: Vec<String> = (warnings.iter())
         .map(|warning| format!("{host}: {warning}"))
         .collect();
     (!all.is_empty()).then(|| all.join("\n"))
 }
 
-/// Opens a port of the selection and closes it: one that does not open is deselected, and the warning returned.
+/// Checks that a port of the selection opens: one that does not is deselected, and the warning returned.
 pub(super) fn probe(preference: &mut NetworkPreference) -> Option<String> {
     let NetworkPreference {
         selection, rdma, ..
@@ -159,8 +174,8 @@ pub(super) fn probe(preference: &mut NetworkPreference) -> Option<String> {
     if !selection.verbs {
         return None;
     }
-    let why = match RdmaPort::open(&selection.adapters, 1, rdma) {
-        Ok(port) => return warning_of(&port),
+    let why = match RdmaPort::probe(&selection.adapters, rdma) {
+        Ok(warnings) => return warning_of(&warnings),
         Err(why) => why,
     };
     let host = oxmpi_os::host::name();

@@ -106,6 +106,15 @@ fn table(preference: &RdmaPreference, device: &DeviceParameters, peers: u32) -> 
             ),
         ],
         [
+            "completion queue".into(),
+            (bytes.endpoint_completions + bytes.peer_completions * u64::from(peers)).to_string(),
+            format!(
+                "64 x requests in flight: {} for S queues, {} for each of {peers} peers; in the device's memory or the kernel's \
+                 on some, and for all ranks of the job where a device cannot resize it",
+                bytes.endpoint_completions, bytes.peer_completions
+            ),
+        ],
+        [
             "sum without user memory".into(),
             bytes.total(peers, ends, ends).to_string(),
             "at most, when all peers have sent".into(),

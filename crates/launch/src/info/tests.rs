@@ -86,3 +86,101 @@ fn this_system_has_a_usable_transport() {
     );
     assert!(info.granted >= 1 && !info.allowed.is_empty());
 }
+
+/// A made-up host with a device of one port, or why it has none.
+fn rdma_info(devices: Result<(), &str>) -> RdmaInfo {
+    let device = || rdma::DeviceInfo {
+        name: "rxe0".into(),
+        opened: Err("it is in use".into()),
+        warning: Some("too little memory".into()),
+    };
+    RdmaInfo {
+        host: "node1".into(),
+        locked_memory: "8 MiB".into(),
+        registrations: "none is kept".into(),
+        fork: "a child may use its memory".into(),
+        verbs: (false, "it is the second choice".into()),
+        devices: devices.map(|()| vec![device()]).map_err(String::from),
+    }
+}
+
+#[test]
+fn rdma_as_text_and_as_json() {
+    let text = rdma_info(Ok(())).text();
+    for line in [
+        "locked memory   8 MiB",
+        "verbs           not used: it is the second choice",
+        "device          rxe0",
+        "  it is in use",
+        "  too little memory",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}:\n{text}");
+    }
+    let json = |info: RdmaInfo| serde_json::from_str::<serde_json::Value>(&info.json()).unwrap();
+    let read = json(rdma_info(Ok(())));
+    assert_eq!(
+        (&read["format"], &read["version"]),
+        (&"oxmpi-rdma".into(), &1.into())
+    );
+    assert_eq!(read["devices"][0]["error"], "it is in use");
+    assert!(read["devices"][0]["limits"].is_null() && read["devices_error"].is_null());
+    let none = rdma_info(Err("no libibverbs"));
+    assert!(none.text().contains("devices         none: no libibverbs"));
+    assert_eq!(json(none)["devices_error"], "no libibverbs");
+}
+
+/// Entry 39 of Open MPI's FAQ on InfiniBand cuts the value out of this line.
+#[test]
+fn parameters_of_openib_are_printed_as_ompi_info_does() {
+    let lines = |words: &[&str]| {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        let mut options = Options::default();
+        let read = OPTIONS.read(&words, &mut options).expect("options");
+        assert_eq!(read, Parsed::Run(&[]));
+        run(&options).map_err(|_| "an error").expect("text")
+    };
+    let plain = ["--param", "btl", "openib", "--level", "9"];
+    let text = lines(&[&plain[..], &["--parsable"]].concat());
+    let forks = "mca:btl:openib:param:btl_openib_have_fork_support:value:";
+    let value = text.lines().find_map(|line| line.strip_prefix(forks));
+    assert!(matches!(value, Some("0" | "1")), "{text}");
+    let queues = "mca:btl:openib:param:btl_openib_receive_queues:value:";
+    assert!(text.contains(queues), "{text}");
+    assert!(text.lines().all(|line| line.starts_with("mca:btl:openib:")));
+    let text = lines(&plain);
+    assert!(text.contains("btl_openib_have_fork_support = "), "{text}");
+    assert!(text.lines().is_sorted());
+    let wrong: Vec<OsString> = ["--param", "btl", "tcp"].map(OsString::from).into();
+    assert!(OPTIONS.read(&wrong, &mut Options::default()).is_err());
+}
+
+#[test]
+fn a_report_has_the_system_and_its_rdma() {
+    let folder = oxmpi_testkit::folder::Folder::fresh();
+    let path = folder.path().join("node1");
+    let options = Options {
+        report: Some(path.clone()),
+        ..Options::default()
+    };
+    run(&options).map_err(|_| "an error").expect("a file");
+    let text = std::fs::read_to_string(path).expect("the report");
+    for name in [
+        "oxmpi",
+        "system",
+        "kernel",
+        "interface",
+        "host",
+        "locked memory",
+        "verbs",
+        "device",
+    ] {
+        assert!(
+            text.lines().any(|line| line.starts_with(name)),
+            "{name}:\n{text}"
+        );
+    }
+    assert!(
+        text.ends_with(&RdmaInfo::collect(&selection()).text()),
+        "{text}"
+    );
+}

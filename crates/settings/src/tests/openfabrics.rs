@@ -1,7 +1,7 @@
 //! The settings of RDMA under the names of Open MPI's openib and of UCX.
 
 use oxmpi_text::Product;
-use oxmpi_verbs::{ReceiveQueue, TransferFlags};
+use oxmpi_verbs::{ConnectionMethod, ReceiveQueue, TransferFlags};
 
 use super::{files, given, typed};
 use crate::{TABLE, answered_names, resolve};
@@ -92,9 +92,29 @@ fn openibs_names_change_the_transport() {
         rings("rdma_pipeline_frag_size", "64K").long.fragment,
         64 << 10
     );
+    assert_eq!(rings("rndv_eager_limit", "5000").long.first, Some(5000));
+    assert_eq!(rings("rdma_pipeline_send_length", "0").long.last, 0);
     assert_eq!(rings("min_rdma_pipeline_size", "1").long.min_rdma_size, 1);
     assert_eq!(rings("want_fork_support", "1").want_fork_support, 1);
     assert_eq!(rings("gid_index", "1").gid_index, Some(1));
+    assert_eq!(rings("max_btls", "-1").rails, 8);
+    assert_eq!(rdma("UCX_MAX_RNDV_RAILS", "2").rails, 2);
+    assert!(!rings("warn_default_gid_prefix", "0").warn_default_prefix);
+    assert_eq!(
+        rings("cpc_include", "rdmacm").connects,
+        Some(ConnectionMethod::Rdmacm)
+    );
+    assert_eq!(
+        rings("cpc_include", "udcm").connects,
+        Some(ConnectionMethod::OutOfBand)
+    );
+    assert!(rings("allow_different_subnets", "1").crosses_subnets);
+    let by_path = rings("ib_path_record_service_level", "1").connection;
+    assert!(by_path.by_path_record);
+    let loopback = rings("ipaddr_include", "127.0.0.0/8").addresses;
+    assert_eq!(loopback, Some(vec!["127.0.0.1".parse().unwrap()]));
+    let none = rings("ipaddr_exclude", "0.0.0.0/0,::/0").addresses;
+    assert_eq!(none, Some(vec![]));
     assert_eq!(rings("ib_service_level", "15").connection.service_level, 15);
     assert_eq!(rdma("UCX_IB_SL", "3").connection.service_level, 3);
     assert_eq!(rdma("UCX_IB_GID_INDEX", "2").gid_index, Some(2));
@@ -120,6 +140,14 @@ fn leave_pinned_is_not_read_from_files() {
         why.contains("OMPI_MCA_mpi_leave_pinned_pipeline=1"),
         "{why}"
     );
+}
+
+#[test]
+fn addresses_that_are_no_list_are_an_error_with_their_origin() {
+    let values = given(&[("OMPI_MCA_btl_openib_ipaddr_include", "10.0.0.0/40")]);
+    let why = values.rdma().unwrap_err().to_string();
+    assert!(why.contains("OMPI_MCA_btl_openib_ipaddr_include"), "{why}");
+    assert!(why.contains("10.0.0.0/40"), "{why}");
 }
 
 #[test]

@@ -13,13 +13,13 @@ use self::memory::Memory;
 pub(super) use self::memory::Span;
 use self::shared::Shared;
 use super::Script;
-use crate::error::ENOMEM;
+use crate::error::{EINVAL, ENOMEM};
 use crate::ffi::{
-    IBV_ACCESS_LOCAL_WRITE, IBV_QP_ACCESS_FLAGS, IBV_QP_DEST_QPN, IBV_QP_RNR_RETRY, IBV_QPS_ERR,
-    ibv_qp_attr, ibv_wc,
+    IBV_ACCESS_LOCAL_WRITE, IBV_QP_ACCESS_FLAGS, IBV_QP_DEST_QPN, IBV_QP_PORT, IBV_QP_RNR_RETRY,
+    IBV_QPS_ERR, IBV_QPS_RTR, IBV_QPS_RTS, ibv_qp_attr, ibv_wc,
 };
 use crate::objects::Completion;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::c_int;
 use std::os::unix::net::UnixDatagram;
 
@@ -33,6 +33,11 @@ pub(super) mod status {
     pub(in crate::fake) const RETRY_EXC_ERR: u32 = 12;
     pub(in crate::fake) const RNR_RETRY_EXC_ERR: u32 = 13;
 }
+
+/// What a driver without the call returns.
+const EOPNOTSUPP: c_int = 95;
+/// Of connect(2), and of ibv_modify_qp(3) where there is no route.
+const ENETUNREACH: c_int = 101;
 
 /// The value of `rnr_retry` for "for ever".
 const FOR_EVER: u8 = 7;
@@ -49,14 +54,20 @@ pub(super) struct Device {
     channels: BTreeMap<usize, UnixDatagram>,
     /// Shared receive queues, by the address of the C object.
     shared: BTreeMap<usize, Shared>,
-    /// Where asynchronous events are written.
-    events: Option<UnixDatagram>,
+    /// Where asynchronous events are written, by the address of the context.
+    events: BTreeMap<usize, UnixDatagram>,
+    /// Ports that are down, by device and number.
+    cut: BTreeSet<(u8, u8)>,
+    /// Bytes by port, as of `cut`.
+    pub(super) carried: BTreeMap<(u8, u8), u64>,
 }
 
 /// A queue pair.
 #[derive(Default)]
 struct Pair {
     domain: usize,
+    /// Its device and the number of its port.
+    port: (u8, u8),
     /// Its completion queues.
     sends: usize,
     receives: usize,
@@ -65,6 +76,8 @@ struct Pair {
     access: u32,
     rnr_retry: u8,
     peer: u32,
+    /// On iWARP, the side that has accepted, until the other one has sent.
+    is_silent: bool,
     is_broken: bool,
     /// How the next request fails.
     failing: Option<u32>,
@@ -104,6 +117,9 @@ pub(super) enum Payload {
 }
 
 impl Device {
+    /// The name of the first device.
+    pub(super) const NAME: &str = "fake0";
+
     /// A device that does nothing.
     pub(super) fn recording() -> Self {
         Self {
@@ -114,7 +130,9 @@ impl Device {
             queues: BTreeMap::new(),
             channels: BTreeMap::new(),
             shared: BTreeMap::new(),
-            events: None,
+            events: BTreeMap::new(),
+            cut: BTreeSet::new(),
+            carried: BTreeMap::new(),
         }
     }
 
@@ -131,6 +149,17 @@ impl Device {
 
     pub(super) fn max_cqe(&self) -> i32 {
         self.script.map_or(1 << 22, |script| script.max_cqe)
+    }
+
+    /// Devices, and ports of each.
+    pub(super) fn counts(&self) -> [u8; 2] {
+        self.script
+            .map_or([1, 1], |script| [script.devices, script.ports])
+    }
+
+    pub(super) fn refuses_inline(&self, inline: u32) -> bool {
+        self.script
+            .is_some_and(|script| inline >= script.refused_inline)
     }
 
     pub(super) fn is_iwarp(&self) -> bool {
@@ -162,10 +191,27 @@ impl Device {
     }
 
     /// `channel` is 0 for none.
-    pub(super) fn create_queue(&mut self, queue: usize, channel: usize) {
+    pub(super) fn create_queue(&mut self, queue: usize, channel: usize, depth: c_int) {
         let doorbell = self.channels.get(&channel);
         let doorbell = doorbell.map(|doorbell| doorbell.try_clone().expect("a descriptor"));
-        self.queues.insert(queue, Queue::new(queue, doorbell));
+        self.queues
+            .insert(queue, Queue::new(queue, doorbell, depth));
+    }
+
+    /// Returns an errno.
+    pub(super) fn resize_queue(&mut self, queue: usize, depth: c_int) -> c_int {
+        if self.script.is_some_and(|script| !script.resizes_queues) {
+            return EOPNOTSUPP;
+        }
+        if let Some(queue) = self.queues.get_mut(&queue) {
+            queue.resize(depth);
+        }
+        0
+    }
+
+    /// Entries of all completion queues.
+    pub(super) fn completion_entries(&self) -> usize {
+        self.queues.values().map(Queue::depth).sum()
     }
 
     pub(super) fn destroy_queue(&mut self, queue: usize) {
@@ -193,7 +239,7 @@ impl Device {
     /// Makes a queue pair; returns its number and the bytes inline that it is granted.
     pub(super) fn create_pair(
         &mut self,
-        domain: usize,
+        (device, domain): (u8, usize),
         [sends, receives]: [usize; 2],
         shared: usize,
         max_send_wr: u32,
@@ -202,6 +248,7 @@ impl Device {
         self.last_pair += 1;
         let pair = Pair {
             domain,
+            port: (device, 0),
             sends,
             receives,
             shared,
@@ -214,13 +261,25 @@ impl Device {
         (self.last_pair, granted)
     }
 
-    pub(super) fn modify_pair(&mut self, number: u32, attributes: &ibv_qp_attr, mask: u32) {
+    /// Returns an errno or 0: a port that is down has no route to any peer.
+    pub(super) fn modify_pair(
+        &mut self,
+        number: u32,
+        attributes: &ibv_qp_attr,
+        mask: u32,
+    ) -> c_int {
         let Some(pair) = self.pairs.get_mut(&number) else {
-            return;
+            return 0;
         };
+        if attributes.qp_state == IBV_QPS_RTR && self.cut.contains(&pair.port) {
+            return ENETUNREACH;
+        }
         pair.state = attributes.qp_state;
         if mask & IBV_QP_ACCESS_FLAGS != 0 {
             pair.access = attributes.qp_access_flags;
+        }
+        if mask & IBV_QP_PORT != 0 {
+            pair.port.1 = attributes.port_num;
         }
         if mask & IBV_QP_DEST_QPN != 0 {
             pair.peer = attributes.dest_qp_num;
@@ -230,6 +289,18 @@ impl Device {
         }
         if attributes.qp_state == IBV_QPS_ERR {
             self.set_broken(number);
+        }
+        0
+    }
+
+    /// Connects two queue pairs as iWARP does: the first one, whose side has asked, sends first, and neither waits for a
+    /// receive of the other.
+    pub(super) fn connect(&mut self, first: u32, second: u32) {
+        for (number, peer) in [(first, second), (second, first)] {
+            if let Some(pair) = self.pairs.get_mut(&number) {
+                (pair.state, pair.peer, pair.rnr_retry) = (IBV_QPS_RTS, peer, 0);
+                pair.is_silent = number == second;
+            }
         }
     }
 
@@ -282,7 +353,15 @@ impl Device {
         if pair.open >= pair.max_send_wr {
             return ENOMEM;
         }
+        if pair.is_silent {
+            return EINVAL;
+        }
         pair.open += 1;
+        let peer = pair.peer;
+        if let Some(peer) = self.pairs.get_mut(&peer) {
+            peer.is_silent = false;
+        }
+        let pair = self.pairs.get_mut(&number).expect("looked up above");
         pair.waiting.push_back(send);
         self.advance(number);
         0

@@ -1,11 +1,13 @@
 //! The functions of the fake library.
 
+use super::device::Device;
 use super::requests::{number_of, poll_cq, post_recv, post_send, post_srq_recv, req_notify_cq};
 use super::{called, with_device};
 use crate::ffi::{
-    IBV_EVENT_SRQ_LIMIT_REACHED, ibv_ah, ibv_ah_attr, ibv_async_event, ibv_comp_channel,
-    ibv_context, ibv_cq, ibv_device, ibv_device_attr, ibv_gid_entry, ibv_mr, ibv_pd, ibv_port_attr,
-    ibv_qp, ibv_qp_attr, ibv_qp_init_attr, ibv_srq, ibv_srq_attr, ibv_srq_init_attr,
+    IBV_EVENT_SRQ_LIMIT_REACHED, IBV_GID_TYPE_ROCE_V2, IBV_LINK_LAYER_ETHERNET, IBV_PORT_ACTIVE,
+    ibv_ah, ibv_ah_attr, ibv_async_event, ibv_comp_channel, ibv_context, ibv_cq, ibv_device,
+    ibv_device_attr, ibv_gid_entry, ibv_mr, ibv_pd, ibv_port_attr, ibv_qp, ibv_qp_attr,
+    ibv_qp_init_attr, ibv_srq, ibv_srq_attr, ibv_srq_init_attr,
 };
 use crate::library::Library;
 use std::ffi::{c_int, c_uint, c_void};
@@ -31,6 +33,7 @@ pub(crate) static LIBRARY: Library = Library {
     create_comp_channel,
     destroy_comp_channel,
     create_cq,
+    resize_cq,
     destroy_cq,
     get_cq_event,
     ack_cq_events,
@@ -49,7 +52,7 @@ pub(crate) static LIBRARY: Library = Library {
 };
 
 /// A new object, unless `call` is to fail; then null, and errno is ENOENT.
-fn create<T>(call: &'static str, with: fmt::Arguments<'_>) -> *mut T {
+pub(super) fn create<T>(call: &'static str, with: fmt::Arguments<'_>) -> *mut T {
     if called(call, with) != 0 {
         return refuse();
     }
@@ -76,41 +79,59 @@ unsafe fn destroy<T>(call: &'static str, object: *mut T) -> c_int {
 }
 
 unsafe extern "C" fn get_device_list(count: *mut c_int) -> *mut *mut ibv_device {
-    let list: *mut [*mut ibv_device; 1] = create("get_device_list", format_args!(""));
+    let list: *mut DeviceList = create("get_device_list", format_args!(""));
     if list.is_null() {
         return ptr::null_mut();
     }
-    let device: *mut ibv_device = create("a device", format_args!(""));
+    let [devices, _] = with_device(|device| device.counts());
     // SAFETY: the caller has room for the number.
-    unsafe { *count = 1 };
-    // SAFETY: the list is new, and has room for one.
-    unsafe { (*list)[0] = device };
-    // SAFETY: the device is new. The number of iWARP is 1, that of the others 0.
-    unsafe { (*device).transport_type = with_device(|device| device.is_iwarp()).into() };
-    for (at, letter) in b"fake0".iter().enumerate() {
-        // SAFETY: the device is new, and its name has room for 64 letters.
-        unsafe { (*device).name[at] = letter.cast_signed() };
+    unsafe { *count = devices.into() };
+    for index in 0..devices {
+        let device: *mut ibv_device = create("a device", format_args!(""));
+        // SAFETY: the list is new, and has room for all.
+        unsafe { (*list)[usize::from(index)] = device };
+        // SAFETY: the device is new.
+        let device = unsafe { &mut *device };
+        // The number of iWARP is 1, that of the others 0.
+        device.transport_type = with_device(|device| device.is_iwarp()).into();
+        for (to, letter) in device.name.iter_mut().zip(Device::NAME.bytes()) {
+            *to = letter.cast_signed();
+        }
+        device.name[INDEX_AT] += index.cast_signed();
     }
     list.cast()
 }
 
+/// Where the name of a device has its index.
+const INDEX_AT: usize = 4;
+
+/// The array of devices, as long as the longest; null behind the last one.
+type DeviceList = [*mut ibv_device; 4];
+
 unsafe extern "C" fn free_device_list(list: *mut *mut ibv_device) {
-    // SAFETY: the list has one device.
-    let device = unsafe { *list };
-    // SAFETY: both were made by `get_device_list`.
-    unsafe { destroy("no device", device) };
+    // SAFETY: made by `get_device_list`.
+    let devices = unsafe { *list.cast::<DeviceList>() };
+    for device in devices.into_iter().filter(|device| !device.is_null()) {
+        // SAFETY: as above.
+        unsafe { destroy("no device", device) };
+    }
     // SAFETY: as above.
-    unsafe { destroy("free_device_list", list.cast::<[*mut ibv_device; 1]>()) };
+    unsafe { destroy("free_device_list", list.cast::<DeviceList>()) };
 }
 
-unsafe extern "C" fn open_device(_: *mut ibv_device) -> *mut ibv_context {
+unsafe extern "C" fn open_device(device: *mut ibv_device) -> *mut ibv_context {
     let context: *mut ibv_context = create("open_device", format_args!(""));
     if !context.is_null() {
+        // SAFETY: the caller's device.
+        let index = unsafe { (*device).name[INDEX_AT] } - b'0'.cast_signed();
+        let address = context.addr();
         // SAFETY: the context is new.
         let context = unsafe { &mut *context };
         let (events, doorbell) = UnixDatagram::pair().expect("a socket");
         context.async_fd = events.into_raw_fd();
-        with_device(|device| device.set_events(doorbell));
+        with_device(|device| device.set_events(address, doorbell));
+        // No descriptor is needed for commands: here it is the device's index.
+        context.cmd_fd = index.into();
         context.ops.post_send = Some(post_send);
         context.ops.post_recv = Some(post_recv);
         context.ops.post_srq_recv = Some(post_srq_recv);
@@ -131,7 +152,10 @@ unsafe extern "C" fn close_device(context: *mut ibv_context) -> c_int {
 
 unsafe extern "C" fn query_device(_: *mut ibv_context, attributes: *mut ibv_device_attr) -> c_int {
     // SAFETY: the caller's attributes.
-    unsafe { (*attributes).max_cqe = with_device(|device| device.max_cqe()) };
+    let attributes = unsafe { &mut *attributes };
+    attributes.max_cqe = with_device(|device| device.max_cqe());
+    (attributes.max_qp_rd_atom, attributes.max_qp_init_rd_atom) = (16, 128);
+    [_, attributes.phys_port_cnt] = with_device(|device| device.counts());
     called("query_device", format_args!(""))
 }
 
@@ -141,22 +165,58 @@ unsafe extern "C" fn query_port(
     attributes: *mut ibv_port_attr,
 ) -> c_int {
     // SAFETY: the caller's attributes.
-    unsafe { (*attributes).max_msg_sz = 1 << 31 };
+    let attributes = unsafe { &mut *attributes };
+    attributes.max_msg_sz = 1 << 31;
+    attributes.state = IBV_PORT_ACTIVE;
+    attributes.link_layer = IBV_LINK_LAYER_ETHERNET as u8;
+    attributes.gid_tbl_len = 1;
     called("query_port", format_args!(""))
 }
 
 unsafe extern "C" fn query_gid_table(
-    _: *mut ibv_context,
-    _: *mut ibv_gid_entry,
-    _: usize,
+    context: *mut ibv_context,
+    entries: *mut ibv_gid_entry,
+    room: usize,
     _: u32,
     _: usize,
 ) -> isize {
-    -(called("query_gid_table", format_args!("")) as isize)
+    // SAFETY: the context is open.
+    let device = unsafe { (*context).cmd_fd } as u8;
+    let [_, ports] = with_device(|device| device.counts());
+    let numbers = (1..=ports).take(room);
+    for (at, port) in numbers.clone().enumerate() {
+        // SAFETY: the caller has room for so many.
+        let entry = unsafe { &mut *entries.wrapping_add(at) };
+        entry.gid.raw = [
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, device, port, 1,
+        ];
+        entry.port_num = port.into();
+        entry.gid_type = IBV_GID_TYPE_ROCE_V2;
+    }
+    match called("query_gid_table", format_args!("")) {
+        0 => numbers.count() as isize,
+        errno => -(errno as isize),
+    }
 }
 
-unsafe extern "C" fn alloc_pd(_: *mut ibv_context) -> *mut ibv_pd {
-    create("alloc_pd", format_args!(""))
+unsafe extern "C" fn alloc_pd(context: *mut ibv_context) -> *mut ibv_pd {
+    let domain: *mut ibv_pd = create("alloc_pd", format_args!(""));
+    if !domain.is_null() {
+        // SAFETY: the domain is new.
+        unsafe { (*domain).context = context };
+    }
+    domain
+}
+
+/// The context of a domain, and the index of its device.
+///
+/// # Safety
+/// Both are alive.
+unsafe fn context_of(domain: *mut ibv_pd) -> (usize, u8) {
+    // SAFETY: by the caller's word.
+    let context = unsafe { (*domain).context };
+    // SAFETY: by the caller's word.
+    (context.addr(), unsafe { (*context).cmd_fd } as u8)
 }
 
 unsafe extern "C" fn dealloc_pd(domain: *mut ibv_pd) -> c_int {
@@ -233,9 +293,16 @@ unsafe extern "C" fn create_cq(
         // SAFETY: the queue is new.
         unsafe { (*queue).cq_context = key };
         let address = queue.expose_provenance();
-        with_device(|device| device.create_queue(address, channel.addr()));
+        with_device(|device| device.create_queue(address, channel.addr(), depth));
     }
     queue
+}
+
+unsafe extern "C" fn resize_cq(queue: *mut ibv_cq, depth: c_int) -> c_int {
+    match called("resize_cq", format_args!("{depth}")) {
+        0 => with_device(|device| device.resize_queue(queue.addr(), depth)),
+        errno => errno,
+    }
 }
 
 unsafe extern "C" fn destroy_cq(queue: *mut ibv_cq) -> c_int {
@@ -272,7 +339,7 @@ unsafe extern "C" fn get_cq_event(
 ///
 /// # Safety
 /// The descriptor is an open socket.
-unsafe fn next_address(fd: c_int) -> Option<usize> {
+pub(super) unsafe fn next_address(fd: c_int) -> Option<usize> {
     // SAFETY: by the caller's word; whoever owns the descriptor keeps it, as the socket here is never dropped.
     let events = ManuallyDrop::new(unsafe { UnixDatagram::from_raw_fd(fd) });
     let mut address = [0; size_of::<usize>()];
@@ -288,15 +355,22 @@ unsafe extern "C" fn create_qp(
     domain: *mut ibv_pd,
     attributes: *mut ibv_qp_init_attr,
 ) -> *mut ibv_qp {
+    // SAFETY: the caller's attributes.
+    let inline = unsafe { (*attributes).cap.max_inline_data };
+    if with_device(|device| device.refuses_inline(inline)) {
+        return refuse();
+    }
     let pair: *mut ibv_qp = create("create_qp", format_args!(""));
     if !pair.is_null() {
         // SAFETY: the caller's attributes, where the call says what is granted.
         let attributes = unsafe { &mut *attributes };
         let queues = [attributes.send_cq.addr(), attributes.recv_cq.addr()];
         let asked = attributes.cap;
+        // SAFETY: the caller's domain.
+        let (_, index) = unsafe { context_of(domain) };
         let (number, inline) = with_device(|device| {
             device.create_pair(
-                domain.addr(),
+                (index, domain.addr()),
                 queues,
                 attributes.srq.addr(),
                 asked.max_send_wr,
@@ -321,11 +395,11 @@ unsafe extern "C" fn modify_qp(
         "modify_qp",
         format_args!("to {} by {mask:#x}", attributes.qp_state),
     );
-    if errno == 0 {
-        let (number, mask) = (number_of(pair), mask.cast_unsigned());
-        with_device(|device| device.modify_pair(number, attributes, mask));
+    if errno != 0 {
+        return errno;
     }
-    errno
+    let (number, mask) = (number_of(pair), mask.cast_unsigned());
+    with_device(|device| device.modify_pair(number, attributes, mask))
 }
 
 unsafe extern "C" fn destroy_qp(pair: *mut ibv_qp) -> c_int {
@@ -354,7 +428,9 @@ unsafe extern "C" fn create_srq(
         // SAFETY: the queue is new.
         unsafe { (*queue).srq_context = attributes.srq_context };
         let (address, most) = (queue.expose_provenance(), attributes.attr.max_wr);
-        with_device(|device| device.create_shared(address, domain.addr(), most));
+        // SAFETY: the caller's domain.
+        let (context, _) = unsafe { context_of(domain) };
+        with_device(|device| device.create_shared(address, [context, domain.addr()], most));
     }
     queue
 }

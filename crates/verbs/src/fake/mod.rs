@@ -1,4 +1,4 @@
-//! A libibverbs in this process, for tests on machines without RDMA. Each thread has its own.
+//! A libibverbs, and a librdmacm, in this process, for tests on machines without RDMA. Each thread has its own.
 //!
 //! After [`start`] it writes down every call, and fails where a test says so; requests do nothing. After [`run`] it is
 //! a [device](device) whose queue pairs reach each other, and misbehaves as its [`Script`] says.
@@ -7,12 +7,14 @@ mod device;
 mod heap;
 mod library;
 mod mapped;
+mod rdmacm;
 mod requests;
 mod script;
 
 pub(crate) use heap::HeapMemory;
 pub(crate) use library::LIBRARY;
 pub(crate) use mapped::{MappedMemory, PAGE, fork_and_wait};
+pub(crate) use rdmacm::{ADDRESS, CM_LIBRARY, replace_event};
 pub(crate) use script::Script;
 
 use device::Device;
@@ -31,6 +33,7 @@ pub(crate) fn start() {
     calls();
     FAILING.set(None);
     DEVICE.set(Device::recording());
+    rdmacm::start();
 }
 
 /// Begins a test of transfers: calls are not written down.
@@ -54,6 +57,18 @@ pub(crate) fn fail_next(number: u32, status: u32) {
     with_device(|device| device.fail_next(number, status));
 }
 
+/// Takes a port of a device down for good, as a cable that is pulled does. Its requests fail from now on. Of those whose
+/// completions nobody has found yet, the last ones fail, too, though they were done: their answers are lost. The peers'
+/// queue pairs notice when they send.
+pub(crate) fn cut(device: u8, port: u8) {
+    with_device(|of| of.cut(device, port));
+}
+
+/// Bytes of requests that a port has sent, and of reads that it has asked for.
+pub(crate) fn carried(device: u8, port: u8) -> u64 {
+    with_device(|of| of.carried.get(&(device, port)).copied().unwrap_or(0))
+}
+
 /// The regions that are registered.
 pub(crate) fn registered() -> usize {
     with_device(|device| device.registered())
@@ -62,6 +77,21 @@ pub(crate) fn registered() -> usize {
 /// Bytes of the regions that are registered.
 pub(crate) fn registered_bytes() -> u64 {
     with_device(|device| device.memory.bytes())
+}
+
+/// Bytes of completion queues, if each entry has 64.
+pub(crate) fn completion_bytes() -> u64 {
+    with_device(|device| 64 * device.completion_entries() as u64)
+}
+
+/// The regions that there have been so far, by the first byte and the length.
+pub(crate) fn regions_so_far() -> Vec<(u64, usize)> {
+    with_device(|device| device.memory.history().to_vec())
+}
+
+/// The most bytes that were registered at a time.
+pub(crate) fn most_registered_bytes() -> u64 {
+    with_device(|device| device.memory.most_bytes())
 }
 
 fn with_device<R>(with: impl FnOnce(&mut Device) -> R) -> R {

@@ -7,8 +7,16 @@ pub(crate) struct Script {
     pub(crate) inline: u32,
     /// Bytes inline that it grants beyond those that were asked for.
     pub(crate) more_inline: u32,
+    /// Bytes inline for which a queue pair is refused.
+    pub(crate) refused_inline: u32,
     /// Entries of a completion queue at most.
     pub(crate) max_cqe: i32,
+    /// Devices of the machine, `fake0` and so on: 4 at most.
+    pub(crate) devices: u8,
+    /// Ports of each.
+    pub(crate) ports: u8,
+    /// It resizes completion queues.
+    pub(crate) resizes_queues: bool,
     /// Its network is iWARP.
     pub(crate) is_iwarp: bool,
     /// Completions come late, and out of order between queue pairs: by polls of their queue that this seed draws.
@@ -24,7 +32,11 @@ impl Script {
     pub(crate) const GOOD: Self = Self {
         inline: 256,
         more_inline: 0,
+        refused_inline: u32::MAX,
         max_cqe: 1 << 22,
+        resizes_queues: true,
+        devices: 1,
+        ports: 1,
         is_iwarp: false,
         late: None,
         failing_registration: None,
@@ -33,13 +45,20 @@ impl Script {
 
     /// Polls until a completion is visible. That of a send is later than that of its receive, as an answer is.
     pub(super) fn delay(&mut self, is_send: bool) -> u64 {
-        let Some(seed) = &mut self.late else {
-            return 0;
-        };
+        match self.draw() {
+            None => 0,
+            Some(drawn) if is_send => 4 + drawn % 4,
+            Some(drawn) => drawn % 3,
+        }
+    }
+
+    /// A number that the seed draws; `None` where nothing is late.
+    pub(super) fn draw(&mut self) -> Option<u64> {
+        let seed = self.late.as_mut()?;
         // xorshift64 (Marsaglia, "Xorshift RNGs", 2003).
         *seed ^= *seed << 13;
         *seed ^= *seed >> 7;
         *seed ^= *seed << 17;
-        if is_send { 4 + *seed % 4 } else { *seed % 3 }
+        Some(*seed)
     }
 }

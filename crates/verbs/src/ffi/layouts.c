@@ -1,6 +1,7 @@
-/* Asserts the facts about libibverbs on which the declarations in this folder and in ../library.rs rely. */
+/* Asserts the facts about libibverbs and librdmacm on which the declarations in this folder and in ../library.rs rely. */
 #include <stddef.h>
 #include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
 
 /* The header replaces these functions by inline ones. */
 #undef ibv_get_device_list
@@ -25,6 +26,7 @@ _Static_assert(IBV_FORK_DISABLED == 0 && IBV_FORK_ENABLED == 1 && IBV_FORK_UNNEE
 struct ibv_comp_channel *(*create_comp_channel)(struct ibv_context *) = ibv_create_comp_channel;
 int (*destroy_comp_channel)(struct ibv_comp_channel *) = ibv_destroy_comp_channel;
 struct ibv_cq *(*create_cq)(struct ibv_context *, int, void *, struct ibv_comp_channel *, int) = ibv_create_cq;
+int (*resize_cq)(struct ibv_cq *, int) = ibv_resize_cq;
 int (*destroy_cq)(struct ibv_cq *) = ibv_destroy_cq;
 int (*get_cq_event)(struct ibv_comp_channel *, struct ibv_cq **, void **) = ibv_get_cq_event;
 void (*ack_cq_events)(struct ibv_cq *, unsigned int) = ibv_ack_cq_events;
@@ -38,6 +40,24 @@ int (*modify_srq)(struct ibv_srq *, struct ibv_srq_attr *, int) = ibv_modify_srq
 int (*destroy_srq)(struct ibv_srq *) = ibv_destroy_srq;
 int (*get_async_event)(struct ibv_context *, struct ibv_async_event *) = ibv_get_async_event;
 void (*ack_async_event)(struct ibv_async_event *) = ibv_ack_async_event;
+
+struct rdma_event_channel *(*create_event_channel)(void) = rdma_create_event_channel;
+void (*destroy_event_channel)(struct rdma_event_channel *) = rdma_destroy_event_channel;
+int (*create_id)(struct rdma_event_channel *, struct rdma_cm_id **, void *, enum rdma_port_space) = rdma_create_id;
+int (*destroy_id)(struct rdma_cm_id *) = rdma_destroy_id;
+int (*bind_addr)(struct rdma_cm_id *, struct sockaddr *) = rdma_bind_addr;
+int (*listen_id)(struct rdma_cm_id *, int) = rdma_listen;
+uint16_t (*get_src_port)(struct rdma_cm_id *) = rdma_get_src_port;
+int (*resolve_addr)(struct rdma_cm_id *, struct sockaddr *, struct sockaddr *, int) = rdma_resolve_addr;
+int (*resolve_route)(struct rdma_cm_id *, int) = rdma_resolve_route;
+int (*init_qp_attr)(struct rdma_cm_id *, struct ibv_qp_attr *, int *) = rdma_init_qp_attr;
+int (*connect_id)(struct rdma_cm_id *, struct rdma_conn_param *) = rdma_connect;
+int (*establish)(struct rdma_cm_id *) = rdma_establish;
+int (*accept_id)(struct rdma_cm_id *, struct rdma_conn_param *) = rdma_accept;
+int (*reject)(struct rdma_cm_id *, const void *, uint8_t) = rdma_reject;
+int (*disconnect)(struct rdma_cm_id *) = rdma_disconnect;
+int (*get_cm_event)(struct rdma_event_channel *, struct rdma_cm_event **) = rdma_get_cm_event;
+int (*ack_cm_event)(struct rdma_cm_event *) = rdma_ack_cm_event;
 
 #define TYPE(type, size) _Static_assert(sizeof(type) == (size), #type)
 #define FIELD(type, field, offset, size)                                                                       \
@@ -92,7 +112,25 @@ VALUE(IBV_EVENT_QP_LAST_WQE_REACHED, 16);
 VALUE(IBV_EVENT_CLIENT_REREGISTER, 17);
 VALUE(IBV_EVENT_GID_CHANGE, 18);
 
-/* Generated from types.rs and values.rs. */
+/* EVENTS in ../objects/rdmacm/event.rs. */
+VALUE(RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+VALUE(RDMA_CM_EVENT_ADDR_ERROR, 1);
+VALUE(RDMA_CM_EVENT_ROUTE_RESOLVED, 2);
+VALUE(RDMA_CM_EVENT_ROUTE_ERROR, 3);
+VALUE(RDMA_CM_EVENT_CONNECT_REQUEST, 4);
+VALUE(RDMA_CM_EVENT_CONNECT_RESPONSE, 5);
+VALUE(RDMA_CM_EVENT_CONNECT_ERROR, 6);
+VALUE(RDMA_CM_EVENT_UNREACHABLE, 7);
+VALUE(RDMA_CM_EVENT_REJECTED, 8);
+VALUE(RDMA_CM_EVENT_ESTABLISHED, 9);
+VALUE(RDMA_CM_EVENT_DISCONNECTED, 10);
+VALUE(RDMA_CM_EVENT_DEVICE_REMOVAL, 11);
+VALUE(RDMA_CM_EVENT_MULTICAST_JOIN, 12);
+VALUE(RDMA_CM_EVENT_MULTICAST_ERROR, 13);
+VALUE(RDMA_CM_EVENT_ADDR_CHANGE, 14);
+VALUE(RDMA_CM_EVENT_TIMEWAIT_EXIT, 15);
+
+/* Generated from types.rs, cm.rs and values.rs. */
 FIELD(struct ibv_device, _ops, 0, 16);
 FIELD(struct ibv_device, node_type, 16, 4);
 FIELD(struct ibv_device, transport_type, 20, 4);
@@ -337,6 +375,44 @@ FIELD(struct ibv_send_wr, wr.rdma.rkey, 48, 4);
 FIELD(struct ibv_send_wr, wr.ud.ah, 40, 8);
 FIELD(struct ibv_send_wr, wr.ud.remote_qpn, 48, 4);
 FIELD(struct ibv_send_wr, wr.ud.remote_qkey, 52, 4);
+TYPE(struct rdma_ib_addr, 40);
+FIELD(struct rdma_ib_addr, sgid, 0, 16);
+FIELD(struct rdma_ib_addr, dgid, 16, 16);
+FIELD(struct rdma_ib_addr, pkey, 32, 2);
+TYPE(struct rdma_addr, 296);
+FIELD(struct rdma_addr, src_storage, 0, 128);
+FIELD(struct rdma_addr, dst_storage, 128, 128);
+FIELD(struct rdma_addr, addr, 256, 40);
+TYPE(struct rdma_route, 312);
+FIELD(struct rdma_route, addr, 0, 296);
+FIELD(struct rdma_route, path_rec, 296, 8);
+FIELD(struct rdma_route, num_paths, 304, 4);
+TYPE(struct rdma_event_channel, 4);
+FIELD(struct rdma_event_channel, fd, 0, 4);
+FIELD(struct rdma_cm_id, verbs, 0, 8);
+FIELD(struct rdma_cm_id, channel, 8, 8);
+FIELD(struct rdma_cm_id, context, 16, 8);
+FIELD(struct rdma_cm_id, qp, 24, 8);
+FIELD(struct rdma_cm_id, route, 32, 312);
+FIELD(struct rdma_cm_id, ps, 344, 4);
+FIELD(struct rdma_cm_id, port_num, 348, 1);
+TYPE(struct rdma_conn_param, 24);
+FIELD(struct rdma_conn_param, private_data, 0, 8);
+FIELD(struct rdma_conn_param, private_data_len, 8, 1);
+FIELD(struct rdma_conn_param, responder_resources, 9, 1);
+FIELD(struct rdma_conn_param, initiator_depth, 10, 1);
+FIELD(struct rdma_conn_param, flow_control, 11, 1);
+FIELD(struct rdma_conn_param, retry_count, 12, 1);
+FIELD(struct rdma_conn_param, rnr_retry_count, 13, 1);
+FIELD(struct rdma_conn_param, srq, 14, 1);
+FIELD(struct rdma_conn_param, qp_num, 16, 4);
+TYPE(struct rdma_cm_event, 80);
+FIELD(struct rdma_cm_event, id, 0, 8);
+FIELD(struct rdma_cm_event, listen_id, 8, 8);
+FIELD(struct rdma_cm_event, event, 16, 4);
+FIELD(struct rdma_cm_event, status, 20, 4);
+FIELD(struct rdma_cm_event, param, 24, 56);
+FIELD(struct rdma_cm_event, param.conn.qp_num, 40, 4);
 VALUE(IBV_GID_TYPE_IB, 0);
 VALUE(IBV_GID_TYPE_ROCE_V1, 1);
 VALUE(IBV_GID_TYPE_ROCE_V2, 2);
@@ -397,3 +473,11 @@ VALUE(IBV_SEND_INLINE, 8);
 VALUE(IBV_WC_SUCCESS, 0);
 VALUE(IBV_WC_RECV, 128);
 VALUE(IBV_WC_WITH_IMM, 2);
+VALUE(RDMA_PS_TCP, 262);
+VALUE(RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+VALUE(RDMA_CM_EVENT_ROUTE_RESOLVED, 2);
+VALUE(RDMA_CM_EVENT_CONNECT_REQUEST, 4);
+VALUE(RDMA_CM_EVENT_CONNECT_RESPONSE, 5);
+VALUE(RDMA_CM_EVENT_ESTABLISHED, 9);
+VALUE(RDMA_CM_EVENT_DISCONNECTED, 10);
+VALUE(RDMA_CM_EVENT_TIMEWAIT_EXIT, 15);

@@ -1,4 +1,4 @@
-//! What `infiniband/verbs.h` of rdma-core 32 and later declares, as far as this crate uses it.
+//! What `infiniband/verbs.h` and `rdma/rdma_cma.h` of rdma-core 32 and later declare, as far as this crate uses it.
 //!
 //! Declared here and not generated from the header: the crate then builds without rdma-core's sources, cmake
 //! and libclang, and its code is compiled and tested on machines without RDMA. `layouts.c` holds the same
@@ -7,11 +7,14 @@
 
 #![allow(non_camel_case_types)]
 
+#[macro_use]
 mod types;
+mod cm;
 mod values;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use cm::*;
 pub(crate) use types::*;
 pub(crate) use values::*;

@@ -1,13 +1,14 @@
 //! The C assertions in `layouts.c` are those of the declarations here.
 
+use super::cm::{rdma_cm_event, rdma_conn_param};
 use super::types::{ibv_rdma, ibv_send_wr, ibv_ud};
-use super::{types, values};
+use super::{cm, types, values};
 use std::mem::offset_of;
 
 const HEADER: &str = include_str!("layouts.c");
 
 /// Everything in `layouts.c` after this line is generated.
-const MARK: &str = "/* Generated from types.rs and values.rs. */\n";
+const MARK: &str = "/* Generated from types.rs, cm.rs and values.rs. */\n";
 
 #[test]
 fn the_c_file_asserts_what_the_declarations_say() {
@@ -26,6 +27,11 @@ fn the_c_file_asserts_what_the_declarations_say() {
             "FIELD(struct ibv_send_wr, wr.{field}, {offset}, {size});"
         ));
     }
+    lines.extend(cm::assertions());
+    let of_request = offset_of!(rdma_cm_event, param) + offset_of!(rdma_conn_param, qp_num);
+    lines.push(format!(
+        "FIELD(struct rdma_cm_event, param.conn.qp_num, {of_request}, 4);"
+    ));
     lines.extend(values::assertions());
     let declared = lines.join("\n") + "\n";
     assert!(

@@ -1,4 +1,4 @@
-//! The constants of `infiniband/verbs.h`, by their C names.
+//! The constants of `infiniband/verbs.h` and `rdma/rdma_cma.h`, by their C names.
 
 /// Defines constants, and for the tests what the C compiler must say about them.
 macro_rules! c_values {
@@ -87,4 +87,14 @@ c_values! {
     IBV_WC_SUCCESS = 0;
     IBV_WC_RECV = 1 << 7;
     IBV_WC_WITH_IMM = 1 << 1;
+
+    RDMA_PS_TCP = 0x106;
+
+    RDMA_CM_EVENT_ADDR_RESOLVED = 0;
+    RDMA_CM_EVENT_ROUTE_RESOLVED = 2;
+    RDMA_CM_EVENT_CONNECT_REQUEST = 4;
+    RDMA_CM_EVENT_CONNECT_RESPONSE = 5;
+    RDMA_CM_EVENT_ESTABLISHED = 9;
+    RDMA_CM_EVENT_DISCONNECTED = 10;
+    RDMA_CM_EVENT_TIMEWAIT_EXIT = 15;
 }

@@ -1,7 +1,9 @@
 //! How a connection is made: the notices that two ranks exchange, and the stages that a peer goes through.
 
+use super::rail_address::RailAddresses;
 use crate::transport::PairAddress;
 use oxmpi_wire::{Envelope, Flags, Header, Kind};
+use std::net::SocketAddr;
 
 /// How far the connection with a peer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +14,8 @@ pub(super) enum Stage {
     Idle,
     /// This rank has offered one.
     Offered,
+    /// This rank connects by rdmacm to the peer, which has offered one.
+    Connecting,
     /// This rank can receive; whether the peer can is not known.
     Receiving,
     /// Both can receive.
@@ -27,31 +31,50 @@ pub(super) enum Stage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Notice {
     /// Where the peer reaches this rank, and whether it can receive already.
-    Offer { address: PairAddress, ready: bool },
+    Offer { address: RailAddresses, ready: bool },
+    /// The same by rdmacm, of the sender's only rail.
+    Listen {
+        address: PairAddress,
+        at: ListenAddress,
+    },
     /// The sender, which has made an offer, can receive.
     Ready,
     /// The sender makes no connection, or the receiver did not: what follows are messages.
     Refuse,
 }
 
+/// Where a rank awaits the connections of its offer by rdmacm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ListenAddress {
+    pub(super) address: SocketAddr,
+    /// Which offer a request answers.
+    pub(super) key: u64,
+}
+
 /// What to do about a notice: connect the queue pair with the offered one, and answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
     /// Offer a queue pair, connect it, send its address: it can receive.
-    Offer(PairAddress),
+    Offer(RailAddresses),
     /// Connect the queue pair that was offered, send [`Notice::Ready`].
-    Ready(PairAddress),
+    Ready(RailAddresses),
+    /// Connect by rdmacm the queue pair that was offered, or another one.
+    Connect(PairAddress, ListenAddress),
     /// Forget the queue pair, send [`Notice::Refuse`].
     Refuse,
     Nothing,
 }
 
 impl Stage {
-    /// The stage after a notice, and the answer.
+    /// The stage after a notice, and the answer. `key` is of this rank's own offer by rdmacm.
     ///
     /// # Errors
     /// The rule that the peer broke.
-    pub(super) fn after(self, notice: &Notice) -> Result<(Self, Answer), &'static str> {
+    pub(super) fn after(
+        self,
+        notice: &Notice,
+        key: Option<u64>,
+    ) -> Result<(Self, Answer), &'static str> {
         Ok(match (self, notice.clone()) {
             (
                 Self::Idle,
@@ -74,8 +97,16 @@ impl Stage {
                     ready: true,
                 },
             ) => (Self::Ready, Answer::Ready(address)),
+            (Self::Offered, Notice::Listen { at, .. }) if key.is_some_and(|key| key > at.key) => {
+                (Self::Offered, Answer::Nothing)
+            }
+            // The peer, which has offered as well, was faster by rdmacm.
+            (Self::Receiving, Notice::Listen { .. }) => (Self::Receiving, Answer::Nothing),
+            (Self::Idle | Self::Offered, Notice::Listen { address, at }) => {
+                (Self::Connecting, Answer::Connect(address, at))
+            }
             (Self::Receiving, Notice::Ready) => (Self::Ready, Answer::Nothing),
-            (Self::Idle | Self::Offered | Self::Receiving, Notice::Refuse) => {
+            (Self::Idle | Self::Offered | Self::Connecting | Self::Receiving, Notice::Refuse) => {
                 (Self::Leaving, Answer::Refuse)
             }
             (Self::Refused, Notice::Refuse) => (Self::Leaving, Answer::Nothing),
@@ -88,6 +119,9 @@ impl Stage {
 
 /// Before an address: that of a rank which can receive, and that of one which cannot yet.
 const OFFERS: [(&str, bool); 2] = [("ready ", true), ("offer ", false)];
+
+/// Before a socket address, the key of the offer and an address.
+const LISTEN: &str = "listen ";
 
 impl Notice {
     /// The most bytes of a notice: far more than an address has.
@@ -108,6 +142,10 @@ impl Notice {
                 let (word, _) = OFFERS[usize::from(!ready)];
                 format!("{word}{address}")
             }
+            Self::Listen {
+                address: of_pair,
+                at: ListenAddress { address, key },
+            } => format!("{LISTEN}{address} {key:x} {of_pair}"),
         }
     }
 
@@ -117,6 +155,16 @@ impl Notice {
             "ready" => return Some(Self::Ready),
             "refuse" => return Some(Self::Refuse),
             _ => {}
+        }
+        if let Some(rest) = text.strip_prefix(LISTEN) {
+            let (at, rest) = rest.split_once(' ')?;
+            let (key, address) = rest.split_once(' ')?;
+            let at = ListenAddress {
+                address: at.parse().ok()?,
+                key: u64::from_str_radix(key, 16).ok()?,
+            };
+            let address = address.parse().ok()?;
+            return Some(Self::Listen { address, at });
         }
         let find = |(word, ready)| text.strip_prefix(word).zip(Some(ready));
         let (address, ready) = OFFERS.into_iter().find_map(find)?;
@@ -131,22 +179,60 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
+    const PAIR: &str = "P,128,8,4,2,7:S,2048,16,8,2;17,18;1193046;7;4096;16;::ffff:10.9.0.1";
+
     fn offer(ready: bool) -> Notice {
-        let address = "P,128,8,4,2,7:S,2048,16,8,2;17,18;1193046;7;4096;::ffff:10.9.0.1";
+        let address = format!("roce4/0={PAIR}");
         Notice::Offer {
             address: address.parse().expect("an address"),
             ready,
         }
     }
 
-    /// Two sides, and the notices that are on their way to each.
+    /// The offer of a side by rdmacm; that of side 0 has the smaller key.
+    fn listen(side: usize) -> Notice {
+        let address = PAIR.parse().expect("an address");
+        let at = ListenAddress {
+            address: "10.9.0.1:4711".parse().expect("a socket address"),
+            key: side as u64,
+        };
+        Notice::Listen { address, at }
+    }
+
+    /// What is on its way to a side by rdmacm, in any order with notices.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Connection {
+        Request,
+        Accepted,
+        Rejected,
+    }
+
+    /// Two sides, and what is on its way to each.
     #[derive(Clone)]
     struct Pair {
+        by_rdmacm: bool,
         stages: [Stage; 2],
         sent: [Vec<Notice>; 2],
+        connections: [Vec<Connection>; 2],
     }
 
     impl Pair {
+        fn new(by_rdmacm: bool) -> Self {
+            Self {
+                by_rdmacm,
+                stages: [Stage::Idle; 2],
+                sent: [vec![], vec![]],
+                connections: [vec![], vec![]],
+            }
+        }
+
+        fn offer(&self, side: usize) -> Notice {
+            match self.by_rdmacm {
+                true => listen(side),
+                false => offer(false),
+            }
+        }
+
         /// Goes on to `stage` and sends `notice`, or `fails` to.
         fn goes_on(&mut self, side: usize, stage: Stage, notice: Notice, fails: bool) {
             let (stage, notice) = match fails {
@@ -159,12 +245,44 @@ mod tests {
 
         fn receives(&mut self, side: usize, fails: bool) {
             let notice = self.sent[side].remove(0);
-            let (stage, answer) = self.stages[side].after(&notice).expect("no rule is broken");
+            let key = self.by_rdmacm.then_some(side as u64);
+            let key = key.filter(|_| self.stages[side] == Stage::Offered);
+            let next = self.stages[side].after(&notice, key);
+            let (stage, answer) = next.expect("no rule is broken");
             match answer {
                 Answer::Offer(_) => self.goes_on(side, stage, offer(true), fails),
                 Answer::Ready(_) => self.goes_on(side, stage, Notice::Ready, fails),
                 Answer::Refuse => self.goes_on(side, stage, Notice::Refuse, false),
+                Answer::Connect(..) if fails => self.goes_on(side, stage, Notice::Refuse, true),
+                Answer::Connect(..) => {
+                    self.stages[side] = stage;
+                    self.connections[1 - side].push(Connection::Request);
+                }
                 Answer::Nothing => self.stages[side] = stage,
+            }
+        }
+
+        /// Takes an event of rdmacm.
+        fn is_asked(&mut self, side: usize, fails: bool) {
+            match (self.connections[side].remove(0), self.stages[side]) {
+                (Connection::Request, Stage::Offered) if !fails => {
+                    self.stages[side] = Stage::Receiving;
+                    self.connections[1 - side].push(Connection::Accepted);
+                }
+                (Connection::Request, stage) => {
+                    self.connections[1 - side].push(Connection::Rejected);
+                    if stage == Stage::Offered {
+                        self.goes_on(side, stage, Notice::Refuse, true);
+                    }
+                }
+                (Connection::Accepted, Stage::Connecting) => {
+                    self.goes_on(side, Stage::Ready, Notice::Ready, fails);
+                }
+                (Connection::Rejected, stage @ Stage::Connecting) => {
+                    self.goes_on(side, stage, Notice::Refuse, true);
+                }
+                // The connection was given up before.
+                (Connection::Accepted | Connection::Rejected, _) => {}
             }
         }
     }
@@ -173,44 +291,50 @@ mod tests {
     /// both leave, and neither expects a notice when the other sends messages.
     #[test]
     fn both_sides_become_ready_or_leave_in_every_order() {
-        let mut open = vec![Pair {
-            stages: [Stage::Idle; 2],
-            sent: [vec![], vec![]],
-        }];
-        let mut ends = BTreeSet::new();
-        while let Some(pair) = open.pop() {
-            for side in 0..2 {
-                if pair.stages[side] == Stage::Ready {
-                    let other = pair.stages[1 - side];
-                    assert!(
-                        matches!(other, Stage::Receiving | Stage::Ready),
-                        "{other:?}"
-                    );
-                }
-                if pair.stages[side] == Stage::Leaving {
-                    let left = pair.sent[1 - side].last() == Some(&Notice::Refuse);
-                    assert!(left || pair.stages[1 - side] == Stage::Leaving);
-                }
-                for fails in [false, true] {
-                    let mut next = pair.clone();
-                    if pair.stages[side] == Stage::Idle {
-                        next.goes_on(side, Stage::Offered, offer(false), fails);
-                        open.push(next);
+        for by_rdmacm in [false, true] {
+            let mut open = vec![Pair::new(by_rdmacm)];
+            let mut ends = BTreeSet::new();
+            while let Some(pair) = open.pop() {
+                for side in 0..2 {
+                    if pair.stages[side] == Stage::Ready {
+                        let other = pair.stages[1 - side];
+                        assert!(
+                            matches!(other, Stage::Receiving | Stage::Ready),
+                            "{other:?}"
+                        );
                     }
-                    let mut next = pair.clone();
-                    if !pair.sent[side].is_empty() {
-                        next.receives(side, fails);
-                        open.push(next);
+                    if pair.stages[side] == Stage::Leaving {
+                        let left = pair.sent[1 - side].last() == Some(&Notice::Refuse);
+                        assert!(left || pair.stages[1 - side] == Stage::Leaving);
                     }
+                    for fails in [false, true] {
+                        let mut next = pair.clone();
+                        if pair.stages[side] == Stage::Idle {
+                            let offer = pair.offer(side);
+                            next.goes_on(side, Stage::Offered, offer, fails);
+                            open.push(next);
+                        }
+                        let mut next = pair.clone();
+                        if !pair.sent[side].is_empty() {
+                            next.receives(side, fails);
+                            open.push(next);
+                        }
+                        let mut next = pair.clone();
+                        if !pair.connections[side].is_empty() {
+                            next.is_asked(side, fails);
+                            open.push(next);
+                        }
+                    }
+                }
+                if pair.sent.iter().all(Vec::is_empty) && pair.connections.iter().all(Vec::is_empty)
+                {
+                    ends.insert(format!("{:?}", pair.stages));
                 }
             }
-            if pair.sent.iter().all(Vec::is_empty) {
-                ends.insert(format!("{:?}", pair.stages));
-            }
+            let ends: Vec<_> = ends.into_iter().collect();
+            let expected = ["[Idle, Idle]", "[Leaving, Leaving]", "[Ready, Ready]"];
+            assert_eq!(ends, expected);
         }
-        let ends: Vec<_> = ends.into_iter().collect();
-        let expected = ["[Idle, Idle]", "[Leaving, Leaving]", "[Ready, Ready]"];
-        assert_eq!(ends, expected);
     }
 
     #[test]
@@ -223,14 +347,22 @@ mod tests {
             (Stage::Ready, Notice::Ready),
             (Stage::Ready, Notice::Refuse),
             (Stage::Leaving, Notice::Refuse),
+            (Stage::Connecting, listen(1)),
+            (Stage::Ready, listen(1)),
         ] {
-            assert!(stage.after(&notice).is_err(), "{stage:?} {notice:?}");
+            assert!(stage.after(&notice, None).is_err(), "{stage:?} {notice:?}");
         }
     }
 
     #[test]
     fn a_notice_reads_back() {
-        for notice in [Notice::Ready, Notice::Refuse, offer(true), offer(false)] {
+        for notice in [
+            Notice::Ready,
+            Notice::Refuse,
+            offer(true),
+            offer(false),
+            listen(7),
+        ] {
             assert!(notice.text().len() <= Notice::MOST);
             assert_eq!(Notice::parse(&notice.text()), Some(notice));
         }
@@ -238,7 +370,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_a_notice_or_none(text in "(ready|offer)? ?.{0,60}") {
+        fn any_text_is_a_notice_or_none(text in "(ready|offer|listen)? ?.{0,60}") {
             if let Some(notice) = Notice::parse(&text) {
                 prop_assert_eq!(Notice::parse(&notice.text()), Some(notice));
             }

@@ -10,6 +10,10 @@ use std::str::FromStr;
 pub enum Fabric {
     /// The InfiniBand subnet with this prefix.
     InfiniBand(u64),
+    /// InfiniBand subnets that routers join.
+    RoutedInfiniBand,
+    /// iWARP over IP, which routers forward.
+    Iwarp,
     /// RoCE v2 over IPv4, which routers forward.
     RoceV2Ipv4,
     /// RoCE v2 over IPv6, which routers forward.
@@ -37,7 +41,7 @@ impl Fabric {
             .iter()
             .filter_map(|entry| Some((fabric(entry)?, *entry)));
         found.min_by_key(|(fabric, _)| match fabric {
-            Self::InfiniBand(_) | Self::RoceV2Ipv4 => 0,
+            Self::InfiniBand(_) | Self::RoutedInfiniBand | Self::Iwarp | Self::RoceV2Ipv4 => 0,
             Self::RoceV2Ipv6 => 1,
             Self::RoceLocal => 2,
         })
@@ -58,6 +62,8 @@ impl fmt::Display for Fabric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::InfiniBand(prefix) => write!(f, "ib.{prefix:016x}"),
+            Self::RoutedInfiniBand => f.write_str("ib"),
+            Self::Iwarp => f.write_str("iwarp"),
             Self::RoceV2Ipv4 => f.write_str("roce4"),
             Self::RoceV2Ipv6 => f.write_str("roce6"),
             Self::RoceLocal => f.write_str("roce"),
@@ -76,10 +82,16 @@ impl FromStr for Fabric {
                 let prefix = u64::from_str_radix(prefix, 16).map_err(drop)?;
                 Ok(Self::InfiniBand(prefix))
             }
-            _ => [Self::RoceV2Ipv4, Self::RoceV2Ipv6, Self::RoceLocal]
-                .into_iter()
-                .find(|fabric| fabric.to_string() == text)
-                .ok_or(()),
+            _ => [
+                Self::RoutedInfiniBand,
+                Self::Iwarp,
+                Self::RoceV2Ipv4,
+                Self::RoceV2Ipv6,
+                Self::RoceLocal,
+            ]
+            .into_iter()
+            .find(|fabric| fabric.to_string() == text)
+            .ok_or(()),
         }
     }
 }
@@ -124,6 +136,8 @@ mod tests {
     fn a_text_reads_back() {
         for fabric in [
             Fabric::InfiniBand(0xfe80_0000_0000_0000),
+            Fabric::RoutedInfiniBand,
+            Fabric::Iwarp,
             Fabric::RoceV2Ipv4,
             Fabric::RoceV2Ipv6,
             Fabric::RoceLocal,

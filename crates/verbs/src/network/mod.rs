@@ -10,16 +10,28 @@
 //!                                Ready                      ->  both can send
 //! ```
 //!
-//! Both may offer at once; then each answers the other's offer with `Ready`. A rank that cannot offer, or connect what
-//! was offered, sends `Refuse`, which the other one answers with the same: messages take the control network then, behind
-//! that notice. What was refused before is sent when the peer is ready. A peer whose control connection ends is lost when all that it has sent before has been received.
+//! ```text
+//!  the same by rdmacm            Offer{queue pair, listener} ->
+//!                                <- requests, one for each queue pair; accepted
+//!                                <- Ready                      both can send
+//! ```
+//!
+//! Both may offer at once; then each answers the other's offer with `Ready`; by rdmacm the one with the smaller key
+//! connects. A rank that cannot offer, or connect what was offered, sends `Refuse`, which the other one answers with the
+//! same: messages take the control network then, behind that notice. What was refused before is sent when the peer is
+//! ready. A peer whose control connection ends is lost when all that it has sent before has been received.
 
 mod connection;
 mod fabric;
 mod memory;
 mod no_rdma_port;
+mod notices;
+mod rail_address;
 mod rdma_port;
+mod rdmacm;
+mod reached_port;
 mod rx;
+mod slot;
 #[cfg(test)]
 mod tests;
 mod tx;
@@ -29,4 +41,5 @@ pub use memory::VerbsNetworkRegion;
 pub use no_rdma_port::NoRdmaPort;
 pub use rdma_port::RdmaPort;
 pub use rx::VerbsNetworkRx;
-pub use tx::{VerbsNetworkSlot, VerbsNetworkTx};
+pub use slot::VerbsNetworkSlot;
+pub use tx::VerbsNetworkTx;

@@ -2,6 +2,7 @@
 
 use super::connection::{Notice, Stage};
 use super::tx::{Ended, VerbsNetworkTx};
+use crate::objects::CmChannel;
 use crate::transport::{VerbsRx, VerbsTx};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{
@@ -9,7 +10,7 @@ use oxmpi_wire::{
 };
 use std::fmt;
 use std::marker::PhantomData;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 /// Polls of the device between two of the control network, which are system calls, while it has nothing to do.
@@ -19,6 +20,8 @@ const POLLS_PER_CONTROL_POLL: u32 = 64;
 pub struct VerbsNetworkRx<C, R> {
     control: R,
     verbs: VerbsRx,
+    /// Where connections by rdmacm have their events.
+    connections: Option<CmChannel>,
     /// Polls until the next one of the control network.
     polls: u32,
     /// The control network has used up the last poll: the next one is the device's.
@@ -40,10 +43,11 @@ fn network<C, T: AsTx<VerbsNetworkTx<C>>>(tx: &mut T) -> &mut VerbsNetworkTx<C> 
 }
 
 impl<C, R> VerbsNetworkRx<C, R> {
-    pub(super) const fn new(control: R, verbs: VerbsRx) -> Self {
+    pub(super) const fn new(control: R, verbs: VerbsRx, connections: Option<CmChannel>) -> Self {
         Self {
             control,
             verbs,
+            connections,
             polls: 0,
             device_is_due: false,
             quiet: false,
@@ -53,17 +57,22 @@ impl<C, R> VerbsNetworkRx<C, R> {
 }
 
 impl<C: Network<Bytes = RawBytes>, R> VerbsNetworkRx<C, R> {
-    /// Makes connections, and reports losses, completions and room to `sink`. Returns the number of steps.
-    fn advance<T, S>(&mut self, tx: &mut T, sink: &mut S) -> u32
+    /// Makes connections, and reports losses, completions and room to `sink`. Returns the number of steps. It looks at
+    /// the events of connections by rdmacm if that is due, or one is being made.
+    fn advance<T, S>(&mut self, tx: &mut T, sink: &mut S, is_due: bool) -> u32
     where
         T: AsTx<VerbsNetworkTx<C>>,
         S: Sink<T>,
     {
         let own = network(tx);
+        let mut moved = 0;
         if own.needs_control() {
             own.send_notices();
         }
-        let mut moved = own.take_notices(&mut self.verbs);
+        if is_due || own.needs_control() {
+            moved += own.advance_rdmacm(&mut self.verbs);
+        }
+        moved += own.take_notices(&mut self.verbs);
         while let Some((token, result)) = network(tx).completions.pop_front() {
             sink.done(tx, token, result);
             moved += 1;
@@ -92,7 +101,8 @@ where
     fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
         let mut moved = 0;
         let is_due = std::mem::take(&mut self.device_is_due);
-        if !is_due && (self.polls == 0 || network(tx).needs_control()) {
+        let looks = !is_due && (self.polls == 0 || network(tx).needs_control());
+        if looks {
             self.polls = POLLS_PER_CONTROL_POLL;
             let broken = std::mem::take(&mut network(tx).broken);
             moved += (self.control).poll(tx, budget, &mut ControlSink::<C, S>::new(sink));
@@ -109,7 +119,7 @@ where
             }
             moved += received;
         }
-        moved += self.advance(tx, sink);
+        moved += self.advance(tx, sink, looks);
         self.quiet = moved == 0;
         moved
     }
@@ -140,6 +150,9 @@ where
     fn watch<'a>(&'a self, watch: &mut dyn FnMut(BorrowedFd<'a>)) {
         self.control.watch(watch);
         self.verbs.watch(watch);
+        if let Some(connections) = &self.connections {
+            watch(connections.as_fd());
+        }
     }
 
     fn longest_sleep(&self) -> Duration {

@@ -1,9 +1,11 @@
 //! The network over a device of this process, with testkit's switch as its control network.
 
+mod ports;
+mod rdmacm;
+
 use super::{Fabric, RdmaPort, VerbsNetworkRx, VerbsNetworkTx};
 use crate::fake::{self, HeapMemory, Script};
 use crate::objects::devices_of;
-use crate::preference::RdmaPreference;
 use crate::transport::{ReceiveQueue, VerbsEndpoint, VerbsOptions};
 use oxmpi_os::RawBytes;
 use oxmpi_testkit::conformance::{
@@ -35,15 +37,31 @@ fn ends_with(
     options: &VerbsOptions,
     by_verbs: impl Fn(u32, u32) -> bool,
 ) -> Vec<(NetworkTx, NetworkRx)> {
+    ends_by(count, script, options, by_verbs, script.is_iwarp)
+}
+
+/// The same, connected by rdmacm or by the control network.
+fn ends_by(
+    count: u32,
+    script: Script,
+    options: &VerbsOptions,
+    by_verbs: impl Fn(u32, u32) -> bool,
+    by_rdmacm: bool,
+) -> Vec<(NetworkTx, NetworkRx)> {
     fake::run(script);
     let devices = devices_of(&fake::LIBRARY).expect("a list");
     let context = devices[0].open().expect("it opens");
     let controls = switch::<RawBytes>(count).expect("sockets");
     let open = |(me, control)| {
-        let endpoint = VerbsEndpoint::open(&context, count, options.clone());
+        let mut options = options.clone();
+        if script.is_iwarp {
+            options = options.on_iwarp();
+        }
+        let endpoint = VerbsEndpoint::open(&context, count, options);
         let port = RdmaPort {
             endpoint: endpoint.expect("an endpoint"),
-            fabric: Fabric::RoceV2Ipv4,
+            rdmacm: by_rdmacm.then(rdmacm::listening),
+            fabrics: vec![Fabric::RoceV2Ipv4],
             network: String::new(),
             warnings: Vec::new(),
         };
@@ -55,7 +73,10 @@ fn ends_with(
 
 /// Ends that are connected, all by the device or all by the control network.
 fn connected(count: u32, script: Script, by_verbs: bool) -> Vec<(NetworkTx, NetworkRx)> {
-    let mut all = ends(count, script, |_, _| by_verbs);
+    connect_all(count, ends(count, script, |_, _| by_verbs))
+}
+
+fn connect_all(count: u32, mut all: Vec<(NetworkTx, NetworkRx)>) -> Vec<(NetworkTx, NetworkRx)> {
     let mut log = EventLog::default();
     let peers = |me: u32| (0..count).filter(move |peer| *peer != me).map(Peer);
     for (me, (tx, _)) in (0..).zip(&mut all) {
@@ -269,21 +290,6 @@ fn messages_by_control_do_not_keep_those_by_verbs_waiting() {
         from.contains(&Peer(1)) && from.contains(&Peer(2)),
         "{from:?}"
     );
-}
-
-/// iWARP needs rdmacm, whatever addresses the port seems to have.
-#[test]
-fn an_iwarp_device_is_refused_with_the_reason() {
-    let is_iwarp = true;
-    fake::run(Script {
-        is_iwarp,
-        ..Script::GOOD
-    });
-    let devices = devices_of(&fake::LIBRARY).expect("a list");
-    let preference = RdmaPreference::default();
-    let opened = RdmaPort::open_of(&devices, &["fake0:1".into()], 2, &preference);
-    let why = opened.expect_err("no connections").to_string();
-    assert!(why.contains("fake0:1: ") && why.contains("rdmacm"), "{why}");
 }
 
 /// Others that go on sending do not hide the end of a peer whose device says nothing.

@@ -1,16 +1,17 @@
 //! [`VerbsNetworkTx`]: the sending half of the network.
 
-use super::connection::{Answer, Notice, Stage};
-use crate::transport::{
-    PairAddress, PairConnector, VerbsRx, VerbsSlot, VerbsTransportError, VerbsTx,
-};
+use super::connection::{Notice, Stage};
+use super::fabric::Fabric;
+use super::rdmacm::CmConnections;
+use super::slot::VerbsNetworkSlot;
+use crate::transport::{PairConnector, VerbsTx};
 use oxmpi_os::RawBytes;
-use oxmpi_wire::{AsTx, Busy, Bytes, Fault, Header, Limits, Network, Peer, Put, Slot, Token, Tx};
+use oxmpi_wire::{AsTx, Busy, Bytes, Fault, Header, Limits, Network, Peer, Token, Tx};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 /// Why a peer is lost whose queue pair was not made or connected; the log says more.
-const NO_PAIR: Fault = Fault::Refused(
+pub(super) const NO_PAIR: Fault = Fault::Refused(
     "the RDMA device makes no queue pair for the peer or finds no way to it: see `ulimit -l`, or leave the device out \
      with transports=^verbs",
 );
@@ -19,16 +20,21 @@ const NO_PAIR: Fault = Fault::Refused(
 pub struct VerbsNetworkTx<C> {
     pub(super) control: C,
     pub(super) verbs: VerbsTx,
-    connector: PairConnector,
+    pub(super) connector: PairConnector,
+    /// The fabric of each rail, and the place of its device.
+    pub(super) rails: Vec<(Fabric, u8)>,
+    /// How connections are made; `None`: by the control network.
+    // Dropped after the queue pairs in `verbs`.
+    pub(super) rdmacm: Option<CmConnections>,
     pub(super) stages: Vec<Stage>,
     /// Peers whose connections are being made.
     connecting: u32,
     /// Messages of some peers go over the control network.
-    shares_control: bool,
+    pub(super) shares_control: bool,
     /// Those of a peer to which no connection is made may.
-    falls_back: bool,
+    pub(super) falls_back: bool,
     /// Notices that wait for room on the control network.
-    unsent: VecDeque<(u32, Notice)>,
+    pub(super) unsent: VecDeque<(u32, Notice)>,
     /// Notices that have arrived.
     pub(super) arrived: VecDeque<(u32, Notice)>,
     /// Peers for which a call has returned [`Busy`] before they were ready.
@@ -68,7 +74,7 @@ impl<C: Network> VerbsNetworkTx<C> {
     pub(super) fn new(
         control: C,
         verbs: VerbsTx,
-        connector: PairConnector,
+        (connector, rails, rdmacm): (PairConnector, Vec<(Fabric, u8)>, Option<CmConnections>),
         by_verbs: &[bool],
         falls_back: bool,
     ) -> Self {
@@ -80,6 +86,8 @@ impl<C: Network> VerbsNetworkTx<C> {
             control,
             verbs,
             connector,
+            rails,
+            rdmacm,
             stages: by_verbs.iter().map(stage).collect(),
             connecting: 0,
             shares_control: by_verbs.contains(&false),
@@ -101,10 +109,11 @@ impl<C: Network> VerbsNetworkTx<C> {
         self.stages[peer.0 as usize]
     }
 
-    fn set_stage(&mut self, peer: u32, stage: Stage) {
+    pub(super) fn set_stage(&mut self, peer: u32, stage: Stage) {
         let is_connecting = |stage| {
             let stages = [
                 Stage::Offered,
+                Stage::Connecting,
                 Stage::Receiving,
                 Stage::Refused,
                 Stage::Leaving,
@@ -132,164 +141,13 @@ impl<C: Network> VerbsNetworkTx<C> {
         Busy
     }
 
-    /// Offers a queue pair to a peer to which nobody has offered one.
-    fn offer(&mut self, peer: Peer) {
-        if self.stage(peer) != Stage::Idle {
-            return;
-        }
-        match self.connector.offer(peer) {
-            Ok(address) => {
-                self.set_stage(peer.0, Stage::Offered);
-                let ready = false;
-                self.send(peer.0, Notice::Offer { address, ready });
-            }
-            Err(why) => self.not_connected(peer.0, &why),
-        }
-    }
-
-    /// No connection is made to `peer`, to which no message was sent: they take the control network, or it is lost.
-    fn not_connected(&mut self, peer: u32, why: &VerbsTransportError) {
-        tracing::warn!(peer, %why, "no connection by verbs");
-        if !self.may_leave(peer) {
-            return self.lose(peer, NO_PAIR);
-        }
-        self.connector.forget(Peer(peer));
-        self.set_stage(peer, Stage::Refused);
-        self.refuse_pair(peer);
-    }
-
-    /// Whether the control network can carry the messages of `peer`, which are as long as those of verbs.
-    pub(super) fn may_leave(&self, peer: u32) -> bool {
-        let [here, there] = [
-            self.verbs.limits(Peer(peer)),
-            self.control.limits(Peer(peer)),
-        ];
-        self.falls_back && here.frame <= there.frame
-    }
-
-    /// Says so to the peer, after which nothing but messages may follow.
-    fn refuse_pair(&mut self, peer: u32) {
-        self.unsent.retain(|(to, _)| *to != peer);
-        self.send(peer, Notice::Refuse);
-    }
-
-    /// Lets the messages of `peer` take the control network, if both sides have said so.
-    fn leave(&mut self, peer: u32) {
-        let is_said = self.unsent.iter().all(|(to, _)| *to != peer);
-        if self.stages[peer as usize] == Stage::Leaving && is_said {
-            self.set_stage(peer, Stage::Control);
-            self.shares_control = true;
-        }
-    }
-
-    /// Takes a notice. After the peer's refusal, the next frame may be a message.
-    pub(super) fn take_notice(&mut self, peer: u32, notice: Notice) {
-        if (self.stages[peer as usize], &notice) != (Stage::Refused, &Notice::Refuse) {
-            return self.arrived.push_back((peer, notice));
-        }
-        self.arrived.retain(|(from, _)| *from != peer);
-        self.set_stage(peer, Stage::Leaving);
-        self.leave(peer);
-    }
-
-    fn send(&mut self, peer: u32, notice: Notice) {
-        self.unsent.push_back((peer, notice));
-        self.send_notices();
-    }
-
-    /// Sends the notices for which the control network has room now.
-    pub(super) fn send_notices(&mut self) {
-        for _ in 0..self.unsent.len() {
-            let Some((peer, notice)) = self.unsent.pop_front() else {
-                break;
-            };
-            let text = notice.text();
-            let (head, len) = (Notice::header(text.len()), text.len());
-            let frame = self.control.frame(Peer(peer), &head, len);
-            let sent = frame.map(|mut slot| {
-                slot.put(text.as_bytes());
-                slot.send();
-            });
-            match sent {
-                Ok(()) => self.leave(peer),
-                Err(Busy) => self.unsent.push_back((peer, notice)),
-            }
-        }
-        self.control.flush();
-    }
-
-    /// Acts on the notices that have arrived. Returns how many.
-    pub(super) fn take_notices(&mut self, rx: &mut VerbsRx) -> u32 {
-        let mut taken = 0;
-        while let Some((peer, notice)) = self.arrived.pop_front() {
-            taken += 1;
-            let stage = self.stage(Peer(peer));
-            if stage == Stage::Lost {
-                continue;
-            }
-            match stage.after(&notice) {
-                Ok((next, answer)) => self.answer(peer, next, answer, rx),
-                Err(rule) => self.lose(peer, Fault::Protocol(rule)),
-            }
-        }
-        taken
-    }
-
-    fn answer(&mut self, peer: u32, next: Stage, answer: Answer, rx: &mut VerbsRx) {
-        if answer == Answer::Refuse {
-            return self.forget_pair(peer, next, rx);
-        }
-        let connected = match answer {
-            Answer::Nothing | Answer::Refuse => Ok(None),
-            Answer::Ready(there) => {
-                (self.connect_pair(peer, &there, rx)).map(|()| Some(Notice::Ready))
-            }
-            Answer::Offer(there) => self.connector.offer(Peer(peer)).and_then(|address| {
-                let ready = true;
-                self.connect_pair(peer, &there, rx)?;
-                Ok(Some(Notice::Offer { address, ready }))
-            }),
-        };
-        match connected {
-            Ok(notice) => {
-                self.set_stage(peer, next);
-                notice
-                    .into_iter()
-                    .for_each(|notice| self.send(peer, notice));
-            }
-            Err(why) => self.not_connected(peer, &why),
-        }
-        self.leave(peer);
-    }
-
-    /// Ends the connection that the peer does not make.
-    fn forget_pair(&mut self, peer: u32, next: Stage, rx: &mut VerbsRx) {
-        if !self.may_leave(peer) {
-            return self.lose(peer, NO_PAIR);
-        }
-        self.connector.forget(Peer(peer));
-        self.verbs.forget(peer);
-        rx.forget(peer);
-        self.set_stage(peer, next);
-        self.refuse_pair(peer);
-    }
-
-    fn connect_pair(
-        &mut self,
-        peer: u32,
-        there: &PairAddress,
-        rx: &mut VerbsRx,
-    ) -> Result<(), VerbsTransportError> {
-        (self.connector).connect(Peer(peer), there, &mut self.verbs, rx)
-    }
-
     /// Whether a queue pair is connected with `peer`: its loss is reported by the transport.
     pub(super) fn has_pair(&self, peer: u32) -> bool {
         matches!(self.stages[peer as usize], Stage::Receiving | Stage::Ready)
     }
 
     /// Loses `peer`, whose messages take verbs, for the reason `why`.
-    fn lose(&mut self, peer: u32, why: Fault) {
+    pub(super) fn lose(&mut self, peer: u32, why: Fault) {
         if self.has_pair(peer) {
             self.verbs.give_up(Peer(peer), why);
         } else if self.closed(peer, why) {
@@ -304,6 +162,7 @@ impl<C: Network> VerbsNetworkTx<C> {
         }
         self.set_stage(peer, Stage::Lost);
         self.lost.insert(peer, why);
+        self.drop_offer(peer);
         self.unsent.retain(|(to, _)| *to != peer);
         self.control.give_up(Peer(peer), why);
         true
@@ -313,6 +172,12 @@ impl<C: Network> VerbsNetworkTx<C> {
     /// reported next.
     pub(super) fn close_broken(&mut self, broken: Vec<(u32, Fault)>) {
         for (peer, why) in broken {
+            let has_ended = self.ended.iter().any(|ended| ended.peer == peer);
+            if self.stages[peer as usize] == Stage::Receiving && !has_ended {
+                // Its notice says whether it has given up the connection, or has used it.
+                self.broken.push((peer, why));
+                continue;
+            }
             let ended = self.ended.iter().position(|ended| ended.peer == peer);
             let why = ended.map_or(why, |at| self.ended.swap_remove(at).why);
             if self.closed(peer, why) {
@@ -339,43 +204,6 @@ impl<C: Network> VerbsNetworkTx<C> {
         };
         let at = self.peers_awaiting_room.iter().position(has_room)?;
         Some(Peer(self.peers_awaiting_room.swap_remove(at)))
-    }
-}
-
-/// A frame under construction.
-#[derive(Debug)]
-pub enum VerbsNetworkSlot<'a, S> {
-    /// In a registered buffer.
-    Verbs(VerbsSlot<'a>),
-    /// Of the control network.
-    Control(S),
-}
-
-impl<S: Slot> Put for VerbsNetworkSlot<'_, S> {
-    #[inline]
-    fn room(&self) -> usize {
-        match self {
-            Self::Verbs(slot) => slot.room(),
-            Self::Control(slot) => slot.room(),
-        }
-    }
-
-    #[inline]
-    fn put(&mut self, bytes: &[u8]) {
-        match self {
-            Self::Verbs(slot) => slot.put(bytes),
-            Self::Control(slot) => slot.put(bytes),
-        }
-    }
-}
-
-impl<S: Slot> Slot for VerbsNetworkSlot<'_, S> {
-    #[inline]
-    fn send(self) {
-        match self {
-            Self::Verbs(slot) => slot.send(),
-            Self::Control(slot) => slot.send(),
-        }
     }
 }
 

@@ -19,6 +19,7 @@ pub struct Context(Arc<OpenDevice>);
 struct OpenDevice {
     library: &'static Library,
     name: String,
+    is_iwarp: bool,
     context: Handle<ibv_context>,
 }
 
@@ -67,6 +68,7 @@ impl Device {
         let context = Context(Arc::new(OpenDevice {
             library,
             name,
+            is_iwarp: self.is_iwarp(),
             context,
         }));
         never_block(context.as_fd(), &context)?;
@@ -101,6 +103,13 @@ impl Context {
         // SAFETY: the call has filled the attributes; each is a number, so the zeroes were valid, too.
         let attributes = unsafe { attributes.assume_init() };
         Ok(DeviceLimits::from(&attributes))
+    }
+
+    /// Whether its network is iWARP: only rdmacm makes connections there, and devices neither wait for a receive of the
+    /// peer, nor know numbers of messages or atomics.
+    #[must_use]
+    pub fn is_iwarp(&self) -> bool {
+        self.0.is_iwarp
     }
 
     /// Whether both are the same opening of a device: objects of two do not fit each other.

@@ -76,8 +76,8 @@ impl Device {
         name.to_string_lossy().into_owned()
     }
 
-    /// Whether its network is iWARP, whose connections only rdmacm makes.
-    pub(crate) fn is_iwarp(&self) -> bool {
+    /// As [`Context::is_iwarp`](super::Context::is_iwarp).
+    pub(super) fn is_iwarp(&self) -> bool {
         // SAFETY: the list, and with it the device, is alive.
         unsafe { (*self.as_ptr()).transport_type == IBV_TRANSPORT_IWARP }
     }

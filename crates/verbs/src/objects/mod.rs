@@ -1,4 +1,4 @@
-//! The objects of libibverbs as values: each owns what it was made from, so the C objects are destroyed children
+//! The objects of libibverbs and librdmacm as values: each owns what it was made from, so the C objects are destroyed children
 //! first, whatever order Rust drops them in.
 //!
 //! The unsafe code here rests on three facts. A [`Handle`] holds an object that its creation returned and that
@@ -16,6 +16,7 @@ mod event;
 mod handle;
 mod port;
 mod queue_pair;
+mod rdmacm;
 mod receive;
 mod region;
 mod shared_queue;
@@ -39,5 +40,6 @@ pub use queue_pair::{
     QueuePair, QueuePairState, ROUTING_HEADER, ReadyToReceive, ReadyToSend, ReceiveAttributes,
     ReliableConnection, Reset, SendAttributes, SendFlags, TransportService, UnreliableDatagram,
 };
+pub use rdmacm::{CmChannel, CmEvent, CmEventKind, CmFailure, CmIdentifier, CmKey, CmParameters};
 pub use region::{Access, MemoryRegion, RemoteAddress, Segment};
 pub use shared_queue::SharedReceiveQueue;

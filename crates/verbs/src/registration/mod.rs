@@ -47,8 +47,8 @@ pub use registrable::{
 /// What of the user's memory stays registered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegistrationOptions {
-    /// Whether memory stays registered after its use, where there is a notifier ([`notifier_unavailable`]).
-    pub leave_pinned: bool,
+    /// What stays registered after its use, where there is a notifier ([`notifier_unavailable`]).
+    pub leave_pinned: LeavePinned,
     /// The most that stays registered.
     pub caps: RegistrationCaps,
     /// Bytes of the longest memory that peers only read and that is copied through a registered buffer rather than
@@ -60,7 +60,7 @@ impl Default for RegistrationOptions {
     /// All stays registered; what cannot is copied up to 64 KiB.
     fn default() -> Self {
         Self {
-            leave_pinned: true,
+            leave_pinned: LeavePinned::On,
             caps: RegistrationCaps::default(),
             copied: 64 << 10,
         }

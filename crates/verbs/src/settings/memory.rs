@@ -23,8 +23,8 @@ pub const MEMORY: &[Setting] = &[
         default: AUTO,
         kind: "number",
         level: Level::Expert,
-        short: "as verbs_leave_pinned, for long messages that the sender writes in parts: auto, 1, 0 or -1",
-        long: "1: long messages are put in parts of `verbs_fragment`, which stay registered. It is not read from files.",
+        short: "as verbs_leave_pinned, for long messages in pieces of verbs_fragment: auto, 1, 0 or -1",
+        long: "1: long messages move in pieces, which stay registered after their use. 0: they are released at once. It is not read from files.",
         check: |text| auto_or(text, signed).map(drop),
     },
     Setting {

@@ -117,8 +117,9 @@ pub const MESSAGES: &[Setting] = &[
         default: "1MiB",
         kind: "bytes",
         level: Level::Expert,
-        short: "bytes of one put of a long message by RDMA",
-        long: "4 KiB to 1 GiB. `put_chunk`, where it is set, takes precedence on every transport.",
+        short: "bytes of one put of a long message by RDMA, and of one piece that is registered while it moves",
+        long: "4 KiB to 1 GiB. Where memory does not stay registered (`verbs_leave_pinned`), or only in pieces, four pieces of a \
+               message are registered at a time. `put_chunk`, where it is set, takes precedence on every transport.",
         check: |text| fragment(text).map(drop),
     },
     Setting {
@@ -132,6 +133,28 @@ pub const MESSAGES: &[Setting] = &[
         level: Level::Tuning,
         short: "the shortest message whose memory is registered to be read or written by RDMA",
         long: "Shorter ones go by the receive queues: copies cost less than registrations.",
+        check: |text| bytes(text).map(drop),
+    },
+    Setting {
+        name: "verbs_pipeline_first",
+        aliases: &[openib("btl_openib_rndv_eager_limit")],
+        default: AUTO,
+        kind: "bytes",
+        level: Level::Expert,
+        short: "bytes at the start of a long message that are copied while the rest is registered in pieces",
+        long: "Only where memory does not stay registered (`verbs_leave_pinned`). They go by the receive queues. `auto` is \
+               `verbs_eager_limit`.",
+        check: |text| auto_or(text, bytes).map(drop),
+    },
+    Setting {
+        name: "verbs_pipeline_last",
+        aliases: &[openib("btl_openib_rdma_pipeline_send_length")],
+        default: "1MiB",
+        kind: "bytes",
+        level: Level::Expert,
+        short: "bytes at the end of a long message that are copied while the rest is registered in pieces",
+        long: "As `verbs_pipeline_first`, for the end. It is a page at least, so that the last page is never registered: what else is on \
+               it stays with forked children.",
         check: |text| bytes(text).map(drop),
     },
 ];

@@ -11,7 +11,11 @@ pub use memory::MEMORY;
 pub use messages::MESSAGES;
 
 use oxmpi_text::{Alias, Error, Product, Span, size, switch, whole};
+pub use oxmpi_text::{
+    duration as resolve_timeout, switch as different_subnets, switch as path_record,
+};
 
+use crate::preference::ConnectionMethod;
 use crate::transport::{ReceiveQueue, TransferFlags};
 
 /// The value that leaves a setting to the device.
@@ -133,6 +137,18 @@ pub fn rings(text: &str) -> Result<bool, Error> {
     switch(text)
 }
 
+/// Who connects queue pairs.
+///
+/// # Errors
+/// If it is neither `oob` nor `rdmacm`.
+pub fn connects(text: &str) -> Result<ConnectionMethod, Error> {
+    match text {
+        "oob" => Ok(ConnectionMethod::OutOfBand),
+        "rdmacm" => Ok(ConnectionMethod::Rdmacm),
+        _ => Err(Error::new(Span::whole(text), "`auto`, `oob` or `rdmacm`")),
+    }
+}
+
 /// The index of an address, 0 to 255.
 ///
 /// # Errors
@@ -147,6 +163,15 @@ pub fn gid_index(text: &str) -> Result<u8, Error> {
 /// If it is none.
 pub fn pkey_index(text: &str) -> Result<u16, Error> {
     count(text).map(|index| index as u16)
+}
+
+/// A number of ports, 1 to 8.
+///
+/// # Errors
+/// If it is none.
+pub fn rails(text: &str) -> Result<usize, Error> {
+    let most = crate::transport::MOST_RAILS as u64;
+    whole(text, 1..=most, "a whole number from 1 to 8").map(|count| count as usize)
 }
 
 /// A service level, 0 to 15.
@@ -212,6 +237,8 @@ mod tests {
         assert_eq!(transfers(of("verbs_transfers")), Ok(long.flags));
         assert_eq!(fragment(of("verbs_fragment")), Ok(long.fragment));
         assert_eq!(bytes(of("verbs_min_rdma")), Ok(long.min_rdma_size));
+        assert_eq!(auto_or(of("verbs_pipeline_first"), bytes), Ok(long.first));
+        assert_eq!(bytes(of("verbs_pipeline_last")), Ok(long.last));
         let rings = default.rings;
         for (name, expected) in [
             ("verbs_ring_threshold", rings.threshold),
@@ -223,7 +250,21 @@ mod tests {
         }
         assert_eq!(size(of("verbs_cache_bytes")), Ok(default.caps.bytes));
         assert_eq!(signed(of("verbs_fork")), Ok(default.want_fork_support));
+        let wait = default.resolve_timeout.as_nanos() as u64;
+        assert_eq!(resolve_timeout(of("verbs_resolve_timeout")), Ok(wait));
+        assert_eq!(
+            different_subnets(of("verbs_different_subnets")),
+            Ok(default.crosses_subnets)
+        );
+        assert_eq!(
+            auto_or(of("verbs_connection"), connects),
+            Ok(default.connects)
+        );
         let connection = default.connection;
+        assert_eq!(
+            path_record(of("verbs_path_record_service_level")),
+            Ok(connection.by_path_record)
+        );
         assert_eq!(
             service_level(of("verbs_service_level")),
             Ok(connection.service_level)
@@ -233,6 +274,9 @@ mod tests {
             Ok(connection.pkey_index)
         );
         assert_eq!(timeout(of("verbs_timeout")), Ok(connection.timeout));
+        assert_eq!(rails(of("verbs_rails")), Ok(default.rails));
+        let warns = switch(of("verbs_warn_default_prefix"));
+        assert_eq!(warns, Ok(default.warn_default_prefix));
         assert_eq!(retries(of("verbs_retry_count")), Ok(connection.retry_count));
     }
 }

@@ -69,6 +69,11 @@ impl Buffers {
         bytes
     }
 
+    /// Copies bytes of a buffer, from its byte `at` on.
+    pub(super) fn read_part(&self, buffer: u32, at: usize, to: &mut [u8]) {
+        self.region.read(buffer as usize * self.stride + at, to);
+    }
+
     /// The body of the frame in a buffer.
     pub(super) fn body(&self, buffer: u32, len: usize) -> Stored<'_> {
         Stored::new(&self.region, buffer as usize * self.stride + HEAD, len)

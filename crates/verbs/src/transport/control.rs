@@ -1,4 +1,5 @@
-//! [`Control`]: the frames of the transport itself, for atomics, reads by frames, the end of regions, eager rings.
+//! [`Control`]: the frames of the transport itself, for atomics, reads by frames, pieces of memory, the end of regions,
+//! eager rings.
 
 use super::ring::RingShape;
 use crate::objects::RemoteAddress;
@@ -30,6 +31,8 @@ pub(super) enum Control {
         /// Its first byte.
         start: RemoteAddress,
         shape: RingShape,
+        /// The port pair by which it is written.
+        port_pair: u8,
     },
     /// Answers a ring: the sender writes to it from now on, and has the word there.
     RingTaken { word: RemoteAddress },
@@ -42,7 +45,31 @@ pub(super) enum Control {
         /// The first byte in it.
         at: u64,
         len: u64,
+        /// Bytes of the operation before these.
+        before: u64,
     },
+    /// Asks for the receiver's memory in pieces.
+    Pieces {
+        /// The requester's operation.
+        id: u64,
+        /// The region.
+        to: RegionId,
+        /// The first byte in it of the first piece.
+        at: u64,
+        /// Bytes of all pieces.
+        len: u64,
+        /// Bytes before them and after them that are to come by frames.
+        around: [u32; 2],
+    },
+    /// Answers that with the next piece: where it is, if it is registered.
+    Piece {
+        id: u64,
+        at: u64,
+        len: u64,
+        start: Option<RemoteAddress>,
+    },
+    /// The sender needs a piece no more.
+    PieceMoved { id: u64, at: u64 },
     /// Answers the last frame of bytes that were written.
     Written { id: u64 },
     /// Wakes the receiver: a frame is in its ring.
@@ -87,13 +114,40 @@ impl Control {
             Self::Changed { id, old } => [2, id, old, 0, 0, 0],
             Self::Refused { id } => [3, id, 0, 0, 0, 0],
             Self::Released { region } => [4, region.word(), 0, 0, 0, 0],
-            Self::Ring { start, shape } => {
+            Self::Ring {
+                start,
+                shape,
+                port_pair,
+            } => {
                 let RemoteAddress { address, rkey } = start;
                 let [slots, size] = [shape.slots(), shape.size()].map(u64::from);
-                [5, address, rkey.into(), slots, size, 0]
+                [5, address, rkey.into(), slots, size, port_pair.into()]
             }
             Self::RingTaken { word } => [6, word.address, word.rkey.into(), 0, 0, 0],
-            Self::Read { id, to, at, len } => [8, id, to.word(), at, len, 0],
+            Self::Read {
+                id,
+                to,
+                at,
+                len,
+                before,
+            } => [8, id, to.word(), at, len, before],
+            Self::Pieces {
+                id,
+                to,
+                at,
+                len,
+                around: [before, after],
+            } => {
+                let around = u64::from(before) | u64::from(after) << 32;
+                [10, id, to.word(), at, len, around]
+            }
+            Self::Piece { id, at, len, start } => {
+                let (address, rkey) = start.map_or((0, 0), |start| {
+                    (start.address, 1 << 32 | u64::from(start.rkey))
+                });
+                [11, id, at, len, address, rkey]
+            }
+            Self::PieceMoved { id, at } => [12, id, at, 0, 0, 0],
             Self::Written { id } => [9, id, 0, 0, 0, 0],
             Self::Wake => [7, 0, 0, 0, 0, 0],
         };
@@ -117,19 +171,41 @@ impl Control {
             (4, [0, 0, 0, 0]) => Self::Released {
                 region: RegionId::from_word(id),
             },
-            (5, [rkey, slots, size, 0]) if slots.is_power_of_two() => Self::Ring {
+            (5, [rkey, slots, size, port_pair]) if slots.is_power_of_two() => Self::Ring {
                 start: remote(id, rkey)?,
                 shape: RingShape::new(slots.try_into().ok()?, size.try_into().ok()?)?,
+                port_pair: port_pair.try_into().ok()?,
             },
             (6, [rkey, 0, 0, 0]) => Self::RingTaken {
                 word: remote(id, rkey)?,
             },
-            (8, [to, at, len, 0]) => Self::Read {
+            (8, [to, at, len, before]) => Self::Read {
                 id,
                 to: RegionId::from_word(to),
                 at,
                 len,
+                before,
             },
+            (10, [to, at, len, around]) => Self::Pieces {
+                id,
+                to: RegionId::from_word(to),
+                at,
+                len,
+                around: [around as u32, (around >> 32) as u32],
+            },
+            (11, [at, len, 0, 0]) => Self::Piece {
+                id,
+                at,
+                len,
+                start: None,
+            },
+            (11, [at, len, address, rkey]) => Self::Piece {
+                id,
+                at,
+                len,
+                start: Some(remote(address, rkey.checked_sub(1 << 32)?)?),
+            },
+            (12, [at, 0, 0, 0]) => Self::PieceMoved { id, at },
             (9, [0, 0, 0, 0]) => Self::Written { id },
             (7, [0, 0, 0, 0]) if id == 0 => Self::Wake,
             (kind, [to, at, operand, second]) if kind & 0xff == 1 => Self::Atomic {
@@ -168,10 +244,15 @@ mod tests {
                 Control::Ring {
                     start: RemoteAddress { address: word, rkey },
                     shape: RingShape::new(slots, slots * 7).unwrap(),
+                    port_pair: code,
                 },
                 Control::RingTaken { word: RemoteAddress { address: at, rkey } },
                 Control::Wake,
-                Control::Read { id, to: region, at, len: word },
+                Control::Read { id, to: region, at, len: word, before: operands[0] },
+                Control::Pieces { id, to: region, at, len: word, around: [rkey, slots] },
+                Control::Piece { id, at, len: word, start: None },
+                Control::Piece { id, at, len: word, start: Some(RemoteAddress { address: word, rkey }) },
+                Control::PieceMoved { id, at },
                 Control::Written { id },
             ] {
                 prop_assert_eq!(Control::parse(&control.bytes()), Some(control));
@@ -179,7 +260,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_a_frame_or_none(kind in 0..11u64, rest: [u8; 40]) {
+        fn any_bytes_are_a_frame_or_none(kind in 0..14u64, rest: [u8; 40]) {
             let mut bytes = [0; Control::LEN];
             bytes[0] = kind as u8;
             bytes[8..].copy_from_slice(&rest);

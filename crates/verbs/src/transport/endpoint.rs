@@ -1,28 +1,23 @@
 //! [`VerbsEndpoint`]: the connections of a rank while they are made.
 
-use super::OPERATIONS;
 use super::buffers::Buffers;
-use super::fitted_queues::FittedQueues;
-use super::frame_head::MAX_INLINE;
+use super::growing_queue::GrowingQueue;
+use super::open_device::capacity;
 use super::options::{VerbsOptions, VerbsTransportError};
-use super::order::Order;
 use super::pair_address::PairAddress;
+use super::prepared::Prepared;
 use super::queue_sizes::QueueSizes;
+use super::rail::{PortPair, Rail};
 use super::receive_queues::ReceiveQueue;
 use super::request_id::RequestId;
-use super::rx::{Incoming, SharedReceives, VerbsRx};
-use super::tx::{Link, Pair, Registrations, VerbsTx};
+use super::rx::{SharedReceives, VerbsRx};
+use super::tx::VerbsTx;
 use crate::error::VerbsError;
 use crate::objects::{
-    Access, AddressVector, CompletionQueue, CompletionQueueOptions, Context, GlobalRoute, Init,
-    InitAttributes, ProtectionDomain, QueueCapacity, QueuePair, ReceiveAttributes, Reset,
-    SendAttributes, SharedReceiveQueue,
+    Access, CompletionQueue, Context, Init, InitAttributes, ProtectionDomain, QueuePair, Reset,
+    SharedReceiveQueue,
 };
-use crate::registration::{
-    BouncePool, MemoryNotifier, RegistrationCache, RegistrationOptions, is_forked_child,
-    prepare_for_forks,
-};
-use oxmpi_os::limit::LockedMemoryLimit;
+use crate::registration::is_forked_child;
 use oxmpi_wire::Peer;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -33,7 +28,10 @@ pub(super) const SHARED_RNR_TIMER: u8 = 0;
 /// The value of `rnr_retry` for "for ever". Where the shares of a queue's senders exceed what is posted (many ranks, or
 /// locked memory that is short), a rank that computes for long must not count as dead; the control network tells of one
 /// that is.
-const FOR_EVER: u8 = 7;
+pub(super) const FOR_EVER: u8 = 7;
+
+/// The most reads that a queue pair has in flight: devices keep state for each.
+const MOST_READS: u32 = 16;
 
 /// The two halves of a rank before its connections are made.
 ///
@@ -49,27 +47,41 @@ pub struct VerbsEndpoint {
 /// Makes the connections of a rank, also after its halves have begun to move messages.
 #[derive(Debug)]
 pub(crate) struct PairConnector {
-    context: Context,
-    domain: ProtectionDomain,
-    queue: CompletionQueue,
+    pub(super) rails: Vec<OpenRail>,
     options: VerbsOptions,
-    sizes: QueueSizes,
+    pub(super) sizes: QueueSizes,
     /// By receive queue.
     shared: Vec<Option<SharedReceiveQueue>>,
-    offered: BTreeMap<u32, Offered>,
+    /// By peer and rail.
+    offered: BTreeMap<u32, Vec<Offered>>,
     /// Ranks that share its buffers.
-    peers: u32,
-    /// Entries of the completion queue.
-    depth: u32,
+    pub(super) peers: u32,
+    /// Those of the devices.
+    queues: Vec<GrowingQueue>,
+    /// Offers that were made.
+    offers: u32,
+    /// Connections that were made.
+    pub(super) connected: usize,
 }
 
+/// A rail with what its device has for it.
 #[derive(Debug)]
-struct Offered {
+pub(super) struct OpenRail {
+    pub(super) rail: Rail,
+    /// The place of its device.
+    device: usize,
+    pub(super) domain: ProtectionDomain,
+    queue: CompletionQueue,
+}
+
+/// Queue pairs that are offered to a peer.
+#[derive(Debug)]
+pub(crate) struct Offered {
     /// By receive queue.
     pairs: Vec<QueuePair<Init>>,
     /// The posted buffers of the peer's own queues.
-    buffers: Vec<Option<Buffers>>,
-    address: PairAddress,
+    pub(super) buffers: Vec<Option<Buffers>>,
+    pub(super) address: PairAddress,
 }
 
 impl VerbsEndpoint {
@@ -86,56 +98,57 @@ impl VerbsEndpoint {
         peers: u32,
         options: VerbsOptions,
     ) -> Result<Self, VerbsTransportError> {
+        let rail = Rail {
+            context: context.clone(),
+            port: options.port,
+            gid_index: options.gid_index,
+        };
+        Self::open_rails(&[rail], peers, options)
+    }
+
+    /// Opens an endpoint by several ports, of which the options name none. Peers are dealt to them in turn.
+    ///
+    /// # Errors
+    /// As [`VerbsEndpoint::open`], for each of them.
+    ///
+    /// # Panics
+    /// Without a rail, or with more than 8.
+    ///
+    /// # Cost
+    /// That of [`VerbsEndpoint::open`] for each rail.
+    pub fn open_rails(
+        rails: &[Rail],
+        peers: u32,
+        options: VerbsOptions,
+    ) -> Result<Self, VerbsTransportError> {
+        let Prepared {
+            sizes,
+            piece,
+            fitted,
+            devices,
+            places,
+            inline: [asked, inline],
+        } = Prepared::new(rails, peers, &options)?;
         let queues = &options.receive_queues;
-        ReceiveQueue::check_all(queues)?;
-        if queues
-            .iter()
-            .any(|queue| matches!(queue, ReceiveQueue::Extended(_)))
-        {
-            return Err(VerbsTransportError::NoExtended {
-                device: context.name().to_owned(),
-                receive_queues: ReceiveQueue::join_all(queues),
-            });
-        }
-        let sizes = QueueSizes::new(queues);
-        let longest = context.port(options.port)?.max_message;
-        let piece = options.piece.clamp(1, longest.max(1));
-        // Before anything is registered.
-        let locked = LockedMemoryLimit::raise();
-        tracing::debug!(%locked, "memory that may be locked");
-        let fitted = FittedQueues::of(&options, locked.bytes())?;
-        prepare_for_forks(context.library(), options.want_fork_support)?;
-        let domain = context.alloc_pd()?;
-        let channel = context.create_completion_channel()?;
-        let [of_peer, of_all] = completions(&options, &sizes);
-        let wanted = of_peer.saturating_mul(peers.max(1)).saturating_add(of_all);
-        let most = context.limits()?.max_cqe;
-        if wanted > most {
-            return Err(VerbsTransportError::TooManyPeers {
-                device: context.name().to_owned(),
-                peers,
-                most: most.saturating_sub(of_all) / of_peer,
-                receive_queues: ReceiveQueue::join_all(queues),
-            });
-        }
-        let depth = wanted;
-        let queue = context.create_completion_queue(CompletionQueueOptions {
-            channel: Some((&channel, 0)),
-            ..CompletionQueueOptions::polled(depth)
-        })?;
-        let capacity = capacity(&queues[0], &sizes, 0, &options);
-        let trial = domain.create_queue_pair(&queue, &queue, capacity)?;
-        let inline = trial.capacity().max_inline_data.min(MAX_INLINE as u32);
-        drop(trial);
+        let open = |(rail, place): (&Rail, &usize)| OpenRail {
+            rail: rail.clone(),
+            device: *place,
+            domain: devices[*place].domain.clone(),
+            queue: devices[*place].queue.clone(),
+        };
+        let rails: Vec<OpenRail> = rails.iter().zip(&places).map(open).collect();
         let (mut receives, mut sends) = (Vec::new(), Vec::new());
-        for (queue, number) in queues.iter().zip(0..) {
+        let on_each = rails
+            .iter()
+            .flat_map(|rail| queues.iter().map(move |queue| (rail, queue)));
+        for ((OpenRail { domain, .. }, queue), number) in on_each.zip(0..) {
             let (receive, send) = match queue {
                 ReceiveQueue::PerPeer(_) => (None, None),
                 ReceiveQueue::Shared(shared) | ReceiveQueue::Extended(shared) => {
                     let shared = fitted.apply(*shared);
-                    let send = Buffers::all_free(&domain, shared.buffers, shared.size)?;
+                    let send = Buffers::all_free(domain, shared.buffers, shared.size)?;
                     (
-                        Some(SharedReceives::new(&domain, number, &shared)?),
+                        Some(SharedReceives::new(domain, number, &shared)?),
                         Some(send),
                     )
                 }
@@ -143,62 +156,83 @@ impl VerbsEndpoint {
             receives.push(receive);
             sends.push(send);
         }
-        let limits = options.limits(inline);
+        let reaching = rails.iter().filter(|rail| rail.device == 0).count();
+        let limits = options.limits(inline, reaching);
         let shared = receives.iter().map(|receives: &Option<SharedReceives>| {
             receives.as_ref().map(|receives| receives.queue().clone())
         });
+        let registrations = devices[0].registrations(&options);
+        let domains: Vec<ProtectionDomain> = rails.iter().map(|rail| rail.domain.clone()).collect();
         let connector = PairConnector {
-            context: context.clone(),
-            domain: domain.clone(),
-            queue: queue.clone(),
+            rails,
             sizes: sizes.clone(),
             shared: shared.collect(),
             offered: BTreeMap::new(),
             peers,
-            depth,
-            options,
+            queues: (devices.iter())
+                .map(|device| device.growing.clone())
+                .collect(),
+            offers: 0,
+            connected: 0,
+            options: VerbsOptions {
+                inline: asked,
+                ..options
+            },
         };
         let options = &connector.options;
         Ok(Self {
             tx: VerbsTx::new(
-                domain.clone(),
+                domains.clone(),
                 peers,
                 (sizes, sends),
                 limits,
                 [piece, options.min_rdma(), options.rings.slots],
-                registrations(&domain, &options.registration),
+                registrations,
             ),
-            rx: VerbsRx::new(
-                context.clone(),
-                queue.clone(),
-                channel,
-                peers,
-                receives,
-                (options.rings, domain.clone()),
-            ),
+            rx: VerbsRx::new(devices, peers, receives, (options.rings, domains)),
             connector,
         })
     }
 
+    /// Checks that an endpoint for one peer could be opened by these ports, but registers nothing.
+    ///
+    /// # Errors
+    /// As [`VerbsEndpoint::open_rails`].
+    ///
+    /// # Panics
+    /// As [`VerbsEndpoint::open_rails`].
+    pub(crate) fn check_rails(
+        rails: &[Rail],
+        options: &VerbsOptions,
+    ) -> Result<(), VerbsTransportError> {
+        Prepared::new(rails, 1, options).map(drop)
+    }
+
     /// Makes a queue pair for each receive queue, with all buffers of `peer` posted, and returns where the peer
-    /// reaches them.
+    /// reaches them: on each rail.
     ///
     /// # Errors
     /// When the device has no more queue pairs, or this process may lock no more memory.
-    pub fn offer(&mut self, peer: Peer) -> Result<PairAddress, VerbsTransportError> {
+    pub fn offer(&mut self, peer: Peer) -> Result<Vec<PairAddress>, VerbsTransportError> {
         self.connector.offer(peer)
     }
 
-    /// Connects the queue pairs that were [offered](Self::offer) to `peer` with those at `there`.
+    /// Connects the queue pairs that were [offered](Self::offer) to `peer` with those of `port_pairs`. What was offered on
+    /// other rails is destroyed.
     ///
     /// # Errors
-    /// When the peer has other receive queues, or the device finds no route to it.
+    /// When there is no port pair, the peer has other receive queues, or no device finds a route to it. A port pair without a route
+    /// counts as failed if there is another.
     ///
     /// # Panics
-    /// If nothing was offered to `peer`, or it is connected.
-    pub fn connect(&mut self, peer: Peer, there: &PairAddress) -> Result<(), VerbsTransportError> {
+    /// If nothing was offered to `peer`, or it is connected; with two port pairs of one rail.
+    pub fn connect(
+        &mut self,
+        peer: Peer,
+        port_pairs: &[PortPair],
+    ) -> Result<(), VerbsTransportError> {
         self.connector
-            .connect(peer, there, &mut self.tx, &mut self.rx)
+            .connect(peer, port_pairs, &mut self.tx, &mut self.rx)
     }
 
     /// The halves, with the connections that were made.
@@ -213,35 +247,67 @@ impl VerbsEndpoint {
     }
 }
 
+impl Offered {
+    /// The queue pairs, by receive queue, to be connected.
+    pub(crate) fn take_pairs(&mut self) -> Vec<QueuePair<Init>> {
+        std::mem::take(&mut self.pairs)
+    }
+}
+
 impl PairConnector {
+    pub(super) const fn options(&self) -> &VerbsOptions {
+        &self.options
+    }
+
+    pub(super) fn is_iwarp(&self) -> bool {
+        self.rails[0].rail.context.is_iwarp()
+    }
+
+    /// Whether peers share the buffers of receive queue `number`.
+    pub(super) fn is_shared(&self, number: u8) -> bool {
+        self.shared[usize::from(number)].is_some()
+    }
+
     /// Completions that nobody has polled, at most.
-    pub(crate) const fn depth(&self) -> u32 {
-        self.depth
+    pub(crate) fn depth(&self) -> u32 {
+        self.queues.iter().map(GrowingQueue::depth).sum()
     }
 
     /// As [`VerbsEndpoint::offer`].
-    pub(crate) fn offer(&mut self, peer: Peer) -> Result<PairAddress, VerbsTransportError> {
+    pub(crate) fn offer(&mut self, peer: Peer) -> Result<Vec<PairAddress>, VerbsTransportError> {
         if is_forked_child() {
             return Err(VerbsTransportError::Forked);
         }
-        let VerbsOptions {
-            port,
-            gid_index,
-            connection,
-            ..
-        } = self.options;
-        let (at, gids) = (self.context.port(port)?, self.context.gids(port)?);
-        let gid = gids.iter().find(|entry| entry.index == gid_index);
+        self.offers += 1;
+        for queue in &mut self.queues {
+            queue.fit(self.offers)?;
+        }
+        let rails = 0..self.rails.len();
+        let offered = rails.map(|rail| self.offer_on(rail, peer));
+        let offered: Vec<Offered> = offered.collect::<Result<_, _>>()?;
+        let addresses = offered.iter().map(|offered| offered.address.clone());
+        let addresses = addresses.collect();
+        self.offered.insert(peer.0, offered);
+        Ok(addresses)
+    }
+
+    /// Makes the queue pairs of a rail for `peer`.
+    fn offer_on(&self, rail: usize, peer: Peer) -> Result<Offered, VerbsTransportError> {
+        let OpenRail {
+            rail: at, domain, ..
+        } = &self.rails[rail];
+        let (port, gids) = (at.context.port(at.port)?, at.context.gids(at.port)?);
+        let gid = gids.iter().find(|entry| entry.index == at.gid_index);
         let (mut pairs, mut all_buffers) = (Vec::new(), Vec::new());
-        for (queue, number) in self.options.receive_queues.iter().zip(0..) {
-            let pair = self.make_pair(queue, number)?.init(InitAttributes {
+        for (queue, number) in self.queues_of(rail) {
+            let pair = self.make_pair(rail, queue, number)?.init(InitAttributes {
                 access: Access::REMOTE_READ | Access::REMOTE_WRITE,
-                pkey_index: connection.pkey_index,
-                ..InitAttributes::new(port)
+                pkey_index: self.options.connection.pkey_index,
+                ..InitAttributes::new(at.port)
             })?;
             let mut buffers = None;
             if !queue.is_shared() {
-                let posted = Buffers::new(&self.domain, queue.buffers(), queue.size())?;
+                let posted = Buffers::new(domain, queue.buffers(), queue.size())?;
                 for buffer in 0..queue.buffers() {
                     let id = RequestId::Receive {
                         peer: peer.0,
@@ -255,23 +321,46 @@ impl PairConnector {
             pairs.push(pair);
             all_buffers.push(buffers);
         }
+        let limits = at.context.limits()?;
+        let reads = limits.max_qp_rd_atom.min(limits.max_qp_init_rd_atom);
         let numbers: Vec<u32> = pairs.iter().map(QueuePair::number).collect();
         let address = PairAddress {
             receive_queues: self.options.receive_queues.clone(),
             // No number of an earlier connection: its late packets are then out of sequence.
             sq_psn: RandomState::new().hash_one(&numbers) as u32 & 0xff_ffff,
             numbers,
-            lid: at.lid,
+            lid: port.lid,
             gid: gid.map(|entry| entry.gid),
-            mtu: at.active_mtu,
+            mtu: port.active_mtu,
+            reads: reads.clamp(1, MOST_READS) as u8,
         };
-        let offered = Offered {
+        Ok(Offered {
             pairs,
             buffers: all_buffers,
-            address: address.clone(),
-        };
-        self.offered.insert(peer.0, offered);
-        Ok(address)
+            address,
+        })
+    }
+
+    /// The receive queues of a rail, and their numbers.
+    pub(super) fn queues_of(&self, rail: usize) -> impl Iterator<Item = (&ReceiveQueue, u8)> {
+        let numbers = self.sizes.queues_of(rail as u8);
+        (self.options.receive_queues.iter()).zip(numbers.map(|number| number as u8))
+    }
+
+    /// What is offered to `peer`, by rail.
+    pub(crate) fn offered(&self, peer: Peer) -> Vec<PairAddress> {
+        let offered = self.offered.get(&peer.0).into_iter().flatten();
+        offered.map(|offered| offered.address.clone()).collect()
+    }
+
+    /// The place of the device of each rail.
+    pub(crate) fn devices(&self) -> Vec<u8> {
+        self.rails.iter().map(|rail| rail.device as u8).collect()
+    }
+
+    /// Whether the rail is of the device that the keys of this rank's memory are for.
+    pub(super) fn reaches_memory(&self, rail: usize) -> bool {
+        self.rails[rail].device == 0
     }
 
     /// Destroys the queue pairs that were offered to `peer`.
@@ -279,147 +368,49 @@ impl PairConnector {
         self.offered.remove(&peer.0);
     }
 
-    fn make_pair(&self, queue: &ReceiveQueue, number: u8) -> Result<QueuePair<Reset>, VerbsError> {
-        let capacity = capacity(queue, &self.sizes, number, &self.options);
-        let completions = &self.queue;
+    fn make_pair(
+        &self,
+        rail: usize,
+        queue: &ReceiveQueue,
+        number: u8,
+    ) -> Result<QueuePair<Reset>, VerbsError> {
+        let OpenRail {
+            domain,
+            queue: completions,
+            ..
+        } = &self.rails[rail];
+        let sizes = self.sizes.on_rail(rail as u8);
+        let mut capacity = capacity(queue, &sizes, number, &self.options);
+        // The first message of the side that connects.
+        capacity.max_send_wr += u32::from(self.is_iwarp());
         match &self.shared[usize::from(number)] {
-            Some(shared) => {
-                self.domain
-                    .create_queue_pair_on(shared, completions, completions, capacity)
-            }
-            None => self
-                .domain
-                .create_queue_pair(completions, completions, capacity),
+            Some(shared) => domain.create_queue_pair_on(shared, completions, completions, capacity),
+            None => domain.create_queue_pair(completions, completions, capacity),
         }
     }
 
-    /// As [`VerbsEndpoint::connect`], between these halves.
-    pub(crate) fn connect(
-        &mut self,
+    /// The queue pairs that are offered to `peer`, by rail, which become the caller's.
+    pub(crate) fn take_offered(&mut self, peer: u32) -> Option<Vec<Offered>> {
+        self.offered.remove(&peer)
+    }
+
+    /// Checks that `peer` has the receive queues of this rank.
+    ///
+    /// # Errors
+    /// If it has others.
+    pub(crate) fn check_queues(
+        &self,
         peer: Peer,
         there: &PairAddress,
-        tx: &mut VerbsTx,
-        rx: &mut VerbsRx,
     ) -> Result<(), VerbsTransportError> {
-        let offered = self.offered.remove(&peer.0);
-        let Offered {
-            pairs,
-            buffers,
-            address,
-        } = offered.expect("an offer to this peer");
-        if address.receive_queues != there.receive_queues {
-            return Err(VerbsTransportError::ReceiveQueuesDiffer {
-                peer,
-                here: ReceiveQueue::join_all(&address.receive_queues),
-                there: ReceiveQueue::join_all(&there.receive_queues),
-            });
+        let here = &self.options.receive_queues;
+        if *here == there.receive_queues {
+            return Ok(());
         }
-        let VerbsOptions {
-            port,
-            gid_index,
-            connection,
-            ..
-        } = self.options;
-        let vector = AddressVector {
-            port,
-            lid: there.lid,
-            service_level: connection.service_level,
-            route: there.gid.map(|gid| GlobalRoute::new(gid, gid_index)),
-        };
-        let mtu = address.mtu.min(there.mtu);
-        let queues = &self.options.receive_queues;
-        let mut connected = Vec::new();
-        for ((pair, queue), number) in pairs.into_iter().zip(queues).zip(0..) {
-            let to = there.numbers[usize::from(number)];
-            let mut receive = ReceiveAttributes::new(vector, to, there.sq_psn, mtu);
-            let mut send = SendAttributes {
-                timeout: connection.timeout,
-                retry_cnt: connection.retry_count,
-                ..SendAttributes::new(address.sq_psn)
-            };
-            if queue.is_shared() {
-                receive.min_rnr_timer = SHARED_RNR_TIMER;
-                send.rnr_retry = FOR_EVER;
-            }
-            let pair = pair.ready_to_receive(receive)?.ready_to_send(send)?;
-            let own = match queue.is_shared() {
-                true => None,
-                false => Some(Buffers::all_free(
-                    &self.domain,
-                    queue.sends(),
-                    queue.size(),
-                )?),
-            };
-            let id = RequestId::Send {
-                peer: peer.0,
-                queue: number,
-            };
-            let (share, most) = (queue.of_each(self.peers), queue.sends());
-            connected.push(Pair::new(pair, id, share, most, own));
-        }
-        let all = queues.iter().map(ReceiveQueue::buffers).sum();
-        tx.add(peer.0, Link::new(connected));
-        let incoming = Incoming::new(buffers, Order::new(all));
-        rx.add(peer.0, &address.numbers, incoming);
-        Ok(())
-    }
-}
-
-/// What the queue pair of receive queue `number` holds: frames and credit messages in flight, and the rank's
-/// operations.
-fn capacity(
-    queue: &ReceiveQueue,
-    sizes: &QueueSizes,
-    number: u8,
-    options: &VerbsOptions,
-) -> QueueCapacity {
-    let VerbsOptions { inline, rings, .. } = options;
-    let mut sends = queue.sends();
-    if number == sizes.of_accesses() {
-        // Of a ring, its frames and words.
-        sends += OPERATIONS as u32 + rings.slots;
-    }
-    let receives = if queue.is_shared() {
-        0
-    } else {
-        queue.buffers()
-    };
-    QueueCapacity {
-        max_inline_data: (*inline).min(MAX_INLINE as u32),
-        ..QueueCapacity::new(sends, receives)
-    }
-}
-
-/// The most completions that nobody has polled: of a peer, and of the receives of all.
-fn completions(options: &VerbsOptions, sizes: &QueueSizes) -> [u32; 2] {
-    let (mut of_peer, mut of_all) = (0, 0);
-    for (queue, number) in options.receive_queues.iter().zip(0..) {
-        let capacity = capacity(queue, sizes, number, options);
-        of_peer += capacity.max_send_wr + capacity.max_recv_wr;
-        if queue.is_shared() {
-            of_all += queue.buffers();
-        }
-    }
-    [of_peer, of_all]
-}
-
-/// Where registrations come from, as `options` says.
-fn registrations(domain: &ProtectionDomain, options: &RegistrationOptions) -> Registrations {
-    let notifier = (options.leave_pinned).then(MemoryNotifier::of_process);
-    let cache = notifier.and_then(|notifier| match notifier {
-        Ok(notifier) => Some(RegistrationCache::new(
-            domain.clone(),
-            notifier,
-            options.caps,
-        )),
-        Err(why) => {
-            tracing::debug!(%why, "no registration is cached");
-            None
-        }
-    });
-    Registrations {
-        cache,
-        buffers: BouncePool::new(domain.clone()),
-        copied: options.copied,
+        Err(VerbsTransportError::ReceiveQueuesDiffer {
+            peer,
+            here: ReceiveQueue::join_all(here),
+            there: ReceiveQueue::join_all(&there.receive_queues),
+        })
     }
 }

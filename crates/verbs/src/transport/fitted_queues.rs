@@ -4,7 +4,7 @@
 //! of one peer keep their buffers, which are its credits.
 
 use super::buffers::Buffers;
-use super::options::VerbsOptions;
+use super::options::{VerbsOptions, VerbsTransportError};
 use super::receive_queues::{ReceiveQueue, SharedQueue};
 use super::registered_bytes::RegisteredBytes;
 use crate::registration::{LockedMemoryShortage, QueueNeeds};
@@ -58,6 +58,28 @@ impl FittedQueues {
                 low_mark: queue.low_mark.min(self.buffers / 2),
                 ..queue
             },
+        }
+    }
+
+    /// Checks that a message of any of `peers` peers finds a receive always: iWARP ends connections whose does not.
+    ///
+    /// # Errors
+    /// A shared queue of too few buffers.
+    pub(super) fn check_iwarp(
+        self,
+        queues: &[ReceiveQueue],
+        peers: u32,
+    ) -> Result<(), VerbsTransportError> {
+        let is_short = |queue: &&ReceiveQueue| match queue {
+            ReceiveQueue::Shared(shared) => !self.apply(*shared).has_shares_for(peers),
+            ReceiveQueue::PerPeer(_) | ReceiveQueue::Extended(_) => false,
+        };
+        match queues.iter().find(is_short) {
+            Some(queue) => Err(VerbsTransportError::TooFewReceives {
+                receive_queue: queue.to_string(),
+                peers,
+            }),
+            None => Ok(()),
         }
     }
 

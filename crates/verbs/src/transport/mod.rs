@@ -21,17 +21,25 @@
 //! A connection has a queue pair for each [`ReceiveQueue`]; frames are numbered, and handed over in order.
 
 mod buffers;
+mod by_addresses;
+mod by_rdmacm;
+mod connected_port_pair;
 mod control;
 mod credits;
 mod data_head;
 mod endpoint;
 mod fitted_queues;
 mod frame_head;
+mod growing_queue;
 mod hostile;
+mod open_device;
 mod options;
 mod order;
 mod pair_address;
+mod pipeline_sizes;
+mod prepared;
 mod queue_sizes;
+mod rail;
 mod receive_queues;
 mod region_key;
 mod registered_bytes;
@@ -42,8 +50,8 @@ mod rx;
 mod tests;
 mod tx;
 
-pub(crate) use endpoint::PairConnector;
 pub use endpoint::VerbsEndpoint;
+pub(crate) use endpoint::{Offered, PairConnector};
 pub(crate) use fitted_queues::FittedQueues;
 #[doc(hidden)]
 pub use hostile::read_bytes_of_peer;
@@ -51,6 +59,8 @@ pub use options::{
     ConnectionOptions, EagerRings, LongMessages, TransferFlags, VerbsOptions, VerbsTransportError,
 };
 pub use pair_address::{PairAddress, PairAddressError};
+pub(crate) use rail::MOST_RAILS;
+pub use rail::{PortPair, Rail};
 pub use receive_queues::{PerPeerQueue, ReceiveQueue, ReceiveQueueError, SharedQueue};
 pub use registered_bytes::RegisteredBytes;
 pub use rx::VerbsRx;

@@ -1,8 +1,10 @@
 //! How a rank uses a device ([`VerbsOptions`]), and why it cannot.
 
 use super::frame_head::HEAD;
+use super::pipeline_sizes::PipelineSizes;
 use super::receive_queues::{ReceiveQueue, ReceiveQueueError};
 use crate::error::{PostError, VerbsError};
+use crate::objects::CmFailure;
 use crate::registration::{LockedMemoryShortage, NoForkSupport, RegistrationOptions};
 use oxmpi_wire::paths::{PathOverrides, RendezvousScheme};
 use oxmpi_wire::{Limits, Peer};
@@ -46,6 +48,8 @@ pub struct VerbsOptions {
 pub struct ConnectionOptions {
     /// The InfiniBand service level, 0 to 15.
     pub service_level: u8,
+    /// The level is that of the route to each peer, which the subnet manager knows and rdmacm asks for.
+    pub by_path_record: bool,
     /// The index of the partition key.
     pub pkey_index: u16,
     /// As [`SendAttributes::timeout`](crate::SendAttributes::timeout).
@@ -59,6 +63,7 @@ impl Default for ConnectionOptions {
     fn default() -> Self {
         Self {
             service_level: 0,
+            by_path_record: false,
             pkey_index: 0,
             timeout: 18,
             retry_count: 6,
@@ -87,19 +92,26 @@ pub struct LongMessages {
     /// Whether the receiver reads them, or the sender writes them. With both, the receiver reads: that takes a message
     /// less.
     pub flags: TransferFlags,
-    /// Bytes of one write. Openib: `rdma_pipeline_frag_size`.
+    /// Bytes of one write, and of a piece that is registered while it moves. Openib: `rdma_pipeline_frag_size`.
     pub fragment: u32,
+    /// Bytes at the start that go by frames where memory does not stay registered; `None` for
+    /// [`eager_limit`](VerbsOptions::eager_limit). Openib: `rndv_eager_limit`.
+    pub first: Option<u32>,
+    /// Bytes at the end that do, a page at least. Openib: `rdma_pipeline_send_length`.
+    pub last: u32,
     /// Shorter messages go by frames, whatever the flags: copies cost less than registrations. Memory that peers both
     /// read and write is registered whatever its length. Openib: `min_rdma_pipeline_size`.
     pub min_rdma_size: u32,
 }
 
 impl Default for LongMessages {
-    /// Reads and writes, these of 1 MiB, from 256 KiB on.
+    /// Reads and writes, these of 1 MiB, from 256 KiB on; where memory does not stay registered, the last 1 MiB by frames.
     fn default() -> Self {
         Self {
             flags: TransferFlags::PUT.union(TransferFlags::GET),
             fragment: 1 << 20,
+            first: None,
+            last: 1 << 20,
             min_rdma_size: 256 << 10,
         }
     }
@@ -144,8 +156,9 @@ impl EagerRings {
 }
 
 impl VerbsOptions {
-    /// Reach of the paths to a peer, where the device grants `inline` bytes.
-    pub(super) fn limits(&self, inline: u32) -> Limits {
+    /// Reach of the paths to a peer, where the device grants `inline` bytes, and memory is reached by `rails` rails. By
+    /// several, long messages are written: a read takes one.
+    pub(super) fn limits(&self, inline: u32, rails: usize) -> Limits {
         let LongMessages {
             flags, fragment, ..
         } = self.long;
@@ -155,6 +168,7 @@ impl VerbsOptions {
         ) {
             (true, false) => RendezvousScheme::Put,
             (false, true) => RendezvousScheme::Get,
+            (true, true) if rails > 1 => RendezvousScheme::Put,
             (true, true) | (false, false) => RendezvousScheme::Auto,
         };
         let sizes = self.receive_queues.iter().map(ReceiveQueue::size);
@@ -168,6 +182,37 @@ impl VerbsOptions {
             chunk: fragment.max(1).into(),
             overrides,
             ..Limits::new(short, frame)
+        }
+    }
+
+    /// These as far as iWARP has what they need: devices place the bytes of a write in any order, and its end does not say
+    /// that they have arrived. So peers read, and there are no rings.
+    #[must_use]
+    pub fn on_iwarp(self) -> Self {
+        let mut long = self.long;
+        long.flags -= TransferFlags::PUT;
+        if long.flags.is_empty() {
+            long.flags = TransferFlags::SEND;
+        }
+        Self {
+            long,
+            rings: EagerRings::OFF,
+            ..self
+        }
+    }
+
+    /// What of long messages goes in pieces where their memory does not stay registered, each by one request.
+    pub(super) fn pipeline(&self) -> PipelineSizes {
+        let LongMessages {
+            fragment,
+            first,
+            last,
+            ..
+        } = self.long;
+        PipelineSizes {
+            first: first.unwrap_or(self.eager_limit).into(),
+            last: last.into(),
+            piece: fragment.min(self.piece).max(1).into(),
         }
     }
 
@@ -250,6 +295,31 @@ pub enum VerbsTransportError {
         /// The setting.
         receive_queues: String,
     },
+    /// This rank and a peer have no port on the same fabric.
+    #[error("peer {} has no RDMA port on a fabric of this rank's ports", .peer.0)]
+    NoPortPair {
+        /// The peer.
+        peer: Peer,
+    },
+    /// A shared receive queue may run short, and the device's network does not wait for receives.
+    #[error(
+        "the receive queue {receive_queue} has too few buffers for {peers} peers: iWARP ends a connection whose message \
+         finds none, so that the low mark must be 5 times the peers at least; or write P in place of S"
+    )]
+    TooFewReceives {
+        /// The queue.
+        receive_queue: String,
+        /// Those that share it.
+        peers: u32,
+    },
+    /// rdmacm makes no connection.
+    #[error("{0}")]
+    NotConnected(CmFailure),
+    /// A peer asks for a connection that there is, or cannot be.
+    #[error(
+        "the peer has asked for a connection that it has, or of a receive queue that there is not"
+    )]
+    BadRequest,
     /// This rank and a peer have different receive queues.
     #[error(
         "this rank has the receive queues {here}, peer {} has {there}; all ranks of a job need the same", .peer.0

@@ -27,6 +27,8 @@ pub(super) struct Order {
     next: u32,
     /// The most that a number is ahead.
     most: u32,
+    /// The sender repeats frames that have failed, though they may have arrived.
+    repeats: bool,
     /// Frames that wait, by number.
     held: BTreeMap<u32, Held>,
 }
@@ -38,14 +40,17 @@ pub(super) enum Place {
     Next,
     /// It is early: [hold](Order::hold) it.
     Early,
+    /// It came before: drop it.
+    Before,
 }
 
 impl Order {
-    /// That of a new connection whose receiver has so many buffers.
-    pub(super) const fn new(buffers: u32) -> Self {
+    /// That of a new connection whose receiver has so many buffers, and whose sender `repeats` frames or does not.
+    pub(super) const fn new(buffers: u32, repeats: bool) -> Self {
         Self {
             next: 0,
             most: WINDOW.saturating_add(buffers),
+            repeats,
             held: BTreeMap::new(),
         }
     }
@@ -61,9 +66,18 @@ impl Order {
                 self.next = self.next.wrapping_add(1);
                 Ok(Place::Next)
             }
-            ahead if ahead > self.most => Err("a frame that came before, or far too early"),
-            _ if self.held.contains_key(&number) => Err("a frame that came before"),
+            ahead if ahead > self.most => self.before(ahead > u32::MAX / 2),
+            _ if self.held.contains_key(&number) => self.before(true),
             _ => Ok(Place::Early),
+        }
+    }
+
+    /// What to do with a frame that came before, if it `is_before`.
+    #[cold]
+    const fn before(&self, is_before: bool) -> Result<Place, &'static str> {
+        match self.repeats && is_before {
+            true => Ok(Place::Before),
+            false => Err("a frame that came before, or far too early"),
         }
     }
 
@@ -108,7 +122,7 @@ mod tests {
         /// Frames in any order within the window leave in theirs, also where the numbers wrap.
         #[test]
         fn frames_leave_in_order(start: u32, keys in prop::collection::vec(0..100u32, 1..400)) {
-            let mut order = Order { next: start, ..Order::new(0) };
+            let mut order = Order { next: start, ..Order::new(0, false) };
             // A shuffle in which no frame comes more than about 100 places early.
             let mut arrivals: Vec<(u32, u32)> = (0..).zip(&keys).map(|(at, key)| (at + key, at)).collect();
             arrivals.sort_unstable();
@@ -118,6 +132,7 @@ mod tests {
                 match order.place(number) {
                     Ok(Place::Next) => left.push(at),
                     Ok(Place::Early) => order.hold(number, held(at)),
+                    Ok(Place::Before) => prop_assert!(false, "it came once"),
                     Err(why) => prop_assert!(false, "{}", why),
                 }
                 while order.has_next() {
@@ -132,7 +147,7 @@ mod tests {
 
     #[test]
     fn frames_that_came_before_or_too_early_are_refused() {
-        let mut order = Order::new(10);
+        let mut order = Order::new(10, false);
         assert_eq!(order.place(0), Ok(Place::Next));
         assert!(order.place(0).is_err(), "it came before");
         assert_eq!(order.place(1 + WINDOW + 10), Ok(Place::Early));
@@ -142,5 +157,20 @@ mod tests {
         assert!(order.place(5).is_err(), "it waits");
         order.clear();
         assert_eq!(order.place(5), Ok(Place::Early));
+    }
+
+    #[test]
+    fn repeated_frames_are_dropped() {
+        let mut order = Order::new(10, true);
+        assert_eq!(
+            [0, 1].map(|number| order.place(number)),
+            [Ok(Place::Next); 2]
+        );
+        order.hold(5, held(5));
+        assert_eq!(
+            [0, 1, 5].map(|number| order.place(number)),
+            [Ok(Place::Before); 3]
+        );
+        assert!(order.place(3 + WINDOW + 10).is_err(), "too early");
     }
 }

@@ -8,8 +8,8 @@ use std::str::FromStr;
 /// How a peer reaches the queue pairs of this rank: what the two exchange before they are connected.
 ///
 /// Its text is one word without spaces, which [`FromStr`] reads:
-/// `P,128,8,4,2,7:S,2048,16,8,2;17,18;1193046;0;4096;::ffff:10.9.0.1`: the receive queues, the numbers of their queue
-/// pairs, `sq_psn`, `lid`, `mtu` in bytes and, if there is one, `gid`.
+/// `P,128,8,4,2,7:S,2048,16,8,2;17,18;1193046;0;4096;16;::ffff:10.9.0.1`: the receive queues, the numbers of their queue
+/// pairs, `sq_psn`, `lid`, `mtu` in bytes, `reads` and, if there is one, `gid`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairAddress {
     /// The receive queues of the rank.
@@ -24,12 +24,14 @@ pub struct PairAddress {
     pub gid: Option<Gid>,
     /// The longest packet of the port.
     pub mtu: Mtu,
+    /// Reads that each queue pair serves and has in flight at a time.
+    pub reads: u8,
 }
 
 /// What is wrong with the text of a [`PairAddress`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the address of queue pairs {text:?}: {what}; expected the six fields that another rank of this version writes"
+    "the address of queue pairs {text:?}: {what}; expected the seven fields that another rank of this version writes"
 )]
 pub struct PairAddressError {
     text: String,
@@ -45,10 +47,12 @@ impl fmt::Display for PairAddress {
             lid,
             gid,
             mtu,
+            reads,
         } = self;
         let numbers: Vec<_> = numbers.iter().map(u32::to_string).collect();
         let (queues, numbers) = (ReceiveQueue::join_all(receive_queues), numbers.join(","));
-        write!(f, "{queues};{numbers};{sq_psn};{lid};{};", mtu.bytes())?;
+        let mtu = mtu.bytes();
+        write!(f, "{queues};{numbers};{sq_psn};{lid};{mtu};{reads};")?;
         gid.map_or(Ok(()), |gid| write!(f, "{gid}"))
     }
 }
@@ -67,8 +71,8 @@ impl FromStr for PairAddress {
 impl PairAddress {
     fn parse(text: &str) -> Result<Self, &'static str> {
         let fields: Vec<&str> = text.split(';').collect();
-        let [queues, numbers, sq_psn, lid, mtu, gid] = fields[..] else {
-            return Err("not six fields");
+        let [queues, numbers, sq_psn, lid, mtu, reads, gid] = fields[..] else {
+            return Err("not seven fields");
         };
         let receive_queues =
             ReceiveQueue::parse_all(queues).map_err(|_| "its receive queues are none")?;
@@ -92,6 +96,7 @@ impl PairAddress {
             lid: lid.parse().map_err(|_| "its LID is none")?,
             gid,
             mtu: mtu.ok_or("its MTU is none of InfiniBand's")?,
+            reads: reads.parse().map_err(|_| "it has no number of reads")?,
         })
     }
 }
@@ -105,7 +110,7 @@ mod tests {
         #[test]
         fn an_address_reads_back(
             numbers in prop::collection::vec(0..1u32 << 24, 2..3),
-            (sq_psn, lid, mtu) in (0..1u32 << 24, any::<u16>(), 0..5u32),
+            (sq_psn, lid, mtu, reads) in (0..1u32 << 24, any::<u16>(), 0..5u32, any::<u8>()),
             gid in prop::option::of(any::<u128>()),
         ) {
             let gid = gid.map(|bits: u128| Gid(bits.to_be_bytes()));
@@ -116,6 +121,7 @@ mod tests {
                 lid,
                 gid,
                 mtu: Mtu::new(256 << mtu).unwrap(),
+                reads,
             };
             let text = address.to_string();
             prop_assert!(!text.contains(' '));
@@ -131,13 +137,14 @@ mod tests {
     #[test]
     fn a_wrong_address_is_named_with_the_reason() {
         for (text, why) in [
-            ("", "not six fields"),
-            ("Q;1;1;0;4096;", "its receive queues are none"),
-            ("P,128;1,2;1;0;4096;", "another number of queue pairs"),
-            ("P,128;1;16777216;0;4096;", "more than 24 bits"),
-            ("P,128;1;1;65536;4096;", "its LID is none"),
-            ("P,128;1;1;0;1500;", "its MTU is none"),
-            ("P,128;1;1;0;4096;x", "its GID is none"),
+            ("", "not seven fields"),
+            ("Q;1;1;0;4096;4;", "its receive queues are none"),
+            ("P,128;1,2;1;0;4096;4;", "another number of queue pairs"),
+            ("P,128;1;16777216;0;4096;4;", "more than 24 bits"),
+            ("P,128;1;1;65536;4096;4;", "its LID is none"),
+            ("P,128;1;1;0;1500;4;", "its MTU is none"),
+            ("P,128;1;1;0;4096;;", "no number of reads"),
+            ("P,128;1;1;0;4096;4;x", "its GID is none"),
         ] {
             let error = text.parse::<PairAddress>().unwrap_err().to_string();
             assert!(error.contains(why) && error.contains(text), "{error}");

@@ -25,6 +25,29 @@ impl QueueSizes {
         }
     }
 
+    /// The same queues on another rail: queues are numbered by rail, and there by their place in the setting.
+    pub(super) fn on_rail(&self, rail: u8) -> Self {
+        let moved = |queue: u8| queue % self.count() + rail * self.count();
+        let by_size = self.by_size.iter();
+        Self {
+            by_size: by_size
+                .map(|(size, queue)| (*size, moved(*queue)))
+                .collect(),
+            accesses: moved(self.accesses),
+        }
+    }
+
+    /// The rail of a queue.
+    pub(super) fn rail_of(&self, queue: u8) -> u8 {
+        queue / self.count()
+    }
+
+    /// All queues of a rail.
+    pub(super) fn queues_of(&self, rail: u8) -> std::ops::Range<usize> {
+        let first = usize::from(rail) * self.by_size.len();
+        first..first + self.by_size.len()
+    }
+
     /// The queue of the smallest buffers that hold a body of `len` bytes.
     ///
     /// # Panics
@@ -45,6 +68,7 @@ impl QueueSizes {
         self.accesses
     }
 
+    /// Queues of a rail.
     pub(super) fn count(&self) -> u8 {
         self.by_size.len() as u8
     }
@@ -62,5 +86,15 @@ mod tests {
             assert_eq!(sizes.smallest(len), queue, "{len} B");
         }
         assert_eq!((sizes.of_control(), sizes.of_accesses()), (1, 1));
+    }
+
+    #[test]
+    fn each_rail_has_queues_of_its_own() {
+        let queues = ReceiveQueue::parse_all("S,4096:P,128").unwrap();
+        let sizes = QueueSizes::new(&queues).on_rail(3).on_rail(2);
+        let found = [100, 200].map(|len| sizes.smallest(len));
+        assert_eq!((found, sizes.of_accesses()), ([5, 4], 5));
+        let rails = [4, 5, 6].map(|queue| sizes.rail_of(queue));
+        assert_eq!((rails, sizes.queues_of(2)), ([2, 2, 3], 4..6));
     }
 }

@@ -72,6 +72,9 @@ const MOST: u32 = u16::MAX as u32;
 /// The most credit messages in flight to a peer whose queue is shared.
 const CREDIT_MESSAGES: u32 = 3;
 
+/// Frames of a peer in a shared queue, at least.
+const LEAST_SHARE: u32 = 2;
+
 /// Bytes of the body that the largest buffers hold at least: those of the longest frame of a transport.
 const LARGEST: u32 = 128;
 
@@ -245,6 +248,11 @@ impl SharedQueue {
         posted <= self.low_mark
     }
 
+    /// Whether the share of each of `peers` peers is as large as it must be: a message then always finds a buffer.
+    pub(super) const fn has_shares_for(&self, peers: u32) -> bool {
+        self.low_mark as u64 >= peers as u64 * (LEAST_SHARE + CREDIT_MESSAGES) as u64
+    }
+
     /// Flow control of each of `peers` peers: its share of the buffers that are always posted, those at the low mark, and
     /// no more than `sends`. Then a message finds a buffer, however long the receiver does not poll.
     ///
@@ -253,7 +261,8 @@ impl SharedQueue {
     /// [`SHARED_RNR_TIMER`](super::endpoint::SHARED_RNR_TIMER).
     fn of_each(&self, peers: u32) -> PerPeerQueue {
         let share = self.low_mark / peers.max(1);
-        let buffers = share.saturating_sub(CREDIT_MESSAGES).max(2).min(self.sends);
+        let buffers = share.saturating_sub(CREDIT_MESSAGES);
+        let buffers = buffers.max(LEAST_SHARE).min(self.sends);
         let window = buffers.div_ceil(2);
         PerPeerQueue {
             size: self.size,

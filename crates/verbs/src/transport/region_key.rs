@@ -12,18 +12,33 @@ pub(super) struct RegionKey {
     pub(super) start: RemoteAddress,
     pub(super) len: u64,
     pub(super) access: Access,
-    /// Whether no device reaches it: its bytes go by frames.
-    pub(super) by_frames: bool,
+    pub(super) by: Reach,
 }
 
-/// Bits of the access and of `by_frames` beside the length.
-const BITS: u32 = 3;
-const BY_FRAMES: u64 = 1 << 2;
+/// How a peer reaches a region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// It is registered.
+    Whole,
+    /// No device reaches it: its bytes go by frames.
+    Frames,
+    /// Pieces of it are registered while they move.
+    Pieces,
+}
+
+/// Bits of the access and of the reach beside the length.
+const BITS: u32 = 4;
+const FRAMES: u64 = 1 << 2;
+const PIECES: u64 = 1 << 3;
 
 impl RegionKey {
     pub(super) fn key(&self) -> Key {
-        let by_frames = if self.by_frames { BY_FRAMES } else { 0 };
-        let len = self.len << BITS | by_frames | u64::from(self.access.bits());
+        let by = match self.by {
+            Reach::Whole => 0,
+            Reach::Frames => FRAMES,
+            Reach::Pieces => PIECES,
+        };
+        let len = self.len << BITS | by | u64::from(self.access.bits());
         let RemoteAddress { address, rkey } = self.start;
         self.id.key([address, len, rkey.into()])
     }
@@ -36,7 +51,11 @@ impl RegionKey {
             id,
             start: RemoteAddress { address, rkey },
             len: len >> BITS,
-            by_frames: len & BY_FRAMES != 0,
+            by: match len & (FRAMES | PIECES) {
+                0 => Reach::Whole,
+                PIECES => Reach::Pieces,
+                _ => Reach::Frames,
+            },
             access: Access::from_bits_truncate(len as u8),
         }
     }
@@ -68,13 +87,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_key_reads_back(id: u64, address: u64, rkey: u32, len in 0..1u64 << 61, access in 0..4u8, by_frames: bool) {
+        fn a_key_reads_back(id: u64, address: u64, rkey: u32, len in 0..1u64 << 60, access in 0..4u8, by in 0..3usize) {
             let key = RegionKey {
                 id: RegionId::from_word(id),
                 start: RemoteAddress { address, rkey },
                 len,
                 access: Access::from_bits_truncate(access),
-                by_frames,
+                by: [Reach::Whole, Reach::Frames, Reach::Pieces][by],
             };
             prop_assert_eq!(RegionKey::from_key(&key.key()), key);
         }

@@ -1,7 +1,10 @@
-//! [`RegisteredBytes`]: how much memory a rank registers for messages, foretold from its options.
+//! [`RegisteredBytes`]: how much memory a rank registers for messages, or a device pins for it, foretold from its options.
 
 use super::buffers::Buffers;
+use super::growing_queue::ENTRY;
+use super::open_device::completions;
 use super::options::VerbsOptions;
+use super::queue_sizes::QueueSizes;
 use super::receive_queues::ReceiveQueue;
 use super::ring::RingShape;
 
@@ -22,6 +25,10 @@ pub struct RegisteredBytes {
     pub peer: u64,
     /// For each end of an eager ring.
     pub ring: u64,
+    /// Completions of shared receive queues, 64 B each: pinned by most devices, kept in the kernel by others.
+    pub endpoint_completions: u64,
+    /// Completions of each peer. Where a device cannot resize its queues, of each rank of the job.
+    pub peer_completions: u64,
 }
 
 impl RegisteredBytes {
@@ -39,11 +46,14 @@ impl RegisteredBytes {
         };
         let queues = options.receive_queues.iter();
         let (shared, own): (Vec<_>, Vec<_>) = queues.partition(|queue| queue.is_shared());
+        let needs = completions(options, &QueueSizes::new(&options.receive_queues));
         let shape = RingShape::new(options.rings.slots, options.rings.size);
         Self {
             endpoint: shared.into_iter().map(both).sum(),
             peer: own.into_iter().map(both).sum(),
             ring: shape.map_or(0, |shape| shape.bytes() as u64),
+            endpoint_completions: ENTRY * u64::from(needs.with(0)),
+            peer_completions: ENTRY * u64::from(needs.of_peer),
         }
     }
 
@@ -52,6 +62,8 @@ impl RegisteredBytes {
     #[must_use]
     pub fn total(&self, peers: u32, incoming: u32, outgoing: u32) -> u64 {
         let rings = u64::from(incoming) + u64::from(outgoing);
-        self.endpoint + self.peer * u64::from(peers) + self.ring * rings
+        let of_peer = self.peer + self.peer_completions;
+        let of_all = self.endpoint + self.endpoint_completions;
+        of_all + of_peer * u64::from(peers) + self.ring * rings
     }
 }

@@ -7,8 +7,9 @@ use oxmpi_testkit::conformance::{
 };
 use oxmpi_testkit::switch::{SwitchRx, SwitchTx, switch};
 use oxmpi_verbs::{
-    EagerRings, LongMessages, RdmaPort, RdmaPreference, ReceiveQueue, RegistrationOptions,
-    VerbsEndpoint, VerbsNetworkRx, VerbsNetworkTx, VerbsOptions, VerbsRx, VerbsTx,
+    ConnectionMethod, EagerRings, LeavePinned, LongMessages, PortPair, RdmaPort, RdmaPreference,
+    ReceiveQueue, RegistrationOptions, VerbsEndpoint, VerbsNetworkRx, VerbsNetworkTx, VerbsOptions,
+    VerbsRx, VerbsTx,
 };
 use oxmpi_wire::{Network, Peer, Rx};
 
@@ -44,7 +45,7 @@ const USUAL: u8 = 0;
 const TIGHT: u8 = 1;
 /// All peers share few buffers.
 const SHARED: u8 = 2;
-/// No rings, and registrations for one use.
+/// No rings, and memory is registered in pieces while it moves.
 const PLAIN: u8 = 3;
 
 fn options(kind: u8, gid_index: u8) -> VerbsOptions {
@@ -67,10 +68,13 @@ fn options(kind: u8, gid_index: u8) -> VerbsOptions {
         PLAIN => VerbsOptions {
             rings: EagerRings::OFF,
             registration: RegistrationOptions {
-                leave_pinned: false,
+                leave_pinned: LeavePinned::Off,
                 ..RegistrationOptions::default()
             },
             long: LongMessages {
+                first: Some(1000),
+                last: 5000,
+                fragment: 16 << 10,
                 min_rdma_size: 0,
                 ..LongMessages::default()
             },
@@ -101,7 +105,7 @@ impl<const KIND: u8> TestedTransport for OnDevice<KIND> {
                     .map(|(of, to)| ends[of as usize].offer(Peer(to)).expect("a queue pair"));
                 let [a_to_b, b_to_a] = [(a, b, there), (b, a, here)];
                 for (of, to, address) in [a_to_b, b_to_a] {
-                    let connected = ends[of as usize].connect(Peer(to), &address);
+                    let connected = ends[of as usize].connect(Peer(to), &PortPair::first(&address));
                     connected.expect("a connection");
                 }
             }
@@ -110,10 +114,11 @@ impl<const KIND: u8> TestedTransport for OnDevice<KIND> {
     }
 }
 
-/// The network on the port of the tested device, with testkit's switch as its control network.
-struct NetworkOnDevice;
+/// The network on the port of the tested device, with testkit's switch as its control network, which makes its
+/// connections unless rdmacm does.
+struct NetworkOnDevice<const BY_RDMACM: bool>;
 
-impl TestedTransport for NetworkOnDevice {
+impl<const BY_RDMACM: bool> TestedTransport for NetworkOnDevice<BY_RDMACM> {
     type Tx = VerbsNetworkTx<Control>;
     type Rx = VerbsNetworkRx<Control, SwitchRx<RawBytes>>;
     type Memory = HeapMemory;
@@ -124,9 +129,13 @@ impl TestedTransport for NetworkOnDevice {
 
     fn ends(count: u32) -> Vec<(Self::Tx, Self::Rx)> {
         let (name, _) = device().expect("a device");
+        let preference = RdmaPreference {
+            connects: BY_RDMACM.then_some(ConnectionMethod::Rdmacm),
+            ..RdmaPreference::default()
+        };
         let open = |control| {
-            let port = RdmaPort::open(&[format!("{name}:1")], count, &RdmaPreference::default())
-                .expect("an active port");
+            let port = RdmaPort::open(&[format!("{name}:1")], count, &preference);
+            let port = port.expect("an active port");
             port.over(control, &vec![true; count as usize], true)
         };
         let controls = switch(count).expect("sockets");
@@ -147,7 +156,7 @@ impl TestedTransport for NetworkOnDevice {
     }
 }
 
-impl KillableTransport for NetworkOnDevice {
+impl<const BY_RDMACM: bool> KillableTransport for NetworkOnDevice<BY_RDMACM> {
     fn kill(end: TransportEnd<Self>) {
         end.tx.abort();
     }
@@ -158,4 +167,5 @@ oxmpi_testkit::conformance!(usual, OnDevice<USUAL>);
 oxmpi_testkit::conformance!(tight, OnDevice<TIGHT>);
 oxmpi_testkit::conformance!(shared, OnDevice<SHARED>);
 oxmpi_testkit::conformance!(plain, OnDevice<PLAIN>);
-oxmpi_testkit::conformance!(network, NetworkOnDevice, killable);
+oxmpi_testkit::conformance!(network, NetworkOnDevice<false>, killable);
+oxmpi_testkit::conformance!(by_rdmacm, NetworkOnDevice<true>, killable);

@@ -1,5 +1,5 @@
-# Runs first in each guest: makes a soft-RoCE device, rxe0. `modules` names the kernel modules in load order; `node`
-# is the number of this guest on a common network, and empty in a guest of its own. Each check prints a line,
+# Runs first in each guest: makes a device of the kind `kind`, rxe0 (soft-RoCE) or siw0 (soft-iWARP). `modules` names the
+# kernel modules in load order; `node` is the number of this guest on a common network, and empty in a guest of its own. Each check prints a line,
 # `passed: NAME` or `failed: NAME` with the reason.
 
 set -u
@@ -21,7 +21,7 @@ echo 0 > /proc/sys/net/ipv6/conf/eth0/accept_dad
 # The longest packet of RoCE is 4096 bytes and its headers.
 ./ip link set eth0 mtu 4500 up
 ./ip addr add "$address/24" dev eth0
-rdma link add rxe0 type rxe netdev eth0 || exit 1
+rdma link add "${kind}0" type "$kind" netdev eth0 || exit 1
 
 # soon COMMAND...: waits for what another program or the kernel does meanwhile, at most a minute.
 soon() {
@@ -33,9 +33,11 @@ soon() {
     done
 }
 
-# The GID that an IPv4 address gives, by which both sides find each other.
+# The GID that an IPv4 address gives, by which both sides find each other; soft-iWARP has none.
 gid=1
-soon grep -q ffff "/sys/class/infiniband/rxe0/ports/1/gids/$gid" || { echo "failed: a GID"; exit 1; }
+if [ "$kind" = rxe ]; then
+    soon grep -q ffff "/sys/class/infiniband/rxe0/ports/1/gids/$gid" || { echo "failed: a GID"; exit 1; }
+fi
 echo "the device is up after $(cut -d' ' -f1 /proc/uptime) s"
 
 failures=0

@@ -16,3 +16,11 @@ for program in "$ours" "$theirs"; do
     verdict "$name between two guests, node $node" $?
     tail -n 2 /tmp/said
 done
+
+# A second rail, for jobs that ask for it.
+echo 0 > /proc/sys/net/ipv6/conf/eth1/accept_dad
+./ip link set eth1 mtu 4500 up
+./ip addr add "10.10.0.1$node/24" dev eth1
+rdma link add rxe1 type rxe netdev eth1 || exit 1
+soon grep -q ffff "/sys/class/infiniband/rxe1/ports/1/gids/$gid"
+verdict "a second device, node $node" $?

@@ -1,5 +1,7 @@
-//! RDMA on a real kernel driver: emulated machines with a soft-RoCE device, where processes exchange messages
+//! RDMA on real kernel drivers: emulated machines with a soft-RoCE or a soft-iWARP device, where processes exchange messages
 //! through `oxmpi-verbs`, and rdma-core's own do beside them.
+
+pub(crate) mod instructions;
 
 use super::nodes::Programs;
 use crate::commands::run_check;
@@ -16,6 +18,9 @@ const DEVICE: &str = include_str!("device.sh");
 const ALONE: &str = include_str!("alone.sh");
 const JOINED: &str = include_str!("joined.sh");
 const RANKS: &str = include_str!("ranks.sh");
+/// Tests and jobs that rdmacm connects, in one guest and in several.
+const ALONE_BY_RDMACM: &str = include_str!("alone_by_rdmacm.sh");
+const RANKS_BY_RDMACM: &str = include_str!("ranks_by_rdmacm.sh");
 
 /// For a boot and what one guest runs then: on a busy host that takes more than four minutes.
 const LIMIT: Duration = Duration::from_secs(540);
@@ -25,6 +30,16 @@ pub(crate) struct RdmaJobs {
     /// Tests on the device to leave out, by a part of their names.
     pub(crate) skipped: &'static [&'static str],
     /// The tests, by parts of their names.
+    pub(crate) groups: &'static [&'static str],
+    /// How long they may take in seconds.
+    pub(crate) limit: u32,
+    /// Tests and jobs on soft-iWARP, and over three guests, where rdmacm connects.
+    pub(crate) by_rdmacm: Option<ByRdmacm>,
+}
+
+/// What is run on devices whose connections rdmacm makes.
+pub(crate) struct ByRdmacm {
+    /// Tests of real ranks, by parts of their names.
     pub(crate) groups: &'static [&'static str],
     /// How long they may take in seconds.
     pub(crate) limit: u32,
@@ -58,7 +73,7 @@ impl RdmaJobs {
             placed: parts.placed,
         };
         job.files.extend(parts.files);
-        let modules = format!("modules='{}'", parts.modules.join(" "));
+        let modules = format!("modules='{}'\nkind=rxe", parts.modules.join(" "));
         let skipped = self.skipped.iter().map(|name| format!("--skip {name} "));
         let skipped: String = skipped.collect();
         job.script = format!("{modules}\nskipped='{skipped}'\nnode=\n{DEVICE}\n{ALONE}");
@@ -82,7 +97,50 @@ impl RdmaJobs {
         for (node, run) in joined.iter().enumerate() {
             tally += read(&format!("node {node}"), run);
         }
+        if let Some(by_rdmacm) = &self.by_rdmacm {
+            job.files.push(host.equip_siw(repo)?);
+            for (kind, nodes) in [("rxe", 3), ("siw", 1), ("siw", 2)] {
+                let own = if kind == "siw" { " siw" } else { "" };
+                let modules = format!("modules='{}{own}'", parts.modules.join(" "));
+                tally += by_rdmacm.check(repo, &host, &mut job, (&modules, kind, nodes))?;
+            }
+        }
         Ok(tally.into())
+    }
+}
+
+impl ByRdmacm {
+    /// Runs tests on the device of one guest, or jobs over several.
+    fn check(
+        &self,
+        repo: &Repo,
+        host: &Host,
+        job: &mut Job,
+        (modules, kind, nodes): (&str, &str, usize),
+    ) -> Result<Tally> {
+        let oxmpi = job.placed.iter().map(|(_, inside)| inside);
+        let oxmpi = oxmpi.into_iter().find(|inside| inside.ends_with("/oxmpi"));
+        let variables = format!(
+            "{modules}\nkind={kind}\noxmpi={}\ngroups='{}'\nlimit={}",
+            oxmpi.ok_or("no oxmpi in the job")?,
+            self.groups.join(" "),
+            self.limit
+        );
+        let machine = GuestMachine::NODE;
+        let whole = LIMIT + Duration::from_secs(self.limit.into());
+        if nodes == 1 {
+            job.script = format!("{variables}\nnode=\n{DEVICE}\n{ALONE_BY_RDMACM}");
+            let run = host.boot(repo, &format!("rdma-{kind}"), machine, job, whole)?;
+            return Ok(read(&format!("{kind}, one guest"), &run));
+        }
+        job.script = format!("{variables}\n{DEVICE}\n{RANKS_BY_RDMACM}");
+        let name = format!("rdma-{kind}-{nodes}");
+        let joined = host.boot_joined(&name, nodes, machine, job, whole)?;
+        let mut tally = Tally::default();
+        for (node, run) in joined.iter().enumerate() {
+            tally += read(&format!("{kind}, node {node} of {nodes}"), run);
+        }
+        Ok(tally)
     }
 }
 

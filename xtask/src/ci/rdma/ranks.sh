@@ -25,7 +25,7 @@ grep -q '^verbs *yes' /tmp/said
 verdict "explain transports says that verbs is used" $?
 cat /tmp/said
 
-export OXMPI_TRANSPORTS=^tcp,sm
+export OXMPI_TRANSPORTS=^tcp,sm OXMPI_VERBS_RAILS=1
 before=$(packets)
 timeout "$limit" ranks --test-threads=1 $groups --skip collectives::kill
 verdict "tests of real ranks over verbs, their status" $?
@@ -38,6 +38,30 @@ over 2 "$oxmpi" bench PingPong -check -iter 4 -iter_policy off -msglog 0:22 > /t
 verdict "PingPong of 0 B to 4 MiB with data check" $?
 grep -v '^#' /tmp/said | tail -n 30
 grep '# Data' /tmp/said
+
+OXMPI_VERBS_CONNECTION=rdmacm over 2 "$oxmpi" bench PingPong -check -iter 4 -iter_policy off -msglog 0:16 > /tmp/said 2>&1
+verdict "PingPong of 0 B to 64 KiB, connected by rdmacm, with data check" $?
+[ "$failures" = 0 ] || tail -n 30 /tmp/said
+# Two rails, to which the peers of a rank are dealt in turn. One fails while both carry messages.
+sent() { cat "/sys/class/net/$1/statistics/tx_bytes"; }
+carries() { [ "$(sent "$1")" -gt "$2" ]; }
+[ "$(sent eth1)" -lt 100000 ]
+verdict "jobs of one rail leave the second one alone" $?
+until=$(($(sent eth0) + 300000))
+export OXMPI_VERBS_RAILS=2
+over 4 "$oxmpi" bench Alltoall -check -iter 200 -iter_policy off -msglog 0:14 > /tmp/said 2>&1 &
+job=$!
+soon carries eth0 "$until" && soon carries eth1 300000
+verdict "both rails carry messages" $?
+remote_exec "$other" ip link set eth1 down
+kill -0 "$job"
+verdict "a rail fails while messages are in flight" $?
+before=$(sent eth0)
+wait "$job"
+verdict "Alltoall of 4 ranks with data check, one of whose rails has failed" $?
+carries eth0 $((before + 300000))
+verdict "the messages have taken the other rail" $?
+tail -n 25 /tmp/said
 
 # Where a node has no device, its ranks use TCP, and say so, as verbs was asked for.
 remote_exec "$other" rdma link del rxe0

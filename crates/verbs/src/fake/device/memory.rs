@@ -17,6 +17,9 @@ pub(in crate::fake) struct Span {
 pub(in crate::fake) struct Memory {
     regions: BTreeMap<u32, Region>,
     last_key: u32,
+    /// The first byte and the length of each region that there has been, in their order.
+    history: Vec<(u64, usize)>,
+    most_bytes: u64,
 }
 
 struct Region {
@@ -58,6 +61,16 @@ impl Memory {
         self.regions.values().map(|region| region.len as u64).sum()
     }
 
+    /// The regions that there have been so far, by the first byte and the length.
+    pub(in crate::fake) fn history(&self) -> &[(u64, usize)] {
+        &self.history
+    }
+
+    /// The most bytes that were registered at a time.
+    pub(in crate::fake) const fn most_bytes(&self) -> u64 {
+        self.most_bytes
+    }
+
     /// Registers memory; returns its key.
     pub(in crate::fake) fn register(
         &mut self,
@@ -75,6 +88,8 @@ impl Memory {
             is_current: true,
         };
         self.regions.insert(self.last_key, region);
+        self.history.push((address, len));
+        self.most_bytes = self.most_bytes.max(self.bytes());
         self.last_key
     }
 

@@ -9,6 +9,8 @@ use std::os::unix::net::UnixDatagram;
 /// A shared receive queue.
 pub(super) struct Shared {
     pub(super) domain: usize,
+    /// Where its events are announced.
+    context: usize,
     most: usize,
     posted: VecDeque<Receive>,
     /// There is an event when fewer receives are posted; 0 for none.
@@ -16,13 +18,19 @@ pub(super) struct Shared {
 }
 
 impl Device {
-    pub(in crate::fake) fn set_events(&mut self, events: UnixDatagram) {
-        self.events = Some(events);
+    pub(in crate::fake) fn set_events(&mut self, context: usize, events: UnixDatagram) {
+        self.events.insert(context, events);
     }
 
-    pub(in crate::fake) fn create_shared(&mut self, queue: usize, domain: usize, most: u32) {
+    pub(in crate::fake) fn create_shared(
+        &mut self,
+        queue: usize,
+        [context, domain]: [usize; 2],
+        most: u32,
+    ) {
         let shared = Shared {
             domain,
+            context,
             most: most as usize,
             posted: VecDeque::new(),
             limit: 0,
@@ -82,7 +90,10 @@ impl Device {
 
     /// Announces that a queue has fewer receives than its limit, once.
     fn check_limit(&mut self, queue: usize) {
-        let Some((shared, events)) = self.shared.get_mut(&queue).zip(self.events.as_ref()) else {
+        let Some(shared) = self.shared.get_mut(&queue) else {
+            return;
+        };
+        let Some(events) = self.events.get(&shared.context) else {
             return;
         };
         if (shared.posted.len() as u32) < shared.limit {

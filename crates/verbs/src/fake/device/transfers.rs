@@ -1,6 +1,6 @@
 //! Requests of send queues: what they do, and how they end.
 
-use super::{Device, FOR_EVER, Pair, Payload, Send, Span, completion, status};
+use super::{Device, FOR_EVER, Pair, Payload, Script, Send, Span, completion, status};
 use crate::ffi::{
     IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, IBV_QPS_RTR, IBV_SEND_SIGNALED, IBV_WC_RECV,
     IBV_WC_SUCCESS, IBV_WC_WITH_IMM, IBV_WR_RDMA_READ, IBV_WR_RDMA_WRITE, IBV_WR_SEND,
@@ -10,6 +10,15 @@ use crate::ffi::{
 /// Whether a request takes a receive.
 fn is_message(send: &Send) -> bool {
     matches!(send.opcode, IBV_WR_SEND | IBV_WR_SEND_WITH_IMM)
+}
+
+impl Payload {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Inline(bytes) => bytes.len() as u64,
+            Self::Segments(spans) => spans.iter().map(|span| span.len as u64).sum(),
+        }
+    }
 }
 
 /// How a request ends: the status of its completion.
@@ -35,6 +44,7 @@ impl Device {
     fn waits(&self, number: u32, send: &Send) -> bool {
         let pair = &self.pairs[&number];
         let is_good = !pair.is_broken && pair.failing.is_none() && self.reaches(number);
+        let is_good = is_good && !self.is_cut(number);
         let polls = self.script.map_or(0, |script| script.rnr_polls);
         let retries = u32::from(pair.rnr_retry);
         let has_time = pair.rnr_retry == FOR_EVER || pair.waited < polls * (retries + 1);
@@ -66,7 +76,7 @@ impl Device {
             Err(status::WR_FLUSH_ERR)
         } else if let Some(status) = pair.failing {
             Err(status)
-        } else if !self.reaches(number) {
+        } else if self.is_cut(number) || !self.reaches(number) {
             Err(status::RETRY_EXC_ERR)
         } else if is_message(send) {
             self.message(number, peer, send)
@@ -77,11 +87,39 @@ impl Device {
             self.pairs.get_mut(&number).expect("looked up above").open -= 1;
             return;
         }
+        if end.is_ok() {
+            let port = self.pairs[&number].port;
+            *self.carried.entry(port).or_default() += send.payload.len();
+        }
         self.complete_send(number, id, end);
         if end.is_err() {
             self.set_broken(number);
-            self.set_broken(peer);
+            if !self.is_cut(number) {
+                self.set_broken(peer);
+            }
         }
+    }
+
+    /// See [`cut`](crate::fake::cut).
+    pub(in crate::fake) fn cut(&mut self, device: u8, port: u8) {
+        self.cut.insert((device, port));
+        let numbers: Vec<u32> = self.pairs.keys().copied().collect();
+        for number in numbers {
+            let (queue, is_cut) = (self.pairs[&number].sends, self.is_cut(number));
+            let Some(queue) = self.queues.get_mut(&queue).filter(|_| is_cut) else {
+                continue;
+            };
+            let drawn = self.script.as_mut().and_then(Script::draw).unwrap_or(0);
+            let kept = drawn as usize % (queue.unanswered(number) + 1);
+            if queue.lose_answers(number, kept) {
+                self.set_broken(number);
+            }
+            self.advance(number);
+        }
+    }
+
+    fn is_cut(&self, number: u32) -> bool {
+        self.cut.contains(&self.pairs[&number].port)
     }
 
     /// Moves a message to the first receive of `peer`.
@@ -134,6 +172,10 @@ impl Device {
             }
             IBV_WR_RDMA_WRITE => {
                 let bytes = self.gather(number, &send.payload)?;
+                if bytes.is_empty() {
+                    // Devices check no key then.
+                    return Ok(());
+                }
                 reach(bytes.len(), IBV_ACCESS_REMOTE_WRITE)?.write(&bytes);
                 Ok(())
             }

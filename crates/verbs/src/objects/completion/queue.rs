@@ -122,6 +122,28 @@ impl CompletionQueue {
         }
     }
 
+    /// Makes the queue longer, or shorter, for at least `depth` completions. Those that it has stay.
+    ///
+    /// # Errors
+    /// When the device cannot (soft-iWARP), has none so long, or more completions are there.
+    ///
+    /// # Cost
+    /// A system call.
+    pub fn resize(&self, depth: u32) -> Result<(), VerbsError> {
+        let LiveQueue { queue, context, .. } = &*self.0;
+        let count = c_int::try_from(depth).unwrap_or(c_int::MAX);
+        // SAFETY: the queue is alive; providers lock it against a poll of another thread.
+        let errno = unsafe { (context.library().resize_cq)(queue.as_ptr(), count) };
+        match errno {
+            0 => Ok(()),
+            errno => {
+                let attributes = format!("{depth} completions");
+                let of = format!("{self:?}");
+                Err(VerbsError::new("ibv_resize_cq", of, attributes, errno))
+            }
+        }
+    }
+
     /// Asks for one event on its channel when the next completion comes. Poll once more after it: what is there
     /// already gives no event.
     ///

@@ -148,6 +148,9 @@ pub struct ReceiveAttributes {
 }
 
 impl ReceiveAttributes {
+    /// The `min_rnr_timer` of a receive queue that hardly ever runs short: 0.64 ms.
+    pub(crate) const RNR_TIMER: u8 = 12;
+
     /// The peer by address and number; it reads one after the other, and is sent away for 0.64 ms.
     #[must_use]
     pub fn new(address: AddressVector, dest_qp_num: u32, rq_psn: u32, path_mtu: Mtu) -> Self {
@@ -157,7 +160,7 @@ impl ReceiveAttributes {
             rq_psn,
             path_mtu,
             max_dest_rd_atomic: 1,
-            min_rnr_timer: 12,
+            min_rnr_timer: Self::RNR_TIMER,
         }
     }
 }
@@ -196,6 +199,9 @@ pub struct SendAttributes {
 }
 
 impl SendAttributes {
+    /// The usual `rnr_retry`.
+    pub(crate) const RNR_RETRY: u8 = 6;
+
     /// Six retries, 1.1 s after each other; six when no receive is posted; one read at a time.
     #[must_use]
     pub fn new(sq_psn: u32) -> SendAttributes {
@@ -203,7 +209,7 @@ impl SendAttributes {
             sq_psn,
             timeout: 18,
             retry_cnt: 6,
-            rnr_retry: 6,
+            rnr_retry: Self::RNR_RETRY,
             max_rd_atomic: 1,
         }
     }

@@ -1,6 +1,7 @@
 //! Queue pairs. Their states and transport services are types.
 
 mod attributes;
+mod by_rdmacm;
 mod datagram;
 mod post;
 mod states;

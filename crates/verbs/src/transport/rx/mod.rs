@@ -13,12 +13,13 @@ use super::buffers::Buffers;
 use super::control::Control;
 use super::data_head::is_data;
 use super::frame_head::{FrameHead, HEAD};
+use super::open_device::OpenDevice;
 use super::options::{EagerRings, VerbsTransportError};
 use super::order::{Held, Place};
 use super::request_id::RequestId;
-use super::tx::VerbsTx;
+use super::tx::{VerbsTx, is_left_notice};
 use crate::error::VerbsError;
-use crate::objects::{Completion, CompletionChannel, CompletionQueue, Context, ProtectionDomain};
+use crate::objects::{Completion, ProtectionDomain};
 use oxmpi_wire::{AsTx, Fault, Header, Kind, Peer, Rx, Sink, Take};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -34,16 +35,18 @@ pub struct VerbsRx {
     peers: Vec<Option<Incoming>>,
     /// By receive queue; `None` where each peer has its own.
     shared: Vec<Option<SharedReceives>>,
-    /// The peers by the numbers of their queue pairs, of those that take receives from shared queues.
-    by_number: BTreeMap<u32, u32>,
+    /// The peers by the shared queues from which their queue pairs take receives, and the numbers of these.
+    by_number: BTreeMap<(u8, u32), u32>,
     /// Peers whose next frame waits for the sink.
     ready: VecDeque<u32>,
     rings: Rings,
     ring_options: EagerRings,
-    domain: ProtectionDomain,
-    context: Context,
-    queue: CompletionQueue,
-    channel: CompletionChannel,
+    /// By rail.
+    domains: Vec<ProtectionDomain>,
+    /// The one that is polled.
+    device: OpenDevice,
+    /// The others, the next one first.
+    others: VecDeque<OpenDevice>,
     /// Where a poll finds completions, so that it need not clear the places each time.
     room: Vec<Completion>,
     /// Completions so far.
@@ -72,13 +75,13 @@ struct Arrival {
 
 impl VerbsRx {
     pub(super) fn new(
-        context: Context,
-        queue: CompletionQueue,
-        channel: CompletionChannel,
+        devices: Vec<OpenDevice>,
         peers: u32,
         shared: Vec<Option<SharedReceives>>,
-        (ring_options, domain): (EagerRings, ProtectionDomain),
+        (ring_options, domains): (EagerRings, Vec<ProtectionDomain>),
     ) -> Self {
+        let mut others = VecDeque::from(devices);
+        let device = others.pop_front().expect("a device");
         Self {
             peers: (0..peers).map(|_| None).collect(),
             shared,
@@ -86,10 +89,9 @@ impl VerbsRx {
             ready: VecDeque::new(),
             rings: Rings::default(),
             ring_options,
-            domain,
-            context,
-            queue,
-            channel,
+            domains,
+            device,
+            others,
             room: vec![Completion::default(); BATCH],
             taken: 0,
             ahead: VecDeque::new(),
@@ -97,11 +99,11 @@ impl VerbsRx {
         }
     }
 
-    /// Adds `peer`, whose queue pairs have these numbers.
-    pub(super) fn add(&mut self, peer: u32, numbers: &[u32], incoming: Incoming) {
-        for (number, shared) in numbers.iter().zip(&self.shared) {
-            if shared.is_some() {
-                self.by_number.insert(*number, peer);
+    /// Adds `peer`, whose queue pairs for these queues have these numbers.
+    pub(super) fn add(&mut self, peer: u32, numbers: &[(u8, u32)], incoming: Incoming) {
+        for (queue, number) in numbers {
+            if self.shared[usize::from(*queue)].is_some() {
+                self.by_number.insert((*queue, *number), peer);
             }
         }
         self.peers[peer as usize] = Some(incoming);
@@ -118,10 +120,23 @@ impl VerbsRx {
         self.taken
     }
 
+    /// Lets another device be polled next, if there is one.
+    fn next_device(&mut self) {
+        if let Some(next) = self.others.pop_front() {
+            let last = std::mem::replace(&mut self.device, next);
+            self.others.push_back(last);
+        }
+    }
+
+    /// All devices.
+    fn devices(&self) -> impl Iterator<Item = &OpenDevice> {
+        [&self.device].into_iter().chain(&self.others)
+    }
+
     /// Takes completions, at most as many as `room` has places.
     fn take<'a>(&mut self, room: &'a mut [Completion]) -> Result<&'a [Completion], VerbsError> {
         if self.ahead.is_empty() {
-            return self.queue.poll(room);
+            return self.device.queue.poll(room);
         }
         let count = self.ahead.len().min(room.len());
         for (to, completion) in room.iter_mut().zip(self.ahead.drain(..count)) {
@@ -147,7 +162,7 @@ impl VerbsRx {
                 buffer,
             } => self.received(completion, [peer, buffer], queue, tx, sink),
             RequestId::Shared { queue, buffer } => {
-                let step = match self.by_number.get(&completion.queue_pair()) {
+                let step = match self.by_number.get(&(queue, completion.queue_pair())) {
                     Some(&peer) => self.received(completion, [peer, buffer], queue, tx, sink),
                     None => Step::Other,
                 };
@@ -173,7 +188,7 @@ impl VerbsRx {
             return Step::Other;
         }
         if let Err(why) = completion.result() {
-            tx.as_tx().broken(peer, &why);
+            tx.as_tx().broken(peer, queue, &why);
             return Step::Other;
         }
         let arrival = Arrival {
@@ -222,7 +237,8 @@ impl VerbsRx {
         }
         let credits = tx.as_tx().credits(peer, queue);
         credits.take(head.grant)?;
-        if is_credit_message(&head.header) {
+        let is_own = head.header.kind == Kind::Transport;
+        if is_own && head.header.len == 0 {
             credits.credit_message_arrived()?;
             if shared.is_none() {
                 let buffers = incoming.own_mut(queue);
@@ -232,10 +248,20 @@ impl VerbsRx {
             tx.as_tx().advance(peer);
             return Ok(Step::Other);
         }
-        let place = incoming.order.place(head.sequence)?;
+        let is_left_notice = is_own && is_left_notice(&head.header);
+        let place = match is_left_notice {
+            true => Place::Before,
+            false => incoming.order.place(head.sequence)?,
+        };
         let buffers = incoming.buffers(queue, shared);
         let mut body = buffers.body(buffer, head.header.len as usize);
         let step = match place {
+            Place::Before if is_left_notice => {
+                let [left] = body.take_exact();
+                tx.as_tx().peer_left(peer, left)?;
+                Step::Other
+            }
+            Place::Before => Step::Other,
             Place::Next => deliver(peer, &head.header, &mut body, tx, sink)?,
             Place::Early => {
                 let mut held = vec![0; body.left()];
@@ -257,7 +283,7 @@ impl VerbsRx {
             post(buffers, [peer, count], queue, tx.as_tx());
         }
         tx.as_tx().advance(peer);
-        self.count_frame(peer, tx);
+        self.count_frame(peer, queue, tx);
         Ok(step)
     }
 
@@ -285,11 +311,6 @@ impl VerbsRx {
             }
         }
     }
-}
-
-/// Whether a message only returns credits.
-fn is_credit_message(header: &Header) -> bool {
-    header.kind == Kind::Transport && header.len == 0
 }
 
 /// Hands the next frame of `peer` to the sink, or to the sending half if it is one of the transport's own.
@@ -334,6 +355,8 @@ fn post(buffers: &mut Buffers, [peer, count]: [u32; 2], queue: u8, tx: &mut Verb
 impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
     fn poll<S: Sink<T>>(&mut self, tx: &mut T, budget: u32, sink: &mut S) -> u32 {
         let (mut frames, mut others) = (0, 0);
+        // Devices that had nothing, one after the other.
+        let mut idle = 0;
         let mut room = std::mem::take(&mut self.room);
         while frames < budget && others < OTHERS {
             if let Some(step) = self.deliver_ready(tx, sink) {
@@ -355,8 +378,14 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
                 }
             };
             if found.is_empty() && ring_frames + ring_others == 0 {
-                break;
+                if idle == self.others.len() {
+                    break;
+                }
+                idle += 1;
+                self.next_device();
+                continue;
             }
+            idle = 0;
             self.taken += found.len() as u64;
             for completion in found {
                 match self.handle(completion, tx, sink) {
@@ -368,6 +397,7 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
         self.room = room;
         let moved = frames + others + VerbsTx::report(tx, sink);
         self.quiet = moved == 0;
+        self.next_device();
         self.prepare_sleep(frames > 0, tx);
         moved
     }

@@ -89,8 +89,8 @@ impl RingRx {
 }
 
 impl VerbsRx {
-    /// Counts a frame that `peer` has sent by a queue, and offers it a ring if it is time.
-    pub(super) fn count_frame<T: AsTx<VerbsTx>>(&mut self, peer: u32, tx: &mut T) {
+    /// Counts a frame that `peer` has sent by a queue, and offers it a ring by the same rail if it is time.
+    pub(super) fn count_frame<T: AsTx<VerbsTx>>(&mut self, peer: u32, queue: u8, tx: &mut T) {
         let Some(incoming) = &mut self.peers[peer as usize] else {
             return;
         };
@@ -100,10 +100,12 @@ impl VerbsRx {
             return;
         }
         let shape = RingShape::new(options.slots, options.size);
-        let ring = shape.and_then(|shape| RingRx::new(&self.domain, peer, shape));
+        let rail = queue / tx.as_tx().queues_of_rail();
+        let domain = &self.domains[usize::from(rail)];
+        let ring = shape.and_then(|shape| RingRx::new(domain, peer, shape));
         if let Some(ring) = ring {
-            tx.as_tx()
-                .offer_ring(peer, ring.memory.remote(0), ring.shape);
+            let start = ring.memory.remote(0);
+            tx.as_tx().offer_ring(peer, rail, start, ring.shape);
             self.rings.open.push(ring);
         }
     }
@@ -157,11 +159,12 @@ impl VerbsRx {
         let Some(incoming) = &mut self.peers[peer as usize] else {
             return Ok(None);
         };
-        if incoming.order.place(head.sequence)? == Place::Early {
-            return Ok(None);
-        }
         let mut body = Stored::new(&ring.memory, start + HEAD, len - HEAD);
-        let step = deliver(peer, &head.header, &mut body, tx, sink)?;
+        let step = match incoming.order.place(head.sequence)? {
+            Place::Early => return Ok(None),
+            Place::Before => Step::Other,
+            Place::Next => deliver(peer, &head.header, &mut body, tx, sink)?,
+        };
         ring.taken = number;
         ring.is_asleep = false;
         ring.tell_if_due(tx.as_tx());

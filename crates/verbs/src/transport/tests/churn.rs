@@ -3,7 +3,7 @@
 use super::{HeapMemory, connected, with_queues};
 use crate::fake::{self, MappedMemory, PAGE, Script};
 use crate::registration::{
-    CacheCounts, RegistrationCaps, RegistrationOptions, notifier_unavailable,
+    CacheCounts, LeavePinned, RegistrationCaps, RegistrationOptions, notifier_unavailable,
 };
 use crate::transport::{VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_os::RawBytes;
@@ -303,7 +303,7 @@ fn no_registration_outlives_its_memory() {
 fn without_a_notifier_nothing_is_cached() {
     for copied in [0, u64::MAX] {
         let churn = Churn::new(RegistrationOptions {
-            leave_pinned: false,
+            leave_pinned: LeavePinned::Off,
             caps: CAPS,
             copied,
         });

@@ -2,7 +2,7 @@
 
 use super::{HeapMemory, connected, with_queues};
 use crate::fake::Script;
-use crate::registration::RegistrationOptions;
+use crate::registration::{LeavePinned, RegistrationOptions};
 use crate::transport::{EagerRings, LongMessages, TransferFlags, VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_testkit::conformance::{KillableTransport, TestedTransport, TransportEnd};
 
@@ -100,18 +100,44 @@ fn by_writes(queues: &str) -> VerbsOptions {
             flags: TransferFlags::PUT,
             fragment: 1000,
             min_rdma_size: 0,
+            ..LongMessages::default()
         },
         ..with_queues(queues)
     }
 }
 
-/// Pieces of `piece` bytes. Memory of up to `copied` bytes is copied, and the rest is registered for one use.
+/// Pieces of `piece` bytes. Memory of up to `copied` bytes is copied, and of the rest all is registered in pieces but one page.
 fn in_pieces(piece: u32, copied: u64, queues: &str) -> VerbsOptions {
     VerbsOptions {
         piece,
         registration: RegistrationOptions {
-            leave_pinned: false,
+            leave_pinned: LeavePinned::Off,
             copied,
+            ..RegistrationOptions::default()
+        },
+        long: LongMessages {
+            first: Some(0),
+            last: 0,
+            min_rdma_size: 0,
+            ..LongMessages::default()
+        },
+        ..with_queues(queues)
+    }
+}
+
+/// The three phases of a pipeline, by these flags.
+fn pipelined(flags: TransferFlags, leave_pinned: LeavePinned, queues: &str) -> VerbsOptions {
+    VerbsOptions {
+        long: LongMessages {
+            flags,
+            fragment: 10_000,
+            first: Some(1500),
+            last: 5000,
+            min_rdma_size: 0,
+        },
+        registration: RegistrationOptions {
+            leave_pinned,
+            copied: 0,
             ..RegistrationOptions::default()
         },
         ..with_queues(queues)
@@ -139,6 +165,12 @@ kinds! {
     FramesTight = NOTHING_INLINE, by_frames("P,128,2");
     /// Writes only.
     Writes = LATE, by_writes("P,128,4:S,1000,8,4,2");
+    /// A pipeline of reads, which also runs out of room.
+    Pipeline = LATE, pipelined(TransferFlags::all(), LeavePinned::Off, "P,128,4:S,1000,8,4,2");
+    /// A pipeline of writes.
+    PipelineWrites = NOTHING_INLINE, pipelined(TransferFlags::PUT, LeavePinned::Off, "P,128,2:S,1000,4,2,1");
+    /// A pipeline whose pieces stay registered.
+    PipelinePinned = Script::GOOD, pipelined(TransferFlags::all(), LeavePinned::Pipeline, "P,4096,8");
     /// Queues of each peer only, of which a message takes the smallest.
     Own = LATE, in_pieces(10_000, u64::MAX, "P,4096,8,6,3:P,128,4:P,1000,2");
     /// One shared queue.
@@ -149,6 +181,10 @@ kinds! {
     Mixed = LATE, in_pieces(10_000, u64::MAX, "P,128,4:S,1000,8,4,2:S,4096,2,1,1");
     /// The same on a device that is never late.
     Prompt = NOTHING_INLINE, with_queues("P,64,2:S,128,8,4,2:S,4096,4,2,4");
+    /// Two ports of a device.
+    Ports = Script { ports: 2, ..Script::GOOD }, VerbsOptions::default();
+    /// A port of each of three devices.
+    Devices = Script { devices: 3, ..LATE }, with_rings(2, 64, "P,128,4:S,1000,8,4,2");
 }
 
 oxmpi_testkit::conformance!(usual, Fake<Usual>, killable);
@@ -161,6 +197,9 @@ oxmpi_testkit::conformance!(single, Fake<Single>, killable);
 oxmpi_testkit::conformance!(frames, Fake<Frames>, killable);
 oxmpi_testkit::conformance!(frames_tight, Fake<FramesTight>, killable);
 oxmpi_testkit::conformance!(writes, Fake<Writes>, killable);
+oxmpi_testkit::conformance!(pipeline, Fake<Pipeline>, killable);
+oxmpi_testkit::conformance!(pipeline_writes, Fake<PipelineWrites>, killable);
+oxmpi_testkit::conformance!(pipeline_pinned, Fake<PipelinePinned>, killable);
 oxmpi_testkit::conformance!(own, Fake<Own>, killable);
 // A rank with shared queues only learns of a loss from what it sends, or from whoever watches the processes: no receive
 // of its own is flushed.
@@ -168,3 +207,5 @@ oxmpi_testkit::conformance!(shared, Fake<Shared>);
 oxmpi_testkit::conformance!(shared_tight, Fake<SharedTight>);
 oxmpi_testkit::conformance!(mixed, Fake<Mixed>, killable);
 oxmpi_testkit::conformance!(prompt, Fake<Prompt>, killable);
+oxmpi_testkit::conformance!(ports, Fake<Ports>, killable);
+oxmpi_testkit::conformance!(devices, Fake<Devices>, killable);

@@ -2,8 +2,10 @@
 
 use super::{HeapMemory, connected, device, pair, settle, with_queues};
 use crate::fake::{self, MappedMemory, Script};
-use crate::registration::{CacheCounts, RegistrationOptions, notifier_unavailable};
-use crate::transport::{VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTransportError, VerbsTx};
+use crate::registration::{CacheCounts, LeavePinned, RegistrationOptions, notifier_unavailable};
+use crate::transport::{
+    PortPair, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTransportError, VerbsTx,
+};
 use oxmpi_os::RawBytes;
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
 use oxmpi_testkit::memory::pattern;
@@ -199,7 +201,7 @@ fn a_registration_that_fails_is_an_error_of_its_call_or_goes_by_frames() {
         };
         let context = device(script);
         let registration = RegistrationOptions {
-            leave_pinned: false,
+            leave_pinned: LeavePinned::Off,
             copied: 0,
             ..RegistrationOptions::default()
         };
@@ -216,10 +218,10 @@ fn a_registration_that_fails_is_an_error_of_its_call_or_goes_by_frames() {
             offer = end.offer(B);
         }
         // Connected to itself: only memory matters here.
-        if let Err(why) = end.connect(B, &offer.unwrap()) {
+        if let Err(why) = end.connect(B, &PortPair::first(&offer.unwrap())) {
             note(why);
             let offer = end.offer(B).unwrap();
-            end.connect(B, &offer).unwrap();
+            end.connect(B, &PortPair::first(&offer)).unwrap();
         }
         let (mut tx, _rx) = end.into_halves();
         let memory = HeapMemory::new(vec![0; 100]);

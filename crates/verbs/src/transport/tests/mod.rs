@@ -5,12 +5,17 @@ mod conformance;
 mod faults;
 mod floods;
 mod memory;
+mod pipeline;
+mod rails;
 mod rings;
 mod room;
 mod shared;
+mod short_path;
 mod use_of_memory;
 
-use super::{LongMessages, ReceiveQueue, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
+use super::{
+    LongMessages, PortPair, Rail, ReceiveQueue, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx,
+};
 use crate::fake::{self, HeapMemory, Script};
 use crate::objects::{Context, devices_of};
 use oxmpi_testkit::conformance::EventLog;
@@ -23,21 +28,37 @@ fn device(script: Script) -> Context {
     devices[0].open().expect("it opens")
 }
 
-/// Makes `count` ends on one device that follows `script`, each connected with all others.
+/// Makes `count` ends, by all ports of the devices that follow `script`, each connected with all others.
 fn connected(count: u32, script: Script, options: &VerbsOptions) -> Vec<(VerbsTx, VerbsRx)> {
-    let context = device(script);
-    let open = |_| VerbsEndpoint::open(&context, count, options.clone()).expect("an endpoint");
+    fake::run(script);
+    let devices = devices_of(&fake::LIBRARY).expect("a list");
+    let contexts = devices
+        .iter()
+        .map(|device| device.open().expect("it opens"));
+    let of_device = |context: Context| {
+        (1..=script.ports).map(move |port| Rail {
+            context: context.clone(),
+            port,
+            gid_index: 0,
+        })
+    };
+    let rails: Vec<Rail> = contexts.flat_map(of_device).collect();
+    let open = |_| VerbsEndpoint::open_rails(&rails, count, options.clone()).expect("an endpoint");
     let mut ends: Vec<_> = (0..count).map(open).collect();
     for a in 0..count {
         for b in 0..a {
-            let [here, there] =
-                [(a, b), (b, a)].map(|(of, to)| ends[of as usize].offer(Peer(to)).expect("a pair"));
-            ends[a as usize]
-                .connect(Peer(b), &there)
-                .expect("a connection");
-            ends[b as usize]
-                .connect(Peer(a), &here)
-                .expect("a connection");
+            let offers =
+                [(a, b), (b, a)].map(|(of, to)| ends[of as usize].offer(Peer(to)).expect("pairs"));
+            let [here, there] = offers.map(|pairs| {
+                let port_pair = |(rail, there)| PortPair {
+                    rail,
+                    reaches_memory: rail < script.ports,
+                    there,
+                };
+                (0..).zip(pairs).map(port_pair).collect::<Vec<_>>()
+            });
+            (ends[a as usize].connect(Peer(b), &there)).expect("a connection");
+            (ends[b as usize].connect(Peer(a), &here)).expect("a connection");
         }
     }
     ends.into_iter().map(VerbsEndpoint::into_halves).collect()

@@ -2,7 +2,7 @@
 
 use super::{HeapMemory, connected, device, settle, with_queues};
 use crate::fake::Script;
-use crate::transport::{EagerRings, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
+use crate::transport::{EagerRings, PortPair, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
 use oxmpi_testkit::memory::pattern;
 use oxmpi_wire::{Busy, Peer, Put, Rx, Sleeper, Slot, Tx, WaitObjects};
@@ -226,8 +226,12 @@ fn a_longer_ring_than_this_rank_has_is_filled_as_far_as_its_own() {
         let mut ends = [open(slots), open(256)];
         let here = ends[0].offer(B).expect("a pair");
         let there = ends[1].offer(Peer(0)).expect("a pair");
-        ends[0].connect(B, &there).expect("a connection");
-        ends[1].connect(Peer(0), &here).expect("a connection");
+        ends[0]
+            .connect(B, &PortPair::first(&there))
+            .expect("a connection");
+        ends[1]
+            .connect(Peer(0), &PortPair::first(&here))
+            .expect("a connection");
         let mut ends = ends.map(VerbsEndpoint::into_halves);
         let mut log = EventLog::default();
         warm_up(&mut ends, &mut log);

@@ -1,4 +1,4 @@
-//! Gets and puts by RDMA, in pieces, or by frames, and atomics by frames.
+//! Gets and puts by RDMA, or by frames, and atomics by frames.
 //!
 //! ```text
 //!  Atomic{id, to, at, atomic} ->
@@ -6,16 +6,21 @@
 //! ```
 
 use super::VerbsTx;
-use super::operations::{Operation, OperationKind};
+use super::link::Link;
+use super::operation_kind::OperationKind;
+use super::operations::Operation;
 use super::pair::Posted;
 use crate::error::PostError;
-use crate::objects::{CompletionError, Payload, RemoteAddress, SendFlags};
+use crate::objects::{CompletionError, MemoryRegion, Payload, RemoteAddress, SendFlags};
 use crate::transport::control::Control;
-use crate::transport::region_key::RegionKey;
+use crate::transport::region_key::{Reach, RegionKey};
 use crate::transport::request_id::RequestId;
 use oxmpi_wire::regions::{Region, RegionId};
-use oxmpi_wire::slab::Handle;
 use oxmpi_wire::{Access, Atomic, Busy, Bytes, Fault, Local, Peer, Remote, Rma, Token, Width};
+
+/// Writes in flight by each of several port pairs. The port pair whose writes end first gets the next one, so each carries as much of a
+/// message as its bandwidth allows.
+const STRIPES: u32 = 4;
 
 /// Regions that a rank has at once, at most: so many are remembered of each peer.
 const REGIONS: u32 = 1 << 20;
@@ -32,9 +37,10 @@ impl Rma for VerbsTx {
         let kind = |tx: &Self| {
             tx.check_writable(region)?;
             let reached = tx.reach(of.0, &from, Access::READ)?;
-            Ok(match tx.goes_by_frames(region, &from) {
-                true => OperationKind::GetByFrames,
-                false => OperationKind::Get(reached),
+            Ok(match tx.transfer(of.0, region, [to.at, to.len], &from) {
+                Reach::Frames => OperationKind::GetByFrames,
+                Reach::Pieces => OperationKind::GetInPieces(reached),
+                Reach::Whole => OperationKind::Get(reached),
             })
         };
         let begun = self.begin_operation(of.0, &to, len, kind, token)?;
@@ -52,9 +58,13 @@ impl Rma for VerbsTx {
         let (len, region) = (from.transfer_len(&at), from.region.id());
         let kind = |tx: &Self| {
             let reached = tx.reach(to.0, &at, Access::WRITE)?;
-            Ok(match tx.goes_by_frames(region, &at) {
-                true => OperationKind::PutByFrames,
-                false => OperationKind::Put(reached),
+            // There the end of a write does not say that it has arrived.
+            let is_iwarp = tx.domains[0].context().is_iwarp();
+            Ok(match tx.transfer(to.0, region, [from.at, from.len], &at) {
+                Reach::Frames => OperationKind::PutByFrames,
+                _ if is_iwarp => OperationKind::PutByFrames,
+                Reach::Pieces => OperationKind::PutInPieces(reached),
+                Reach::Whole => OperationKind::Put(reached),
             })
         };
         let begun = self.begin_operation(to.0, &from, len, kind, token)?;
@@ -117,9 +127,26 @@ impl VerbsTx {
         key.reach(remote, access)
     }
 
-    /// Whether a device does not reach both the region of this rank and the memory of a peer.
-    fn goes_by_frames(&self, region: RegionId, remote: &Remote<'_>) -> bool {
-        RegionKey::from_key(remote.key).by_frames || self.registered(region).is_none()
+    /// How `len` bytes move between byte `at` of `region` and the memory of a peer.
+    fn transfer(
+        &self,
+        peer: u32,
+        region: RegionId,
+        [at, len]: [u64; 2],
+        remote: &Remote<'_>,
+    ) -> Reach {
+        let link = self.links[peer as usize].as_ref();
+        if link.is_some_and(|link| link.port_pairs.rail_of_accesses().is_none()) {
+            return Reach::Frames;
+        }
+        match (self.reach_of(region), RegionKey::from_key(remote.key).by) {
+            (Reach::Whole, Reach::Whole) => Reach::Whole,
+            (Reach::Frames, _) | (_, Reach::Frames) => Reach::Frames,
+            _ => match self.pieces_of(region, [at, len], remote).is_empty() {
+                true => Reach::Frames,
+                false => Reach::Pieces,
+            },
+        }
     }
 
     /// Starts an operation that has begun.
@@ -127,10 +154,15 @@ impl VerbsTx {
         let Some(index) = begun else {
             return;
         };
-        match self.operations.open[index].kind {
+        let operation = &mut self.operations.open[index];
+        operation.remote = (RegionKey::from_key(remote.key).id, remote.at);
+        match operation.kind {
             OperationKind::GetByFrames | OperationKind::PutByFrames => {
-                let region = RegionKey::from_key(remote.key).id;
-                self.start_stream(peer, index, region, remote.at);
+                let (region, at) = operation.remote;
+                self.start_stream(peer, index, region, at);
+            }
+            OperationKind::GetInPieces(_) | OperationKind::PutInPieces(_) => {
+                self.start_pipeline(peer, index, remote);
             }
             _ => {
                 self.link(peer).pending.push_back(index);
@@ -141,14 +173,28 @@ impl VerbsTx {
 
     /// Posts reads and writes of the operations with `peer`, as many as its queue takes.
     pub(super) fn post_pieces(&mut self, peer: u32) {
-        let queue = self.queues.of_accesses();
         while let Some(link) = &self.links[peer as usize]
             && let Some(&index) = link.pending.front()
-            && link.pairs[queue as usize].takes_access()
         {
+            let queue = self.queue_of_accesses(link);
+            if queue.is_some_and(|queue| !link.pairs[queue as usize].takes_access()) {
+                return;
+            }
             let operation = self.operations.open[index];
+            if operation.kind.is_in_pieces() {
+                let posted = self.post_shown(peer, index, queue);
+                let is_posted = posted.is_ok();
+                self.check(peer, posted);
+                if !is_posted {
+                    return;
+                }
+                continue;
+            }
+            let Some(queue) = queue else {
+                return;
+            };
             let len = (operation.len - operation.posted).min(self.piece.into());
-            let posted = self.post_piece(&operation, len);
+            let posted = self.post_piece(&operation, queue, len);
             let is_posted = posted.is_ok();
             self.check(peer, posted);
             if !is_posted {
@@ -166,39 +212,74 @@ impl VerbsTx {
         }
     }
 
-    /// Posts the next `len` bytes of an operation.
-    fn post_piece(&self, operation: &Operation, len: u64) -> Result<(), PostError> {
-        let queue = self.queues.of_accesses();
-        let link = self.links[operation.peer as usize].as_ref();
-        let pair = link.and_then(|link| link.pairs[queue as usize].pair.as_ref());
-        let Some((pair, (region, start))) = pair.zip(self.registered(operation.region)) else {
-            return Ok(());
-        };
-        let at = start + (operation.at + operation.posted) as usize;
-        let here = [region.segment(at..at + len as usize)];
-        let peer = operation.peer;
-        let id = RequestId::Send { peer, queue }.word();
-        let there = |start: RemoteAddress| RemoteAddress {
-            address: start.address + operation.posted,
-            ..start
-        };
-        match operation.kind {
-            OperationKind::Get(start) => {
-                pair.post_read(id, &here, there(start), SendFlags::SIGNALED)
+    /// The queue by whose queue pair the next operation that waits reaches memory of the peer.
+    fn queue_of_accesses(&self, link: &Link) -> Option<u8> {
+        let queue = |rail| self.queues.of_accesses() + rail * self.queues.count();
+        let next = link
+            .pending
+            .front()
+            .map(|index| self.operations.open[*index].kind);
+        match next {
+            Some(OperationKind::Put(_)) if link.port_pairs.has_several() => {
+                let load = |queue: &u8| link.pairs[*queue as usize].accesses();
+                let queues = link.port_pairs.rails_of_accesses().map(queue);
+                let queue = queues.min_by_key(load)?;
+                (link.port_pairs.rails_of_accesses().count() == 1 || load(&queue) < STRIPES)
+                    .then_some(queue)
             }
-            OperationKind::Put(start) => {
-                let payload = Payload::Segments(&here);
-                pair.post_write(id, payload, there(start), None, SendFlags::SIGNALED)
-            }
-            OperationKind::Atomic(_) | OperationKind::GetByFrames | OperationKind::PutByFrames => {
-                Ok(())
-            }
+            _ => link.port_pairs.rail_of_accesses().map(queue),
         }
     }
 
-    /// Counts the end of a read or a write of an operation.
-    pub(super) fn piece_ended(&mut self, index: u32) {
+    /// Posts the next `len` bytes of an operation on memory that is registered as a whole, by a queue.
+    fn post_piece(&self, operation: &Operation, queue: u8, len: u64) -> Result<(), PostError> {
+        let (is_get, start) = match operation.kind {
+            OperationKind::Get(start) => (true, start),
+            OperationKind::Put(start) => (false, start),
+            _ => return Ok(()),
+        };
+        let Some((region, first)) = self.registered(operation.region) else {
+            return Ok(());
+        };
+        let here = (region, first + (operation.at + operation.posted) as usize);
+        let there = RemoteAddress {
+            address: start.address + operation.posted,
+            ..start
+        };
+        self.post_access(operation.peer, queue, is_get, here, (len, there))
+    }
+
+    /// Posts a read or a write of `len` bytes by a queue of `peer`, between `there` and a byte of a region of the device.
+    pub(super) fn post_access(
+        &self,
+        peer: u32,
+        queue: u8,
+        is_get: bool,
+        (region, at): (&MemoryRegion, usize),
+        (len, there): (u64, RemoteAddress),
+    ) -> Result<(), PostError> {
+        let link = self.links[peer as usize].as_ref();
+        let Some(pair) = link.and_then(|link| link.pairs[queue as usize].pair.as_ref()) else {
+            return Ok(());
+        };
+        let here = [region.segment(at..at + len as usize)];
+        let id = RequestId::Send { peer, queue }.word();
+        if is_get {
+            return pair.post_read(id, &here, there, SendFlags::SIGNALED);
+        }
+        let payload = Payload::Segments(&here);
+        pair.post_write(id, payload, there, None, SendFlags::SIGNALED)
+    }
+
+    /// Counts the end of a read or a write of an operation by a queue.
+    pub(super) fn piece_ended(&mut self, index: u32, queue: u8) {
         let operation = &mut self.operations.open[index];
+        if operation.kind.is_in_pieces() {
+            return self.pipeline_piece_ended(index, queue);
+        }
+        if operation.is_broken_off {
+            return self.access_ended(index);
+        }
         operation.in_flight -= 1;
         if operation.in_flight > 0 || operation.posted < operation.len {
             return;
@@ -256,7 +337,22 @@ impl VerbsTx {
             Control::Changed { id, old } => self.answered(peer, id, Ok(Some(old))),
             Control::Written { id } => self.answered(peer, id, Ok(None)),
             Control::Refused { id } => self.answered(peer, id, Err(Fault::NOT_REGISTERED)),
-            Control::Read { id, to, at, len } => self.answer_read(peer, [id, at, len], to),
+            Control::Read {
+                id,
+                to,
+                at,
+                len,
+                before,
+            } => self.answer_read(peer, [id, at, len, before], to),
+            Control::Pieces {
+                id,
+                to,
+                at,
+                len,
+                around,
+            } => self.lease(peer, id, to, [at, len], around),
+            Control::Piece { id, at, len, start } => self.piece_shown(peer, id, [at, len], start),
+            Control::PieceMoved { id, at } => self.take_back_piece(peer, id, at),
             Control::Released { region } => {
                 let index = index_of(region);
                 if index >= REGIONS {
@@ -265,7 +361,11 @@ impl VerbsTx {
                 self.link(peer).released.insert(index, region);
                 Ok(())
             }
-            Control::Ring { start, shape } => self.take_ring(peer, start, shape),
+            Control::Ring {
+                start,
+                shape,
+                port_pair,
+            } => self.take_ring(peer, port_pair, start, shape),
             Control::RingTaken { word } => {
                 self.link(peer).word = Some(word);
                 Ok(())
@@ -281,12 +381,17 @@ impl VerbsTx {
         id: u64,
         answer: Result<Option<u64>, Fault>,
     ) -> Result<(), &'static str> {
-        let index = self.operations.open.find(Handle::from_word(id));
-        let found = index.map(|index| (index, self.operations.open[index]));
-        let Some((index, operation)) = found.filter(|(_, operation)| operation.peer == peer) else {
-            return Err("an answer to nothing");
-        };
+        let index = self.operation(peer, id).ok_or("an answer to nothing")?;
+        let operation = self.operations.open[index];
         match (operation.kind, answer) {
+            (OperationKind::PutInPieces(_), Ok(None)) => {
+                self.end_range(index, true);
+                return Ok(());
+            }
+            (OperationKind::GetInPieces(_) | OperationKind::PutInPieces(_), Err(_)) => {
+                self.pipeline_refused(index);
+                return Ok(());
+            }
             (OperationKind::Atomic(width), Ok(Some(old))) => {
                 if let Some(bytes) = self.regions.bytes(operation.region) {
                     width.fill(bytes, operation.at, old);

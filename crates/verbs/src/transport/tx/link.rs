@@ -1,6 +1,7 @@
 //! [`Link`]: the sending half of the connection to one peer, a queue pair for each receive queue.
 
 use super::pair::Pair;
+use super::port_pairs::PortPairs;
 use super::ring::RingTx;
 use super::stream::Stream;
 use crate::error::PostError;
@@ -10,6 +11,7 @@ use crate::transport::control::Control;
 use crate::transport::credits::Grant;
 use crate::transport::frame_head::{FrameHead, MAX_INLINE};
 use crate::transport::order::WINDOW;
+use crate::transport::queue_sizes::QueueSizes;
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Fault, Header};
 use std::collections::{BTreeMap, VecDeque};
@@ -17,8 +19,11 @@ use std::collections::{BTreeMap, VecDeque};
 /// The sending half of the connection to one peer.
 #[derive(Debug)]
 pub(in crate::transport) struct Link {
-    /// By receive queue.
+    /// By receive queue of each rail.
     pub(super) pairs: Vec<Pair>,
+    /// The queues that frames take: those of the current port pair.
+    pub(super) queues: QueueSizes,
+    pub(super) port_pairs: PortPairs,
     /// The number of the next frame.
     next: u32,
     /// No frame before this number is in flight.
@@ -33,15 +38,25 @@ pub(in crate::transport) struct Link {
     pub(super) released: BTreeMap<u32, RegionId>,
     /// The ring of the peer, to which this rank writes.
     pub(super) ring: Option<RingTx>,
-    /// The word of the peer for this rank's ring.
+    /// The queue by which this rank answers the sender of its own ring.
+    pub(super) word_queue: u8,
+    /// The word of the peer for that ring.
     pub(super) word: Option<RemoteAddress>,
     pub(super) lost: Option<Fault>,
 }
 
 impl Link {
-    pub(in crate::transport) fn new(pairs: Vec<Pair>) -> Self {
+    pub(in crate::transport) fn new(
+        pairs: Vec<Pair>,
+        port_pairs: PortPairs,
+        sizes: &QueueSizes,
+    ) -> Self {
+        let queues = sizes.on_rail(port_pairs.rail());
         Self {
             pairs,
+            word_queue: queues.of_accesses(),
+            queues,
+            port_pairs,
             next: 0,
             oldest: 0,
             waiting: VecDeque::new(),
@@ -52,6 +67,23 @@ impl Link {
             word: None,
             lost: None,
         }
+    }
+
+    /// Leaves a port pair, if another one is open. Its requests then fail one by one.
+    pub(super) fn leave(&mut self, port_pair: usize, sizes: &QueueSizes) -> bool {
+        let Some(rail) = self.port_pairs.leave(port_pair) else {
+            return false;
+        };
+        self.queues = sizes.on_rail(self.port_pairs.rail());
+        let of_rail = &mut self.pairs[sizes.queues_of(rail)];
+        of_rail.iter_mut().for_each(Pair::retire);
+        if let Some(ring) = &mut self.ring {
+            ring.close_on(rail, sizes);
+        }
+        if sizes.rail_of(self.word_queue) == rail {
+            self.word = None;
+        }
+        true
     }
 
     /// The queue pair for a receive queue.
@@ -91,7 +123,8 @@ impl Link {
     }
 
     /// Sends the frame whose body is staged for the ring.
-    pub(super) fn send_ring_frame(&mut self, queue: u8, header: &Header) -> Result<(), PostError> {
+    pub(super) fn send_ring_frame(&mut self, header: &Header) -> Result<(), PostError> {
+        let queue = self.queues.of_accesses();
         let head = self.ring_head(header);
         let Some(ring) = &mut self.ring else {
             return Ok(());
@@ -134,6 +167,7 @@ impl Link {
     pub(super) fn has_unsent(&self) -> bool {
         let is_idle = |pair: &Pair| pair.oldest_frame().is_none();
         !(self.waiting.is_empty() && self.streams.is_empty() && self.pairs.iter().all(is_idle))
+            || self.port_pairs.has_unsent()
     }
 
     /// The number of a frame that is sent now.
@@ -150,8 +184,10 @@ impl Link {
         if next.wrapping_sub(oldest) < WINDOW / 2 {
             return;
         }
-        let ages = self.pairs.iter().filter_map(Pair::oldest_frame);
-        let age = ages.map(|number| next.wrapping_sub(number)).max();
+        let oldest = self.pairs.iter().filter_map(Pair::oldest_frame);
+        let age = (oldest.chain(self.port_pairs.numbers()))
+            .map(|number| next.wrapping_sub(number))
+            .max();
         self.oldest = next.wrapping_sub(age.unwrap_or(0));
     }
 }

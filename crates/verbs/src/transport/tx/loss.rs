@@ -30,7 +30,8 @@ impl VerbsTx {
         link.lost = Some(why);
         link.pending.clear();
         let waiting = std::mem::take(&mut link.waiting);
-        let mut released: Vec<_> = waiting.iter().filter_map(Control::released).collect();
+        let waiting = waiting.iter().filter_map(Control::released);
+        let mut released: Vec<_> = waiting.chain(link.port_pairs.clear()).collect();
         for (pair, shared) in link.pairs.iter_mut().zip(&mut self.shared) {
             released.extend(pair.released());
             // Requests of a queue pair that stays free their buffers when they complete.
@@ -40,18 +41,12 @@ impl VerbsTx {
         }
         released.into_iter().for_each(|region| self.leave(region));
         self.end_streams(peer);
+        self.end_leases(peer);
         self.end_operations(peer, why);
         self.peers_awaiting_room
             .retain(|(waiting, _)| *waiting != peer);
         self.losses.push_back((peer, why));
         tracing::info!(peer, %why, "connection lost");
-    }
-
-    /// Loses `peer`: a request of its queue pair has failed.
-    #[cold]
-    pub(in crate::transport) fn broken(&mut self, peer: u32, error: &CompletionError) {
-        tracing::debug!(peer, %error, "a connection failed");
-        self.lose(peer, fault(error));
     }
 
     /// Loses `peer` if a request was not posted. There is room for all: something else is wrong.
@@ -74,7 +69,7 @@ impl VerbsTx {
 }
 
 /// Why a peer is lost whose queue pair has failed so.
-fn fault(error: &CompletionError) -> Fault {
+pub(super) fn fault(error: &CompletionError) -> Fault {
     match error.name() {
         // What has failed before is not known: most often the peer's end.
         "IBV_WC_WR_FLUSH_ERR" => Fault::PeerDead,

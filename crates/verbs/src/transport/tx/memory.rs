@@ -3,20 +3,35 @@
 //! Memory stays registered after its use, if it can be cached. Else short memory that peers only read has a registered
 //! copy; so has memory with gaps, and what a device does not register. A get to a copy ends with copying from it, and a
 //! put begins with copying to it. What peers read is copied when the region is first exposed, what they write when it is
-//! released.
+//! released. Long memory that does not stay registered is not registered as a whole, but in pieces while they move.
 
 use super::VerbsTx;
 use crate::error::VerbsError;
 use crate::objects::{self, MemoryRegion, RemoteAddress};
-use crate::registration::{BouncePool, CacheCounts, Placed, RegistrationCache, is_forked_child};
+use crate::registration::{
+    BouncePool, CacheCounts, LeavePinned, Placed, RegistrationCache, is_forked_child,
+};
 use crate::transport::buffers::{Filled, Stored};
 use crate::transport::control::Control;
-use crate::transport::region_key::RegionKey;
+use crate::transport::pipeline_sizes::PipelineSizes;
+use crate::transport::region_key::{Reach, RegionKey};
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::{Access, Bytes, Fault, Key, Memory, Peer, Take, Token};
 use std::sync::Arc;
+
+/// What a device may do with memory to which peers have this access.
+fn allowed(access: Access) -> objects::Access {
+    let mut allowed = objects::Access::empty();
+    if access.contains(Access::READ) {
+        allowed |= objects::Access::REMOTE_READ;
+    }
+    if access.contains(Access::WRITE) {
+        allowed |= objects::Access::REMOTE_WRITE | objects::Access::LOCAL_WRITE;
+    }
+    allowed
+}
 
 /// What the transport knows of a region.
 #[derive(Debug)]
@@ -45,14 +60,17 @@ enum Registered {
     InPlace(Placed),
     /// A copy of them, in a buffer that may be longer.
     Copy(Arc<MemoryRegion>),
+    /// The user's bytes, each while it moves.
+    InPieces,
 }
 
 impl Registered {
-    /// Where the bytes are: in which region of the device, from which byte on.
-    fn place(&self) -> (&MemoryRegion, usize) {
+    /// Where all bytes are: in which region of the device, from which byte on.
+    const fn place(&self) -> Option<(&Arc<MemoryRegion>, usize)> {
         match self {
-            Self::InPlace((region, at)) => (region, *at),
-            Self::Copy(region) => (region, 0),
+            Self::InPlace((region, at)) => Some((region, *at)),
+            Self::Copy(region) => Some((region, 0)),
+            Self::InPieces => None,
         }
     }
 }
@@ -63,6 +81,8 @@ pub(in crate::transport) struct Registrations {
     /// `None`: nothing stays registered.
     pub(in crate::transport) cache: Option<RegistrationCache>,
     pub(in crate::transport) buffers: BouncePool,
+    pub(in crate::transport) leave_pinned: LeavePinned,
+    pub(in crate::transport) pipeline: PipelineSizes,
     /// The longest memory that is copied rather than registered for one use.
     pub(in crate::transport) copied: u64,
 }
@@ -96,21 +116,20 @@ impl Memory for VerbsTx {
         if !exposed.contains(&to.0) {
             exposed.push(to.0);
         }
-        let note = self.regions.note(id).expect("a region of this transport");
         let nowhere = RemoteAddress {
             address: 0,
             rkey: 0,
         };
-        let start = note.memory.as_ref().map(|memory| {
-            let (region, at) = memory.place();
-            region.remote(at)
-        });
+        let start = self
+            .registered(id)
+            .map_or(nowhere, |(region, at)| region.remote(at));
+        let note = self.regions.note(id).expect("a region of this transport");
         let key = RegionKey {
             id,
-            start: start.unwrap_or(nowhere),
+            start,
             len,
             access: note.access,
-            by_frames: note.memory.is_none(),
+            by: self.reach_of(id),
         };
         key.key()
     }
@@ -119,7 +138,7 @@ impl Memory for VerbsTx {
         let id = region.id();
         let exposed = std::mem::take(self.exposed(id));
         let access = self.regions.note(id).map(|note| note.access);
-        // What goes by frames is checked here.
+        // What goes by frames or in pieces is checked here.
         let is_reached = self.registered(id).is_some();
         if !exposed.is_empty() && access.is_some_and(|access| access.contains(Access::WRITE)) {
             let len = self.regions.bytes(id).map_or(0, Bytes::len);
@@ -151,32 +170,25 @@ impl VerbsTx {
         if len == 0 || for_one_use && len < self.min_rdma || !for_one_use && bytes.has_gaps() {
             return Ok(None);
         }
-        let mut allowed = objects::Access::empty();
-        if access.contains(Access::READ) {
-            allowed |= objects::Access::REMOTE_READ;
-        }
-        if access.contains(Access::WRITE) {
-            allowed |= objects::Access::REMOTE_WRITE | objects::Access::LOCAL_WRITE;
-        }
+        let allowed = allowed(access);
+        let in_parts = for_one_use && self.registrations.leave_pinned == LeavePinned::Pipeline;
         if !bytes.has_gaps()
+            && !in_parts
             && let Some(cache) = &mut self.registrations.cache
             && let Some(placed) = cache.acquire(bytes, allowed)
         {
             return Ok(Some(Registered::InPlace(placed)));
         }
-        let copied = |tx: &mut Self| {
-            let buffer = tx.registrations.buffers.take(len as usize)?;
-            Ok::<_, VerbsError>(Registered::Copy(buffer))
-        };
-        let registered = if bytes.has_gaps() {
-            copied(self)
-        } else if !for_one_use {
-            self.register_in_place(bytes, allowed)
-        } else if access == Access::READ && len <= self.registrations.copied {
-            copied(self).or_else(|_| self.register_in_place(bytes, allowed))
+        let registered = if bytes.has_gaps()
+            || for_one_use && access == Access::READ && len <= self.registrations.copied
+        {
+            let buffer = self.registrations.buffers.take(len as usize);
+            buffer.map(Registered::Copy)
+        } else if for_one_use {
+            let pieces = self.registrations.pipeline.pieces(len);
+            return Ok((!pieces.is_empty()).then_some(Registered::InPieces));
         } else {
-            let in_place = self.register_in_place(bytes, allowed);
-            in_place.or_else(|_| copied(self))
+            self.register_bytes(bytes, allowed).map(Registered::InPlace)
         };
         let registered = registered.inspect_err(|why| {
             tracing::debug!(%why, "memory is not registered and goes by frames");
@@ -184,15 +196,15 @@ impl VerbsTx {
         Ok(registered.ok())
     }
 
-    /// Registers bytes until their region is released. What only stays registered makes room for them.
-    fn register_in_place(
+    /// Registers bytes until they are used no more. What only stays registered makes room for them.
+    fn register_bytes(
         &mut self,
         bytes: RawBytes,
         allowed: objects::Access,
-    ) -> Result<Registered, VerbsError> {
+    ) -> Result<Placed, VerbsError> {
         loop {
-            let why = match self.domain.register_bytes(bytes, allowed) {
-                Ok(region) => return Ok(Registered::InPlace((Arc::new(region), 0))),
+            let why = match self.domains[0].register_bytes(bytes, allowed) {
+                Ok(region) => return Ok((Arc::new(region), 0)),
                 Err(why) => why,
             };
             let cache = self.registrations.cache.as_mut();
@@ -200,6 +212,27 @@ impl VerbsTx {
                 return Err(why);
             }
         }
+    }
+
+    /// The registration of a range of a region: of all of it, or for this range only. `None`: the device does not register
+    /// it.
+    pub(super) fn place_range(&mut self, id: RegionId, at: u64, len: u64) -> Option<Placed> {
+        let note = self.regions.note(id)?;
+        let allowed = allowed(note.access);
+        if let Some((region, first)) = note.memory.as_ref()?.place() {
+            return Some((Arc::clone(region), first + at as usize));
+        }
+        let range = self.regions.bytes(id)?.range(at, len)?;
+        if let Some(cache) = &mut self.registrations.cache
+            && let Some(placed) = cache.acquire(range, allowed)
+        {
+            return Some(placed);
+        }
+        let placed = self.register_bytes(range, allowed);
+        let placed = placed.inspect_err(|why| {
+            tracing::debug!(%why, "a piece of a message is not registered and goes by frames");
+        });
+        placed.ok()
     }
 
     /// How often registrations were found; `None` if none are cached.
@@ -231,7 +264,24 @@ impl VerbsTx {
     /// Where the device reaches the bytes of a region: in which of its regions, from which byte on.
     pub(super) fn registered(&self, id: RegionId) -> Option<(&MemoryRegion, usize)> {
         let note = self.regions.note(id)?;
-        note.memory.as_ref().map(Registered::place)
+        let (region, at) = note.memory.as_ref()?.place()?;
+        Some((region, at))
+    }
+
+    /// How peers reach a region of this rank.
+    pub(super) fn reach_of(&self, id: RegionId) -> Reach {
+        let note = self.regions.note(id);
+        match note.and_then(|note| note.memory.as_ref()) {
+            None => Reach::Frames,
+            Some(Registered::InPieces) => Reach::Pieces,
+            Some(_) => Reach::Whole,
+        }
+    }
+
+    /// The access that peers have to a region that goes in pieces.
+    pub(super) fn access_in_pieces(&self, id: RegionId) -> Option<Access> {
+        let note = self.regions.note(id)?;
+        (self.reach_of(id) == Reach::Pieces).then_some(note.access)
     }
 
     /// Checks that a get may write to a region of this rank.
@@ -280,7 +330,7 @@ impl VerbsTx {
         }
         self.regions.enter(id);
         let control = Control::Released { region: id };
-        if self.takes_frame(peer, self.queues.of_control()) {
+        if self.takes_frame(peer, self.queues_to(peer).of_control()) {
             self.send_control(peer, &control);
         } else {
             self.link(peer).waiting.push_back(control);

@@ -1,12 +1,16 @@
 //! [`VerbsTx`]: the sending half of a rank's connections, with gets, puts and registered memory.
 
 mod access;
+mod lease;
 mod link;
 mod loss;
 mod memory;
+mod operation_kind;
 mod operations;
 mod pair;
 mod pending;
+mod pipeline;
+mod port_pairs;
 mod ring;
 mod stream;
 
@@ -15,6 +19,7 @@ pub(super) use self::link::Link;
 pub(super) use self::loss::NO_RECEIVE;
 pub(super) use self::memory::Registrations;
 pub(super) use self::pair::Pair;
+pub(super) use self::port_pairs::{PortPairs, is_left_notice};
 
 use self::memory::Note;
 use self::operations::Operations;
@@ -24,6 +29,7 @@ use super::buffers::Buffers;
 use super::control::Control;
 use super::credits::Credits;
 use super::frame_head::{FrameHead, HEAD, MAX_INLINE, own_header};
+use super::pipeline_sizes::RANGES;
 use super::queue_sizes::QueueSizes;
 use super::request_id::RequestId;
 use super::ring::FOOTER;
@@ -40,8 +46,10 @@ pub struct VerbsTx {
     links: Vec<Option<Box<Link>>>,
     /// Buffers of messages to any peer that are not sent inline, by queue; `None` where each peer has its own.
     shared: Vec<Option<Buffers>>,
+    /// The queues of the first rail.
     queues: QueueSizes,
-    domain: ProtectionDomain,
+    /// By rail. Memory is registered in the first one.
+    domains: Vec<ProtectionDomain>,
     limits: Limits,
     /// Bytes that one request reads or writes at most.
     piece: u32,
@@ -63,14 +71,14 @@ pub struct VerbsTx {
 impl fmt::Debug for VerbsTx {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("VerbsTx")
-            .field("domain", &self.domain)
+            .field("domains", &self.domains)
             .finish_non_exhaustive()
     }
 }
 
 impl VerbsTx {
     pub(super) fn new(
-        domain: ProtectionDomain,
+        domains: Vec<ProtectionDomain>,
         peers: u32,
         (queues, shared): (QueueSizes, Vec<Option<Buffers>>),
         limits: Limits,
@@ -81,7 +89,7 @@ impl VerbsTx {
             links: (0..peers).map(|_| None).collect(),
             shared,
             queues,
-            domain,
+            domains,
             limits,
             piece,
             min_rdma: min_rdma.into(),
@@ -116,6 +124,21 @@ impl VerbsTx {
             .expect("a peer that was connected")
     }
 
+    /// The queues by which frames go to `peer`.
+    ///
+    /// # Panics
+    /// As [`VerbsTx::link`].
+    #[inline]
+    fn queues_to(&self, peer: u32) -> &QueueSizes {
+        let link = self.links[peer as usize].as_ref();
+        &link.expect("a peer that was connected").queues
+    }
+
+    /// Queues of a rail.
+    pub(super) fn queues_of_rail(&self) -> u8 {
+        self.queues.count()
+    }
+
     /// Flow control of a queue of `peer`.
     pub(super) fn credits(&mut self, peer: u32, queue: u8) -> &mut Credits {
         &mut self.link(peer).pair(queue).credits
@@ -147,14 +170,14 @@ impl VerbsTx {
         if self.takes_ring_frame(peer, len) {
             return Ok(Route::Ring);
         }
-        let queue = self.queues.smallest(len);
-        if self.takes_frame(peer, queue) {
-            return Ok(Route::Queue(queue));
+        if let Some(link) = &self.links[peer as usize] {
+            let queue = link.queues.smallest(len);
+            let shared = self.shared[queue as usize].as_ref();
+            if link.takes_frame(queue, shared) || link.lost.is_some() {
+                return Ok(Route::Queue(queue));
+            }
         }
-        match &self.links[peer as usize] {
-            Some(link) if link.lost.is_some() => Ok(Route::Queue(queue)),
-            _ => Err(self.refuse(peer, Refused::Frame(len))),
-        }
+        Err(self.refuse(peer, Refused::Frame(len)))
     }
 
     /// Writes to the body of the frame that is staged next for a queue of `peer`.
@@ -184,7 +207,7 @@ impl VerbsTx {
     }
 
     fn send_control(&mut self, peer: u32, control: &Control) {
-        let (bytes, queue) = (control.bytes(), self.queues.of_control());
+        let (bytes, queue) = (control.bytes(), self.queues_to(peer).of_control());
         self.stage(peer, queue, 0, &bytes);
         self.send_staged(peer, queue, &own_header(bytes.len()), control.released());
     }
@@ -196,7 +219,7 @@ impl VerbsTx {
     fn answer(&mut self, peer: u32, control: Control) -> Result<(), &'static str> {
         let link = self.link(peer);
         let answers = link.waiting.iter().filter(|control| control.is_answer());
-        if answers.count() >= OPERATIONS {
+        if answers.count() >= RANGES * OPERATIONS {
             return Err("more requests at once than a rank may have");
         }
         link.waiting.push_back(control);
@@ -206,7 +229,13 @@ impl VerbsTx {
 
     /// Sends and posts to `peer` what has waited for room.
     pub(super) fn advance(&mut self, peer: u32) {
-        let queue = self.queues.of_control();
+        // These may have frames to send.
+        self.post_pieces(peer);
+        let link = self.link(peer);
+        let queue = link.queues.of_control();
+        if link.port_pairs.has_failed() {
+            self.repeat(peer);
+        }
         while let Some(link) = &mut self.links[peer as usize]
             && link.can_send(queue, self.shared[queue as usize].as_ref())
             && let Some(control) = link.waiting.pop_front()
@@ -222,8 +251,7 @@ impl VerbsTx {
             // Those of another peer may be free first.
             self.awaiting_buffers.push(peer);
         }
-        self.post_pieces(peer);
-        for queue in 0..self.queues.count() {
+        for queue in 0..self.shared.len() as u8 {
             let shared = self.shared[queue as usize].as_mut();
             let link = self.links[peer as usize].as_mut();
             let pair = link.map(|link| link.pair(queue));
@@ -243,8 +271,7 @@ impl VerbsTx {
             return;
         }
         if let Err(why) = completion.result() {
-            self.end_refused(peer, queue, &why);
-            return self.broken(peer, &why);
+            return self.failed(peer, queue, &why);
         }
         match link.pair(queue).done(shared) {
             Some(Posted::Frame { released, .. }) => {
@@ -257,8 +284,8 @@ impl VerbsTx {
                     link.waiting.push_back(Control::Wake);
                 }
             }
-            Some(Posted::Access { operation }) => self.piece_ended(operation),
-            Some(Posted::Credits { .. } | Posted::Word) | None => {}
+            Some(Posted::Access { operation }) => self.piece_ended(operation, queue),
+            Some(Posted::Credits { .. } | Posted::Word | Posted::Left { .. }) | None => {}
         }
         self.advance(peer);
     }
@@ -303,7 +330,8 @@ impl VerbsTx {
         let &(peer, refused) = self.peers_awaiting_room.get(at)?;
         let has_room = match refused {
             Refused::Frame(len) => {
-                self.takes_frame(peer, self.queues.smallest(len))
+                let link = self.links[peer as usize].as_ref();
+                link.is_some_and(|link| self.takes_frame(peer, link.queues.smallest(len)))
                     || self.takes_ring_frame(peer, len)
             }
             Refused::Operation => self.links[peer as usize].is_some() && self.has_operation_room(),
@@ -410,7 +438,7 @@ impl Tx for VerbsTx {
         let route = self.admit(peer, head.len)?;
         let (queue, whole) = match route {
             Route::Queue(queue) => (queue, HEAD + len),
-            Route::Ring => (self.queues.of_accesses(), HEAD + len + FOOTER),
+            Route::Ring => (self.queues_to(peer).of_accesses(), HEAD + len + FOOTER),
         };
         let link = self.link(peer);
         if link.lost.is_some() || !link.pair(queue).inlines(whole) {

@@ -1,26 +1,15 @@
 //! [`Operations`]: the gets, puts and atomics of this rank that are in flight, in a bounded table.
 
+use super::lease::Lease;
+use super::operation_kind::OperationKind;
+use super::pipeline::Pipeline;
 use super::{Refused, VerbsTx};
-use crate::objects::RemoteAddress;
 use crate::transport::OPERATIONS;
 use oxmpi_wire::flushes::Flushes;
 use oxmpi_wire::regions::{Region, RegionId};
-use oxmpi_wire::slab::Slab;
-use oxmpi_wire::{Busy, Fault, Local, Token, Width};
-
-/// What an operation does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OperationKind {
-    /// Reads from there.
-    Get(RemoteAddress),
-    /// Writes to there.
-    Put(RemoteAddress),
-    Atomic(Width),
-    /// Asks for bytes by frames.
-    GetByFrames,
-    /// Sends bytes by frames.
-    PutByFrames,
-}
+use oxmpi_wire::slab::{Handle, Slab};
+use oxmpi_wire::{Busy, Fault, Local, Token};
+use std::collections::BTreeMap;
 
 /// An operation of this rank on a peer's memory.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +26,10 @@ pub(super) struct Operation {
     pub(super) posted: u64,
     /// Reads or writes that have not ended.
     pub(super) in_flight: u32,
+    /// The memory of the peer: a region of its, and where in it.
+    pub(super) remote: (RegionId, u64),
+    /// An access has failed, or cannot be posted: the operation begins anew when all others have ended.
+    pub(super) is_broken_off: bool,
     /// Counts the operations of this rank.
     number: u64,
 }
@@ -46,6 +39,10 @@ pub(super) struct Operation {
 pub(super) struct Operations {
     pub(super) open: Slab<Operation>,
     pub(super) flushes: Flushes,
+    /// What is known of operations in pieces, by index.
+    pub(super) pipelines: BTreeMap<u32, Pipeline>,
+    /// What peers do in pieces.
+    pub(super) leases: Vec<Lease>,
 }
 
 impl Operations {
@@ -53,6 +50,8 @@ impl Operations {
         Self {
             open: Slab::new(),
             flushes: Flushes::new(),
+            pipelines: BTreeMap::new(),
+            leases: Vec::new(),
         }
     }
 
@@ -123,6 +122,8 @@ impl VerbsTx {
                     len: local.len,
                     posted: 0,
                     in_flight: 0,
+                    remote: (region, 0),
+                    is_broken_off: false,
                     number,
                 });
                 Ok(Some(handle.index))
@@ -134,9 +135,17 @@ impl VerbsTx {
         }
     }
 
+    /// The index of the operation `id`, if it is one with `peer`.
+    pub(super) fn operation(&self, peer: u32, id: u64) -> Option<u32> {
+        let index = self.operations.open.find(Handle::from_word(id))?;
+        (self.operations.open[index].peer == peer).then_some(index)
+    }
+
     /// Ends an operation.
     pub(super) fn end_operation(&mut self, index: u32, result: Result<(), Fault>) {
         let operation = self.operations.open.remove(index);
+        // Deregisters the pieces of a transfer whose queue pair has failed.
+        self.operations.pipelines.remove(&index);
         self.operations
             .flushes
             .ended(operation.peer, operation.number);

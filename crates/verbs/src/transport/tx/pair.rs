@@ -8,6 +8,7 @@ use crate::transport::credits::{Credits, Grant};
 use crate::transport::frame_head::{FrameHead, HEAD, MAX_INLINE, own_header};
 use crate::transport::receive_queues::PerPeerQueue;
 use crate::transport::request_id::RequestId;
+use oxmpi_wire::Header;
 use oxmpi_wire::regions::RegionId;
 use std::collections::VecDeque;
 
@@ -57,11 +58,33 @@ pub(in crate::transport) enum Posted {
     RingFrame { sequence: u32 },
     /// The word of a ring.
     Word,
+    /// A notice of the port pairs that were left.
+    Left {
+        /// As of a frame.
+        staged: Option<u32>,
+    },
     /// A read or a write: a piece of the operation of this index.
     Access { operation: u32 },
 }
 
 impl Pair {
+    /// That of a rail which the peer has no counterpart of: nothing is sent.
+    pub(in crate::transport) fn absent(queue: PerPeerQueue) -> Self {
+        Self {
+            inline: 0,
+            pair: None,
+            retired: None,
+            id: 0,
+            credits: Credits::new(queue),
+            own: None,
+            most: 0,
+            posted: VecDeque::new(),
+            messages: 0,
+            accesses: 0,
+            words: 0,
+        }
+    }
+
     /// The sending half for a receive queue of a peer, which gives this rank the share `queue`, with at most
     /// `most` messages in flight. They are staged in `own` buffers if the queue is the peer's own.
     pub(in crate::transport) fn new(
@@ -75,16 +98,17 @@ impl Pair {
             // Devices grant more than was asked for.
             inline: (pair.capacity().max_inline_data as usize).min(MAX_INLINE),
             pair: Some(pair),
-            retired: None,
             id: id.word(),
-            credits: Credits::new(queue),
             own,
             most,
             posted: VecDeque::with_capacity(most as usize + OPERATIONS),
-            messages: 0,
-            accesses: 0,
-            words: 0,
+            ..Self::absent(queue)
         }
+    }
+
+    /// Sends nothing inline from now on: a copy of each message is left until it is confirmed.
+    pub(in crate::transport) const fn keep_copies(&mut self) {
+        self.inline = 0;
     }
 
     /// Whether the device takes a message of `len` bytes inline.
@@ -103,6 +127,11 @@ impl Pair {
     /// Whether a read or a write can be posted now.
     pub(super) fn takes_access(&self) -> bool {
         self.pair.is_some() && ((self.accesses + self.words) as usize) < OPERATIONS
+    }
+
+    /// Reads and writes of operations in flight.
+    pub(super) const fn accesses(&self) -> u32 {
+        self.accesses
     }
 
     /// The credits that a frame carries back, which is sent now.
@@ -215,6 +244,22 @@ impl Pair {
         Ok(())
     }
 
+    /// Sends a notice whose body is in the next staged buffer. Like a frame it takes a credit; it has no number.
+    pub(super) fn send_left_notice(
+        &mut self,
+        shared: Option<&mut Buffers>,
+        header: &Header,
+    ) -> Result<(), PostError> {
+        let head = FrameHead {
+            grant: self.send_frame(),
+            sequence: 0,
+            header: *header,
+        };
+        let staged = self.send_staged(shared, &head)?;
+        self.count(Posted::Left { staged });
+        Ok(())
+    }
+
     /// Counts a read or a write of `operation` that was posted.
     pub(super) fn accessed(&mut self, operation: u32) {
         self.posted.push_back(Posted::Access { operation });
@@ -279,7 +324,7 @@ impl Pair {
     pub(super) fn done(&mut self, shared: Option<&mut Buffers>) -> Option<Posted> {
         let posted = self.posted.pop_front()?;
         match posted {
-            Posted::Frame { staged, .. } | Posted::Credits { staged } => {
+            Posted::Frame { staged, .. } | Posted::Credits { staged } | Posted::Left { staged } => {
                 self.messages -= 1;
                 if let Some(staging) = self.own.as_mut().or(shared) {
                     staging.free.extend(staged);
@@ -292,6 +337,17 @@ impl Pair {
         Some(posted)
     }
 
+    /// Puts the queue pair of a port pair that is left in error. It stays, so that all its requests complete.
+    pub(super) fn retire(&mut self) {
+        let Some(pair) = self.pair.take() else {
+            return;
+        };
+        if let Err(why) = pair.set_error() {
+            tracing::debug!(%why, "a queue pair is in error already");
+        }
+        self.retired = Some(pair);
+    }
+
     /// Ends the queue pair: its peer is lost. Returns whether its requests still complete, and others do not.
     ///
     /// A queue pair that has taken receives from a shared queue stays, in error, until it has given them back, unless
@@ -300,6 +356,7 @@ impl Pair {
         let is_shared = self.own.is_none();
         let has_accesses = self.accesses > 0;
         let Some(pair) = self.pair.take() else {
+            self.retired.take_if(|_| has_accesses);
             return self.retired.is_some();
         };
         if is_shared && !has_accesses && pair.set_error().is_ok() {

@@ -7,12 +7,15 @@ use crate::objects::{
 };
 use crate::transport::control::Control;
 use crate::transport::frame_head::{FrameHead, HEAD, MAX_INLINE};
+use crate::transport::queue_sizes::QueueSizes;
 use crate::transport::ring::{FOOTER, RingShape, Word, footer};
 use oxmpi_wire::Header;
 
 /// The ring of a peer, to which this rank writes.
 #[derive(Debug)]
 pub(super) struct RingTx {
+    /// The queue pair by which it is written.
+    queue: u8,
     /// Copies of messages that are not written inline, and the [`Word`].
     memory: MemoryRegion,
     shape: RingShape,
@@ -95,6 +98,26 @@ impl RingTx {
         pair.post_write(id, message, to, None, SendFlags::SIGNALED)
     }
 
+    /// The place of the copy of the oldest message whose write has not ended. It counts as ended.
+    pub(super) fn take_oldest(&mut self) -> usize {
+        let number = self.next.wrapping_sub(self.in_flight);
+        self.in_flight -= 1;
+        let footer = u64::from_le(self.memory.load(self.shape.footer_at(number)));
+        self.shape.message_at(number, footer as u32 as usize)
+    }
+
+    /// Copies bytes of the copies of messages.
+    pub(super) fn read(&self, at: usize, to: &mut [u8]) {
+        self.memory.read(at, to);
+    }
+
+    /// Takes no frame any more, if it is written by a rail that was left.
+    pub(super) fn close_on(&mut self, rail: u8, sizes: &QueueSizes) {
+        if sizes.rail_of(self.queue) == rail {
+            self.most = 0;
+        }
+    }
+
     /// Counts the end of a write. Returns whether the receiver sleeps and has to be woken.
     pub(super) fn ended(&mut self) -> bool {
         self.in_flight -= 1;
@@ -113,20 +136,30 @@ impl VerbsTx {
         link.is_some_and(|link| link.takes_ring_frame(len))
     }
 
-    /// Offers `peer` a ring of this rank.
+    /// Offers `peer` a ring of this rank, in the memory of the device of a rail.
     pub(in crate::transport) fn offer_ring(
         &mut self,
         peer: u32,
+        rail: u8,
         start: RemoteAddress,
         shape: RingShape,
     ) {
-        self.link(peer)
-            .waiting
-            .push_back(Control::Ring { start, shape });
+        let word_queue = self.queues.on_rail(rail).of_accesses();
+        let link = self.link(peer);
+        let Some(port_pair) = link.port_pairs.of_rail(rail) else {
+            return;
+        };
+        link.word_queue = word_queue;
+        let port_pair = port_pair as u8;
+        link.waiting.push_back(Control::Ring {
+            start,
+            shape,
+            port_pair,
+        });
         self.advance(peer);
     }
 
-    /// Takes the ring that `peer` offers. Without rings of this rank's own, or memory for it, frames go by queues as
+    /// Takes the ring that `peer` offers for a port pair. Without rings of this rank's own, or memory for it, frames go by queues as
     /// before.
     ///
     /// # Errors
@@ -134,18 +167,26 @@ impl VerbsTx {
     pub(super) fn take_ring(
         &mut self,
         peer: u32,
+        port_pair: u8,
         start: RemoteAddress,
         shape: RingShape,
     ) -> Result<(), &'static str> {
-        if self.link(peer).ring.is_some() {
+        let link = self.link(peer);
+        if link.ring.is_some() {
             return Err("a second ring");
+        }
+        // It belongs to the port pair by which frames went, and no other is written by the queue pair of the next one.
+        let rail = link.port_pairs.rail();
+        if link.port_pairs.open_rail(port_pair.into()) != Some(rail) {
+            return Ok(());
         }
         let most = self.ring_slots.min(shape.slots());
         if most == 0 {
             return Ok(());
         }
         let access = Access::LOCAL_WRITE | Access::REMOTE_WRITE;
-        let memory = match self.domain.register(shape.bytes(), access) {
+        let domain = &self.domains[usize::from(rail)];
+        let memory = match domain.register(shape.bytes(), access) {
             Ok(memory) => memory,
             Err(why) => {
                 tracing::debug!(peer, %why, "no memory for an eager ring");
@@ -155,6 +196,7 @@ impl VerbsTx {
         let word = memory.remote(shape.word_at());
         let link = self.link(peer);
         link.ring = Some(RingTx {
+            queue: link.queues.of_accesses(),
             memory,
             shape,
             start,
@@ -170,8 +212,7 @@ impl VerbsTx {
 
     /// Sends the frame whose body is staged for the ring of `peer`.
     pub(super) fn send_ring_frame(&mut self, peer: u32, header: &Header) {
-        let queue = self.queues.of_accesses();
-        let posted = self.link(peer).send_ring_frame(queue, header);
+        let posted = self.link(peer).send_ring_frame(header);
         self.check(peer, posted);
     }
 
@@ -183,12 +224,11 @@ impl VerbsTx {
         word: Word,
         source: &[Segment<'_>],
     ) -> bool {
-        let queue = self.queues.of_accesses();
         let link = self.link(peer);
         let Some(to) = link.word else {
             return false;
         };
-        let pair = link.pair(queue);
+        let pair = link.pair(link.word_queue);
         if !pair.takes_access() {
             return false;
         }
@@ -204,7 +244,7 @@ impl VerbsTx {
 
     /// Whether all words that were written to `peer` have arrived.
     pub(in crate::transport) fn words_arrived(&mut self, peer: u32) -> bool {
-        let queue = self.queues.of_accesses();
-        self.link(peer).pair(queue).words == 0
+        let link = self.link(peer);
+        link.pair(link.word_queue).words == 0
     }
 }

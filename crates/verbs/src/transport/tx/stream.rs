@@ -12,13 +12,14 @@
 //! memory that the device does not register, and for operations on such memory of a peer.
 
 use super::VerbsTx;
-use super::operations::OperationKind;
+use super::operation_kind::OperationKind;
+use crate::transport::OPERATIONS;
 use crate::transport::buffers::Buffers;
 use crate::transport::control::Control;
 use crate::transport::data_head::{DataHead, DataKind, data_header};
 use crate::transport::frame_head::HEAD;
+use crate::transport::pipeline_sizes::RANGES;
 use oxmpi_wire::regions::RegionId;
-use oxmpi_wire::slab::Handle;
 use oxmpi_wire::{Access, Bytes, Put, Take};
 
 /// Bytes that this rank sends by frames.
@@ -62,7 +63,13 @@ impl VerbsTx {
         let len = operation.len;
         if operation.kind == OperationKind::GetByFrames {
             // As many as there are operations.
-            let read = Control::Read { id, to, at, len };
+            let read = Control::Read {
+                id,
+                to,
+                at,
+                len,
+                before: 0,
+            };
             self.link(peer).waiting.push_back(read);
         } else {
             let head = DataHead {
@@ -71,13 +78,8 @@ impl VerbsTx {
                 region: to,
                 at,
             };
-            self.link(peer).streams.push_back(Stream {
-                head,
-                from: operation.region,
-                at: operation.at,
-                len,
-                sent: 0,
-            });
+            let from = (operation.region, operation.at);
+            (self.link(peer).streams).push_back(Stream::new(head, from, len));
         }
         self.advance(peer);
     }
@@ -89,32 +91,41 @@ impl VerbsTx {
     pub(super) fn answer_read(
         &mut self,
         peer: u32,
-        [id, at, len]: [u64; 3],
+        [id, at, len, before]: [u64; 4],
         to: RegionId,
     ) -> Result<(), &'static str> {
         if len == 0 || self.regions.check(to, Access::READ, at, len).is_err() {
             return self.answer(peer, Control::Refused { id });
         }
+        self.send_range(peer, [id, at, len, before], to)?;
+        self.advance(peer);
+        Ok(())
+    }
+
+    /// Sends `len` bytes of the region `to`, from byte `at` on, to `peer`, whose operation `id` has had the bytes `before`
+    /// them.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
+    pub(super) fn send_range(
+        &mut self,
+        peer: u32,
+        [id, at, len, before]: [u64; 4],
+        to: RegionId,
+    ) -> Result<(), &'static str> {
         let streams = &mut self.link(peer).streams;
         let answers = streams.iter().filter(|stream| stream.is_answer());
-        if answers.count() >= crate::transport::OPERATIONS {
+        if answers.count() >= RANGES * OPERATIONS {
             return Err("more requests at once than a rank may have");
         }
         let head = DataHead {
             kind: DataKind::Answer,
             id,
             region: to,
-            at: 0,
+            at: before,
         };
-        streams.push_back(Stream {
-            head,
-            from: to,
-            at,
-            len,
-            sent: 0,
-        });
+        streams.push_back(Stream::new(head, (to, at), len));
         self.regions.enter(to);
-        self.advance(peer);
         Ok(())
     }
 
@@ -126,7 +137,7 @@ impl VerbsTx {
             let most = u64::from(self.limits.frame) - DataHead::LEN as u64;
             let bytes = most.min(stream.len - stream.sent);
             let len = DataHead::LEN + bytes as usize;
-            let queue = self.queues.smallest(len as u32);
+            let queue = link.queues.smallest(len as u32);
             if !self.takes_frame(peer, queue) {
                 return;
             }
@@ -207,12 +218,17 @@ impl VerbsTx {
         at: u64,
         body: &mut impl Take,
     ) -> Result<(), &'static str> {
-        let found = self.operations.open.find(Handle::from_word(id));
-        let index = found.ok_or("an answer to nothing")?;
+        let index = self.operation(peer, id).ok_or("an answer to nothing")?;
         let operation = &mut self.operations.open[index];
         let len = body.left() as u64;
-        if (operation.peer, operation.kind, operation.posted)
-            != (peer, OperationKind::GetByFrames, at)
+        if let OperationKind::GetInPieces(_) = operation.kind {
+            let (region, start) = (operation.region, operation.at);
+            self.take_range(index, at, len)?;
+            self.store(region, start + at, body);
+            self.end_range(index, false);
+            return Ok(());
+        }
+        if (operation.kind, operation.posted) != (OperationKind::GetByFrames, at)
             || len > operation.len - at
         {
             return Err("bytes that were not asked for");
@@ -241,6 +257,17 @@ impl VerbsTx {
 }
 
 impl Stream {
+    /// The `len` bytes of the region `from`, from its byte on.
+    pub(super) const fn new(head: DataHead, (from, at): (RegionId, u64), len: u64) -> Self {
+        Self {
+            head,
+            from,
+            at,
+            len,
+            sent: 0,
+        }
+    }
+
     fn is_answer(&self) -> bool {
         self.head.kind == DataKind::Answer
     }

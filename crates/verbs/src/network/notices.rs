@@ -1,0 +1,243 @@
+//! How [`VerbsNetworkTx`] makes connections: the notices that it sends, and what it does about those of peers.
+
+use super::connection::{Answer, ListenAddress, Notice, Stage};
+use super::rail_address::RailAddresses;
+use super::rdmacm::MadePairs;
+use super::tx::{NO_PAIR, VerbsNetworkTx};
+use crate::transport::{PairAddress, VerbsRx, VerbsTransportError};
+use oxmpi_wire::{Busy, Fault, Network, Peer, Put, Slot, Tx};
+
+impl<C: Network> VerbsNetworkTx<C> {
+    /// Offers a queue pair to a peer to which nobody has offered one.
+    pub(super) fn offer(&mut self, peer: Peer) {
+        if self.stage(peer) != Stage::Idle {
+            return;
+        }
+        match self.connector.offer(peer) {
+            Ok(mut pairs) => {
+                self.set_stage(peer.0, Stage::Offered);
+                let notice = match &mut self.rdmacm {
+                    Some(rdmacm) => Notice::Listen {
+                        address: pairs.swap_remove(0),
+                        at: rdmacm.offer(peer.0),
+                    },
+                    None => Notice::Offer {
+                        address: RailAddresses::new(&self.rails, pairs),
+                        ready: false,
+                    },
+                };
+                self.send(peer.0, notice);
+            }
+            Err(why) => self.not_connected(peer.0, &why),
+        }
+    }
+
+    /// No connection is made to `peer`, to which no message was sent: they take the control network, or it is lost.
+    fn not_connected(&mut self, peer: u32, why: &VerbsTransportError) {
+        tracing::warn!(peer, %why, "no connection by verbs");
+        if !self.may_leave(peer) {
+            return self.lose(peer, NO_PAIR);
+        }
+        self.drop_offer(peer);
+        self.set_stage(peer, Stage::Refused);
+        self.refuse_pair(peer);
+    }
+
+    /// Whether the control network can carry the messages of `peer`, which are as long as those of verbs.
+    pub(super) fn may_leave(&self, peer: u32) -> bool {
+        let [here, there] = [
+            self.verbs.limits(Peer(peer)),
+            self.control.limits(Peer(peer)),
+        ];
+        self.falls_back && here.frame <= there.frame
+    }
+
+    /// Says so to the peer, after which nothing but messages may follow.
+    fn refuse_pair(&mut self, peer: u32) {
+        self.unsent.retain(|(to, _)| *to != peer);
+        self.send(peer, Notice::Refuse);
+    }
+
+    /// Lets the messages of `peer` take the control network, if both sides have said so.
+    fn leave(&mut self, peer: u32) {
+        let is_said = self.unsent.iter().all(|(to, _)| *to != peer);
+        if self.stages[peer as usize] == Stage::Leaving && is_said {
+            self.set_stage(peer, Stage::Control);
+            self.shares_control = true;
+        }
+    }
+
+    /// Takes a notice. After the peer's refusal, the next frame may be a message.
+    pub(super) fn take_notice(&mut self, peer: u32, notice: Notice) {
+        if (self.stages[peer as usize], &notice) != (Stage::Refused, &Notice::Refuse) {
+            return self.arrived.push_back((peer, notice));
+        }
+        self.arrived.retain(|(from, _)| *from != peer);
+        self.set_stage(peer, Stage::Leaving);
+        self.leave(peer);
+    }
+
+    fn send(&mut self, peer: u32, notice: Notice) {
+        self.unsent.push_back((peer, notice));
+        self.send_notices();
+    }
+
+    /// Sends the notices for which the control network has room now.
+    pub(super) fn send_notices(&mut self) {
+        for _ in 0..self.unsent.len() {
+            let Some((peer, notice)) = self.unsent.pop_front() else {
+                break;
+            };
+            let text = notice.text();
+            let (head, len) = (Notice::header(text.len()), text.len());
+            let frame = self.control.frame(Peer(peer), &head, len);
+            let sent = frame.map(|mut slot| {
+                slot.put(text.as_bytes());
+                slot.send();
+            });
+            match sent {
+                Ok(()) => self.leave(peer),
+                Err(Busy) => self.unsent.push_back((peer, notice)),
+            }
+        }
+        self.control.flush();
+    }
+
+    /// Acts on the notices that have arrived. Returns how many.
+    pub(super) fn take_notices(&mut self, rx: &mut VerbsRx) -> u32 {
+        let mut taken = 0;
+        while let Some((peer, notice)) = self.arrived.pop_front() {
+            taken += 1;
+            let stage = self.stage(Peer(peer));
+            if stage == Stage::Lost {
+                continue;
+            }
+            let key = self.rdmacm.as_ref().and_then(|rdmacm| rdmacm.key(peer));
+            match stage.after(&notice, key) {
+                Ok((next, answer)) => self.answer(peer, next, answer, rx),
+                Err(rule) => self.lose(peer, Fault::Protocol(rule)),
+            }
+        }
+        taken
+    }
+
+    fn answer(&mut self, peer: u32, next: Stage, answer: Answer, rx: &mut VerbsRx) {
+        if answer == Answer::Refuse {
+            return self.forget_pair(peer, next, rx);
+        }
+        let connected = match answer {
+            Answer::Nothing | Answer::Refuse => Ok(None),
+            Answer::Connect(there, at) => (self.connect_by_rdmacm(peer, &there, at)).map(|()| None),
+            Answer::Ready(there) => {
+                (self.connect_pair(peer, &there, rx)).map(|()| Some(Notice::Ready))
+            }
+            Answer::Offer(there) => self.connector.offer(Peer(peer)).and_then(|pairs| {
+                let address = RailAddresses::new(&self.rails, pairs);
+                let ready = true;
+                self.connect_pair(peer, &there, rx)?;
+                Ok(Some(Notice::Offer { address, ready }))
+            }),
+        };
+        match connected {
+            Ok(notice) => {
+                self.set_stage(peer, next);
+                notice
+                    .into_iter()
+                    .for_each(|notice| self.send(peer, notice));
+                if next == Stage::Ready {
+                    self.verbs.connected(peer);
+                }
+            }
+            Err(why) => self.not_connected(peer, &why),
+        }
+        self.leave(peer);
+    }
+
+    /// Ends the connection that the peer does not make.
+    fn forget_pair(&mut self, peer: u32, next: Stage, rx: &mut VerbsRx) {
+        if !self.may_leave(peer) {
+            return self.lose(peer, NO_PAIR);
+        }
+        self.verbs.forget(peer);
+        rx.forget(peer);
+        self.broken.retain(|(of, _)| *of != peer);
+        self.drop_offer(peer);
+        self.set_stage(peer, next);
+        self.refuse_pair(peer);
+    }
+
+    fn connect_pair(
+        &mut self,
+        peer: u32,
+        there: &RailAddresses,
+        rx: &mut VerbsRx,
+    ) -> Result<(), VerbsTransportError> {
+        let here = RailAddresses::new(&self.rails, self.connector.offered(Peer(peer)));
+        let port_pairs = here.port_pairs(there);
+        (self.connector).connect(Peer(peer), &port_pairs, &mut self.verbs, rx)
+    }
+
+    /// Asks for the connections that `there` offers at `at`, by queue pairs that were offered, or that are made now.
+    fn connect_by_rdmacm(
+        &mut self,
+        peer: u32,
+        there: &PairAddress,
+        at: ListenAddress,
+    ) -> Result<(), VerbsTransportError> {
+        let Some(rdmacm) = &mut self.rdmacm else {
+            return Err(VerbsTransportError::BadRequest);
+        };
+        self.connector.check_queues(Peer(peer), there)?;
+        let mut offered = self.connector.take_only_offered(peer);
+        if offered.is_none() {
+            self.connector.offer(Peer(peer))?;
+            offered = self.connector.take_only_offered(peer);
+        }
+        let offered = offered.expect("an offer to this peer");
+        Ok(rdmacm.connect(peer, offered, at)?)
+    }
+
+    /// Goes on with the connections by rdmacm. Returns how many queue pairs were made, or not.
+    pub(super) fn advance_rdmacm(&mut self, rx: &mut VerbsRx) -> u32 {
+        let mut moved = 0;
+        while let Some(rdmacm) = &mut self.rdmacm
+            && let Some((peer, made)) = rdmacm.advance(&mut self.connector)
+        {
+            moved += 1;
+            if let Err(why) = made.and_then(|made| self.add_made(peer, made, rx)) {
+                self.not_connected(peer, &why);
+            }
+        }
+        moved
+    }
+
+    /// Lets messages take the queue pairs of `peer`. A rank that has connected says so.
+    fn add_made(
+        &mut self,
+        peer: u32,
+        made: MadePairs,
+        rx: &mut VerbsRx,
+    ) -> Result<(), VerbsTransportError> {
+        let MadePairs {
+            offered,
+            pairs,
+            has_connected,
+        } = made;
+        (self.connector).add_only(Peer(peer), offered, pairs, &mut self.verbs, rx)?;
+        if has_connected {
+            self.set_stage(peer, Stage::Ready);
+            self.send(peer, Notice::Ready);
+        } else {
+            self.set_stage(peer, Stage::Receiving);
+        }
+        Ok(())
+    }
+
+    /// Forgets the queue pairs that were offered to `peer`, and its connections.
+    pub(super) fn drop_offer(&mut self, peer: u32) {
+        self.connector.forget(Peer(peer));
+        if let Some(rdmacm) = &mut self.rdmacm {
+            rdmacm.forget(peer);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! [`OpenDevice`]: a device with what all its ports have in common.
+
+use super::OPERATIONS;
+use super::frame_head::MAX_INLINE;
+use super::growing_queue::{CompletionNeeds, GrowingQueue};
+use super::options::{VerbsOptions, VerbsTransportError};
+use super::queue_sizes::QueueSizes;
+use super::rail::Rail;
+use super::receive_queues::ReceiveQueue;
+use super::tx::Registrations;
+use crate::objects::{
+    CompletionChannel, CompletionQueue, Context, ProtectionDomain, QueueCapacity,
+};
+use crate::registration::{
+    BouncePool, LeavePinned, MemoryNotifier, RegistrationCache, RegistrationOptions,
+};
+
+/// A device with what all its ports have in common.
+#[derive(Debug)]
+pub(super) struct OpenDevice {
+    pub(super) context: Context,
+    pub(super) domain: ProtectionDomain,
+    pub(super) channel: CompletionChannel,
+    pub(super) queue: CompletionQueue,
+    /// The same, to make it longer.
+    pub(super) growing: GrowingQueue,
+}
+
+impl OpenDevice {
+    /// Makes the domain and a completion queue of the device `context` for `peers` peers by each of `ports` ports.
+    ///
+    /// # Errors
+    /// When the device has no queue that is long enough, or a call fails.
+    pub(super) fn new(
+        context: &Context,
+        ports: u32,
+        peers: u32,
+        options: &VerbsOptions,
+        sizes: &QueueSizes,
+    ) -> Result<Self, VerbsTransportError> {
+        let domain = context.alloc_pd()?;
+        let channel = context.create_completion_channel()?;
+        let needs = completions(options, sizes);
+        let needs = CompletionNeeds {
+            of_peer: needs.of_peer * ports,
+            of_all: needs.of_all * ports,
+        };
+        let most = context.limits()?.max_cqe;
+        if needs.with(peers.max(1)) > most {
+            return Err(VerbsTransportError::TooManyPeers {
+                device: context.name().to_owned(),
+                peers,
+                most: most.saturating_sub(needs.of_all) / needs.of_peer,
+                receive_queues: ReceiveQueue::join_all(&options.receive_queues),
+            });
+        }
+        let growing = GrowingQueue::new(context, &channel, needs, peers)?;
+        Ok(Self {
+            context: context.clone(),
+            domain,
+            channel,
+            queue: growing.queue.clone(),
+            growing,
+        })
+    }
+
+    /// The devices of `rails`, each once, and the place of the device of each rail.
+    ///
+    /// # Errors
+    /// As [`OpenDevice::new`].
+    pub(super) fn of_rails(
+        rails: &[Rail],
+        peers: u32,
+        options: &VerbsOptions,
+        sizes: &QueueSizes,
+    ) -> Result<(Vec<Self>, Vec<usize>), VerbsTransportError> {
+        let (mut devices, mut places) = (Vec::<Self>::new(), Vec::new());
+        for rail in rails {
+            let is_of = |context: &Context| context.name() == rail.context.name();
+            let found = devices.iter().position(|device| is_of(&device.context));
+            places.push(found.unwrap_or(devices.len()));
+            if found.is_none() {
+                let ports = rails.iter().filter(|rail| is_of(&rail.context)).count();
+                let device = Self::new(&rail.context, ports as u32, peers, options, sizes)?;
+                devices.push(device);
+            }
+        }
+        Ok((devices, places))
+    }
+
+    /// Bytes inline that the queue pair of the first receive queue is asked for, and those that the device grants then.
+    ///
+    /// # Errors
+    /// When the device makes no queue pair.
+    ///
+    /// # Cost
+    /// Makes a queue pair and destroys it; more if the device refuses what it does not grant, as soft-iWARP does.
+    pub(super) fn inline(
+        &self,
+        options: &VerbsOptions,
+        sizes: &QueueSizes,
+    ) -> Result<[u32; 2], VerbsTransportError> {
+        let mut capacity = capacity(&options.receive_queues[0], sizes, 0, options);
+        let queue = &self.queue;
+        loop {
+            let asked = capacity.max_inline_data;
+            match (self.domain).create_queue_pair(queue, queue, capacity) {
+                Ok(pair) => {
+                    let granted = pair.capacity().max_inline_data;
+                    return Ok([asked, granted.min(MAX_INLINE as u32)]);
+                }
+                Err(why) if asked == 0 => return Err(why.into()),
+                Err(_) => capacity.max_inline_data = asked / 2,
+            }
+        }
+    }
+}
+
+impl OpenDevice {
+    /// Where registrations of memory come from, as `options` says.
+    pub(super) fn registrations(&self, options: &VerbsOptions) -> Registrations {
+        let RegistrationOptions {
+            leave_pinned,
+            caps,
+            copied,
+        } = options.registration;
+        let domain = &self.domain;
+        let notifier = (leave_pinned != LeavePinned::Off).then(MemoryNotifier::of_process);
+        let cache = notifier.and_then(|notifier| match notifier {
+            Ok(notifier) => Some(RegistrationCache::new(domain.clone(), notifier, caps)),
+            Err(why) => {
+                tracing::debug!(%why, "no registration is cached");
+                None
+            }
+        });
+        Registrations {
+            cache,
+            buffers: BouncePool::new(domain.clone()),
+            leave_pinned,
+            pipeline: options.pipeline(),
+            copied,
+        }
+    }
+}
+
+/// What the queue pair of receive queue `number` holds: frames and credit messages in flight, and the rank's
+/// operations.
+pub(super) fn capacity(
+    queue: &ReceiveQueue,
+    sizes: &QueueSizes,
+    number: u8,
+    options: &VerbsOptions,
+) -> QueueCapacity {
+    let VerbsOptions { inline, rings, .. } = options;
+    let mut sends = queue.sends();
+    if number == sizes.of_accesses() {
+        // Of a ring, its frames and words.
+        sends += OPERATIONS as u32 + rings.slots;
+    }
+    let receives = if queue.is_shared() {
+        0
+    } else {
+        queue.buffers()
+    };
+    QueueCapacity {
+        max_inline_data: (*inline).min(MAX_INLINE as u32),
+        ..QueueCapacity::new(sends, receives)
+    }
+}
+
+/// The most completions that nobody has polled: of a peer, and of the receives of all.
+pub(super) fn completions(options: &VerbsOptions, sizes: &QueueSizes) -> CompletionNeeds {
+    let (mut of_peer, mut of_all) = (0, 0);
+    for (queue, number) in options.receive_queues.iter().zip(0..) {
+        let capacity = capacity(queue, sizes, number, options);
+        of_peer += capacity.max_send_wr + capacity.max_recv_wr;
+        if queue.is_shared() {
+            of_all += queue.buffers();
+        }
+    }
+    CompletionNeeds { of_peer, of_all }
+}

@@ -1,0 +1,310 @@
+//! Several rails: frames, reads and writes while rails fail.
+
+use super::{HeapMemory, connected, settle, with_queues};
+use crate::fake::{self, Script};
+use crate::registration::{LeavePinned, RegistrationOptions};
+use crate::transport::{EagerRings, LongMessages, VerbsOptions, VerbsRx, VerbsTx};
+use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
+use oxmpi_testkit::memory::pattern;
+use oxmpi_wire::regions::Region;
+use oxmpi_wire::{Access, Fault, Local, Memory, Peer, Put, Remote, Rma, Rx, Slot, Token, Tx};
+use proptest::prelude::*;
+
+/// What a test does next.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// An end sends so many bytes.
+    Send(usize, usize),
+    /// An end reads or writes memory of the other one.
+    Access(usize, bool),
+    /// An end is polled.
+    Poll(usize),
+    /// The next rail fails, if another one is left.
+    Fail,
+}
+
+/// Bytes of the memory of each operation.
+const LEN: usize = 9000;
+
+/// A read or a write that has begun.
+struct Operation {
+    token: Token,
+    from: HeapMemory,
+    to: HeapMemory,
+    /// Of both ends.
+    regions: [Region; 2],
+}
+
+/// Two ends, and what they have sent to each other.
+struct Traffic {
+    ends: [(VerbsTx, VerbsRx); 2],
+    logs: [EventLog; 2],
+    /// By end: the bodies of its frames.
+    sent: [Vec<Vec<u8>>; 2],
+    operations: Vec<Operation>,
+    /// Devices and their ports whose rails have not failed.
+    rails: Vec<(u8, u8)>,
+}
+
+impl Traffic {
+    fn new(script: Script, options: &VerbsOptions) -> Self {
+        let ends = connected(2, script, options);
+        let ports = (0..script.devices)
+            .flat_map(|device| (1..=script.ports).map(move |port| (device, port)));
+        Self {
+            ends: ends.try_into().expect("two ends"),
+            logs: Default::default(),
+            sent: Default::default(),
+            operations: Vec::new(),
+            rails: ports.collect(),
+        }
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Send(from, len) => self.send(from, len),
+            Step::Access(from, reads) => self.access(from, reads),
+            Step::Poll(at) => self.poll(at),
+            Step::Fail if self.rails.len() > 1 => {
+                let (device, port) = self.rails.remove(0);
+                fake::cut(device, port);
+            }
+            Step::Fail => {}
+        }
+    }
+
+    fn poll(&mut self, at: usize) {
+        let (tx, rx) = &mut self.ends[at];
+        rx.poll(tx, 3, &mut self.logs[at]);
+    }
+
+    fn send(&mut self, from: usize, len: usize) {
+        let body = pattern(len, self.sent[from].len() as u64);
+        let (tx, _) = &mut self.ends[from];
+        let header = eager(self.sent[from].len() as u32, len);
+        let Ok(mut slot) = tx.frame(Peer(1 - from as u32), &header, len) else {
+            return self.poll(from);
+        };
+        slot.put(&body);
+        slot.send();
+        self.sent[from].push(body);
+    }
+
+    fn access(&mut self, from: usize, reads: bool) {
+        self.access_of(from, reads, LEN);
+    }
+
+    fn access_of(&mut self, from: usize, reads: bool, len: usize) {
+        let token = Token(self.operations.len() as u64);
+        let seed = 1000 + token.0;
+        let memory = [pattern(len, seed), vec![0; len]].map(HeapMemory::new);
+        let [here, there] = [Peer(from as u32), Peer(1 - from as u32)];
+        let [source, target] = [&memory[0], &memory[1]].map(HeapMemory::bytes);
+        let (own, other) = if reads {
+            (target, source)
+        } else {
+            (source, target)
+        };
+        let access = if reads { Access::READ } else { Access::WRITE };
+        let of_other = &mut self.ends[1 - from].0;
+        let remote = of_other.register(other, access, here).expect("memory");
+        let key = of_other.expose(&remote, here);
+        let tx = &mut self.ends[from].0;
+        let access = if reads { Access::WRITE } else { Access::READ };
+        let region = tx.register(own, access, there).expect("memory");
+        let (at, len) = (0, len as u64);
+        let remote_bytes = Remote { key: &key, at, len };
+        let local = Local {
+            region: &region,
+            at,
+            len,
+        };
+        let begun = match reads {
+            true => tx.get(there, remote_bytes, local, token),
+            false => tx.put(there, local, remote_bytes, token),
+        };
+        let [from, to] = memory;
+        if begun.is_ok() {
+            let regions = [region, remote];
+            self.operations.push(Operation {
+                token,
+                from,
+                to,
+                regions,
+            });
+        } else {
+            tx.release(region, Token(u64::MAX));
+            self.ends[1 - here.0 as usize]
+                .0
+                .release(remote, Token(u64::MAX));
+            self.finish();
+        }
+    }
+
+    /// Polls until nothing happens any more.
+    fn finish(&mut self) {
+        let mut idle = 0;
+        while idle < 40 {
+            let moved: u32 = (self.ends.iter_mut().zip(&mut self.logs))
+                .map(|((tx, rx), log)| rx.poll(tx, 64, log))
+                .sum();
+            idle = if moved == 0 { idle + 1 } else { 0 };
+        }
+    }
+
+    /// Each frame has arrived once, in order; each operation has ended once, with all bytes.
+    fn check(mut self) {
+        self.finish();
+        for (from, sent) in self.sent.iter().enumerate() {
+            let log = &self.logs[1 - from];
+            assert_eq!(log.lost, [], "a rail was left");
+            let got: Vec<&Vec<u8>> = log.frames.iter().map(|(.., body)| body).collect();
+            assert_eq!(got.len(), sent.len(), "frames of {from}");
+            for (at, (got, sent)) in got.iter().zip(sent).enumerate() {
+                assert!(*got == sent, "frame {at} of {from}");
+            }
+            assert!(!self.ends[from].0.has_unsent());
+        }
+        for operation in self.operations {
+            let ends = self.logs.iter().flat_map(|log| &log.done);
+            let ends: Vec<_> = ends
+                .filter(|(token, _)| *token == operation.token)
+                .collect();
+            assert_eq!(ends, [&(operation.token, Ok(()))]);
+            assert!(
+                operation.from.to_vec() == operation.to.to_vec(),
+                "{:?}",
+                operation.token
+            );
+            drop(operation.regions);
+        }
+        drop(self.ends);
+        assert_eq!(fake::registered(), 0);
+    }
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => (0..2usize, 0..1000usize).prop_map(|(from, len)| Step::Send(from, len)),
+        1 => (0..2usize, any::<bool>()).prop_map(|(from, reads)| Step::Access(from, reads)),
+        6 => (0..2usize).prop_map(Step::Poll),
+        2 => Just(Step::Fail),
+    ];
+    prop::collection::vec(step, 1..300)
+}
+
+/// Queues of each kind; operations of several pieces, which are registered by themselves if memory does not stay so.
+fn options(rings: u32, leave_pinned: LeavePinned) -> VerbsOptions {
+    let usual = with_queues("P,100,8:S,1000,32,16,8");
+    VerbsOptions {
+        piece: 1000,
+        long: LongMessages {
+            first: Some(500),
+            last: 0,
+            ..usual.long
+        },
+        registration: RegistrationOptions {
+            leave_pinned,
+            copied: 0,
+            ..RegistrationOptions::default()
+        },
+        rings: EagerRings {
+            threshold: 4,
+            peers: rings,
+            slots: 4,
+            size: 500,
+        },
+        ..usual
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+
+    /// Rails fail at random among random messages: nothing is lost, doubled or reordered.
+    #[test]
+    fn messages_survive_the_failure_of_rails(
+        (devices, ports) in prop_oneof![Just((1, 2)), Just((2, 1)), Just((2, 2)), Just((3, 1))],
+        seed in 1..u64::MAX,
+        inline in prop_oneof![Just(0), Just(256)],
+        rings in 0..2u32,
+        leave_pinned in prop_oneof![Just(LeavePinned::On), Just(LeavePinned::Off)],
+        steps in steps(),
+    ) {
+        let script = Script { devices, ports, inline, late: Some(seed), ..Script::GOOD };
+        let mut traffic = Traffic::new(script, &options(rings, leave_pinned));
+        for step in steps {
+            traffic.step(step);
+        }
+        traffic.check();
+    }
+}
+
+/// Peers are dealt to the rails in turn.
+#[test]
+fn frames_to_several_peers_take_all_rails() {
+    let script = Script {
+        devices: 2,
+        ..Script::GOOD
+    };
+    let mut ends = connected(3, script, &with_queues("P,1000,4"));
+    let mut log = EventLog::default();
+    let (tx, _) = &mut ends[0];
+    for (peer, rails) in [(1, 1), (2, 2)] {
+        let mut slot = tx.frame(Peer(peer), &eager(0, 500), 500).expect("room");
+        slot.put(&[7; 500]);
+        slot.send();
+        let used = [0, 1]
+            .into_iter()
+            .filter(|device| fake::carried(*device, 1) > 500);
+        assert_eq!(used.count(), rails);
+    }
+    settle(&mut ends.iter_mut().collect::<Vec<_>>(), &mut log);
+    assert_eq!(log.frames.len(), 2);
+}
+
+/// A long message is written by both ports of a device, and read by one.
+#[test]
+fn writes_are_striped_over_the_ports_of_a_device() {
+    const LONG: u64 = 64_000;
+    for (reads, ports) in [(false, 2), (true, 1)] {
+        let script = Script {
+            ports: 2,
+            late: Some(7),
+            ..Script::GOOD
+        };
+        let mut traffic = Traffic::new(
+            script,
+            &VerbsOptions {
+                piece: 1000,
+                ..options(0, LeavePinned::On)
+            },
+        );
+        traffic.access_of(0, reads, LONG as usize);
+        traffic.finish();
+        let carried = [1, 2].map(|port| fake::carried(0, port));
+        let striped = carried.iter().filter(|bytes| **bytes > LONG / 3);
+        assert_eq!(striped.count(), ports, "{carried:?}");
+        traffic.check();
+    }
+}
+
+/// The last rail that fails loses the peer, once.
+#[test]
+fn a_peer_without_a_rail_is_lost() {
+    let script = Script {
+        devices: 2,
+        ..Script::GOOD
+    };
+    let mut ends = connected(2, script, &with_queues("P,1000,4"));
+    let mut log = EventLog::default();
+    for device in [0, 1] {
+        fake::cut(device, 1);
+    }
+    let (tx, _) = &mut ends[0];
+    let mut slot = tx.frame(Peer(1), &eager(0, 8), 8).expect("room");
+    slot.put(&[7; 8]);
+    slot.send();
+    settle(&mut [&mut ends[0]], &mut log);
+    assert_eq!(log.lost, [(Peer(1), Fault::Silent)]);
+}

@@ -1,0 +1,52 @@
+//! The path of a short message, for a count of its instructions.
+
+use super::{HeapMemory, connected};
+use crate::fake::Script;
+use crate::transport::{EagerRings, VerbsOptions, VerbsTx};
+use oxmpi_testkit::conformance::{TestMemory, eager};
+use oxmpi_wire::{Fault, Header, Peer, Rx, Sink, Take, Token, Tx};
+
+/// The sum of the first bytes of all messages.
+#[derive(Default)]
+struct Sum(u64);
+
+impl Sink<VerbsTx> for Sum {
+    fn frame(&mut self, _: &mut VerbsTx, _: Peer, _: &Header, body: &mut impl Take) {
+        self.0 += u64::from_le_bytes(body.take_exact());
+    }
+
+    fn done(&mut self, _: &mut VerbsTx, _: Token, _: Result<(), Fault>) {}
+
+    fn room(&mut self, _: &mut VerbsTx, _: Peer) {}
+
+    fn lost(&mut self, _: &mut VerbsTx, _: Peer, why: Fault) {
+        panic!("{why}");
+    }
+}
+
+/// Two ends play ping-pong with 8 bytes. `cargo xtask long instructions` runs it with numbers of rounds in
+/// `OXMPI_TEST_ROUNDS` under callgrind.
+#[test]
+fn short_messages() {
+    let rounds = std::env::var("OXMPI_TEST_ROUNDS").ok();
+    let rounds = rounds.and_then(|rounds| rounds.parse().ok()).unwrap_or(100);
+    let options = VerbsOptions {
+        rings: EagerRings::OFF,
+        ..VerbsOptions::default()
+    };
+    let mut ends = connected(2, Script::GOOD, &options);
+    let mut sums = [Sum::default(), Sum::default()];
+    let header = eager(0, 8);
+    let one = HeapMemory::new(u64::to_le_bytes(1).to_vec());
+    let body = one.bytes();
+    for _ in 0..rounds {
+        for from in [0, 1] {
+            let to = 1 - from;
+            let peer = Peer(to as u32);
+            ends[from].0.short(peer, &header, &body).expect("room");
+            let (tx, rx) = &mut ends[to];
+            rx.poll(tx, 1, &mut sums[to]);
+        }
+    }
+    assert_eq!(sums.map(|Sum(sum)| sum), [rounds; 2]);
+}
