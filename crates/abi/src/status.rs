@@ -59,10 +59,12 @@ impl Status {
     #[inline(always)]
     pub(crate) unsafe fn write(self, to: *mut Self) {
         if !to.is_null() {
-            // SAFETY: the caller's promise; here and below.
+            // SAFETY: the caller's promise.
             unsafe { (*to).source = self.source };
+            // SAFETY: the same.
             unsafe { (*to).tag = self.tag };
             for (word, &value) in self.internal.iter().enumerate().take(CANCELLED + 1) {
+                // SAFETY: the same.
                 unsafe { (*to).internal[word] = value };
             }
         }

@@ -95,8 +95,10 @@ impl<A: Threading> Communicator<A> {
         if rank == 0 {
             for at in 0..count {
                 let own = self.access().with(|endpoint| endpoint.own_context())?;
-                // SAFETY: within the memory, which nobody else uses yet.
-                unsafe { contexts.cast::<u32>().add(at).write(own) };
+                // SAFETY: within the memory of `count` contexts.
+                let place = unsafe { contexts.cast::<u32>().add(at) };
+                // SAFETY: nobody else uses the memory yet.
+                unsafe { place.write(own) };
             }
         }
         // SAFETY: the memory lives until the request has completed, and this is the only pointer that writes it.

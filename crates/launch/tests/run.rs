@@ -29,9 +29,9 @@ fn ranks_exchange_values_by_pmi() {
     lines.sort_unstable();
     let map = "(vector,(0,1,3))";
     let expected = [
-        format!("rank 0 of 3: greetings-of-1; {map}; Appnum(0)"),
-        format!("rank 1 of 3: greetings-of-2; {map}; Appnum(0)"),
-        format!("rank 2 of 3: greetings-of-0; {map}; Appnum(1)"),
+        format!("rank 0 of 3: greetings-of-1; {map}; Appnum(Some(0))"),
+        format!("rank 1 of 3: greetings-of-2; {map}; Appnum(Some(0))"),
+        format!("rank 2 of 3: greetings-of-0; {map}; Appnum(Some(1))"),
     ];
     assert_eq!(lines, expected, "{done:?}");
     assert_eq!((done.code, done.err.as_str()), (0, ""));

@@ -30,20 +30,24 @@ pub(crate) unsafe fn send<N: Counting>(
         // A word first: it is no 0, the length of what is not basic.
         if len == 8 && datatype::is_memory(buffer) {
             if entry.messages.takes_lock() {
-                // SAFETY: the caller's promise, here and below.
+                // SAFETY: the caller's promise.
                 return unsafe { send_word_locked(entry, buffer.cast(), to, tag) };
             }
+            // SAFETY: the caller's promise.
             let word = unsafe { buffer.cast::<u64>().read_unaligned() };
             // A wrong rank or tag, and MPI_PROC_NULL, are none of a short message: the call below tells them apart.
             if (entry.messages).send_word(word, to as u32 as usize, tag as u32) {
                 return MPI_SUCCESS;
             }
+            // SAFETY: the caller's promise.
             return unsafe { send_plain(entry, buffer, len, to, tag) };
         }
         if len != 0 && datatype::is_memory(buffer) {
+            // SAFETY: the caller's promise.
             return unsafe { send_plain(entry, buffer, len, to, tag) };
         }
     }
+    // SAFETY: the caller's promise.
     unsafe { send_any(buffer, count, datatype, to, tag, comm) }
 }
 
@@ -163,21 +167,26 @@ pub(crate) unsafe fn recv<N: Counting>(
         // A word first, as in `send`.
         if len >= 8 && datatype::is_memory(buffer) {
             if entry.messages.takes_lock() {
-                // SAFETY: the caller's promise, here and below.
+                // SAFETY: the caller's promise.
                 return unsafe { recv_word_locked(entry, buffer, len, from, tag, status) };
             }
             if let Some((word, tag)) = (entry.messages).recv_word(from as u32 as usize, tag_of(tag))
             {
+                // SAFETY: the caller's promise.
                 unsafe { buffer.cast::<u64>().write_unaligned(word) };
+                // SAFETY: the same.
                 unsafe { Status::of_word(from, tag).write(status) };
                 return MPI_SUCCESS;
             }
+            // SAFETY: the caller's promise.
             return unsafe { recv_plain(entry, buffer, len, from, tag, status) };
         }
         if len != 0 && datatype::is_memory(buffer) {
+            // SAFETY: the caller's promise.
             return unsafe { recv_plain(entry, buffer, len, from, tag, status) };
         }
     }
+    // SAFETY: the caller's promise.
     unsafe { recv_any(buffer, count, datatype, from, tag, comm, status) }
 }
 

@@ -63,7 +63,9 @@ fn collected(said: &str) -> Result<u64> {
     let numbers = said
         .lines()
         .filter_map(|line| line.split_once("Collected : "));
-    let number = numbers.map(|(_, number)| number.trim().parse().ok()).next_back();
+    let number = numbers
+        .map(|(_, number)| number.trim().parse().ok())
+        .next_back();
     Ok(number.flatten().ok_or("callgrind has counted nothing")?)
 }
 
