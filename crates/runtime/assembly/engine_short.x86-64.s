@@ -1,6 +1,11 @@
-# engine_short: 94 instructions, release, one codegen unit, target-cpu x86-64
+# engine_short: 91 instructions, release, one codegen unit, target-cpu x86-64
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
+    dec dword ptr [rdi + 516]
+    js .L0
+    mov eax, edx
+    cmp qword ptr [rsi + 288], rax
+    jbe .L0
     push rbp
     push r15
     push r14
@@ -8,61 +13,57 @@
     push r12
     push rbx
     push rax
-    sub dword ptr [rdi + 516], 1
-    jb .L0
-    mov eax, edx
-    cmp qword ptr [rsi + 288], rax
-    jbe .L1
     mov rbx, qword ptr [rsi + 280]
     shl rax, 8
     cmp dword ptr [rbx + rax + 96], 9
-    jae .L2
-.L1:
+    jae .L1
+.L2:
     xor eax, eax
     jmp .L3
-.L2:
+.L0:
+    xor eax, eax
+    ret
+.L1:
     add rbx, rax
     mov eax, dword ptr [rbx + 4]
     cmp eax, dword ptr [rbx]
     je .L4
 .L5:
-    mov rax, qword ptr [r9]
+    movabs rax, 17179869184
+    mov rdi, qword ptr [r9]
+    shl rcx, 32
+    mov r8d, r8d
+    or r8, rcx
     cmp byte ptr [rbx + 72], 2
     jne .L6
-    mov rdi, qword ptr [rbx + 32]
-    mov qword ptr [rdi + 16], rax
-    shl rcx, 32
-    mov eax, r8d
-    or rax, rcx
-    mov qword ptr [rdi + 8], rax
-    mov eax, dword ptr [rbx]
+    mov rcx, qword ptr [rbx + 32]
+    mov qword ptr [rcx + 16], rdi
+    mov qword ptr [rcx + 8], r8
+    mov edi, dword ptr [rbx]
     mov byte ptr [rbx + 72], 0
-    mov dword ptr [rbx + 60], eax
+    mov dword ptr [rbx + 60], edi
     inc dword ptr [rbx + 68]
-    mov rax, qword ptr [rbx + 48]
-    lea rcx, [rax + 16777224]
-    movabs r8, 17179869184
-    add r8, rax
-    mov qword ptr [rbx + 48], r8
-    mov qword ptr [rdi], rcx
+    mov rdi, qword ptr [rbx + 48]
+    lea r8, [rdi + 16777224]
+    add rax, rdi
+    mov qword ptr [rbx + 48], rax
+    mov qword ptr [rcx], r8
     jmp .L7
 .L6:
-    mov edi, dword ptr [rbx + 56]
-    and edi, dword ptr [rbx]
-    mov r9, qword ptr [rbx + 16]
-    shl rdi, 7
-    mov qword ptr [r9 + rdi + 16], rax
-    shl rcx, 32
-    mov eax, r8d
-    or rax, rcx
-    mov qword ptr [r9 + rdi + 8], rax
-    inc dword ptr [rbx]
-    mov rax, qword ptr [rbx + 48]
-    lea rcx, [rax + 16777224]
-    movabs r8, 17179869184
-    add r8, rax
-    mov qword ptr [rbx + 48], r8
-    mov qword ptr [r9 + rdi], rcx
+    mov ecx, dword ptr [rbx]
+    mov r9d, dword ptr [rbx + 56]
+    and r9d, ecx
+    mov r10, qword ptr [rbx + 16]
+    shl r9, 7
+    mov qword ptr [r10 + r9 + 16], rdi
+    mov qword ptr [r10 + r9 + 8], r8
+    inc ecx
+    mov dword ptr [rbx], ecx
+    mov rcx, qword ptr [rbx + 48]
+    lea rdi, [rcx + 16777224]
+    add rax, rcx
+    mov qword ptr [rbx + 48], rax
+    mov qword ptr [r10 + r9], rdi
 .L7:
     mov rax, qword ptr [rbx + 80]
     mov rcx, qword ptr [rax]
@@ -78,10 +79,6 @@
     pop r15
     pop rbp
     ret
-.L0:
-    call <oxmpi_wire::engine::send::<impl oxmpi_wire::engine::Engine<T>>::poll_first>
-    xor eax, eax
-    jmp .L3
 .L4:
     mov rdi, rbx
     mov ebp, edx
@@ -96,7 +93,7 @@
     mov rsi, r12
     mov edx, ebp
     test al, al
-    je .L1
+    je .L2
     jmp .L5
 .L8:
     mov rdi, rsi

@@ -13,7 +13,7 @@
     mov r12, rdx
     mov r13, rsi
     mov rbx, rdi
-    movabs r14, -9223372036854775784
+    movabs r14, -9223372036854775782
     lea r11, [rsi + 8]
     cmp rcx, qword ptr [rsi + 24]
     jae .L0
@@ -38,12 +38,12 @@
     mov ecx, dword ptr [rcx + 4*rax]
     or ecx, dword ptr [r14 + 236]
     jne .L3
-    cmp qword ptr [r14 + 2208], rax
+    cmp qword ptr [r14 + 2272], rax
     jbe .L3
     mov ecx, ebp
     add rcx, qword ptr [r13 + 16]
     lea rdx, [r14 + 544]
-    mov rdi, qword ptr [r14 + 2200]
+    mov rdi, qword ptr [r14 + 2264]
     shl rax, 7
     lea rsi, [rdi + rax]
     mov r8d, dword ptr [rdi + rax + 56]
@@ -84,7 +84,7 @@
     cmp al, 2
     jne .L7
 .L3:
-    movabs r14, -9223372036854775784
+    movabs r14, -9223372036854775782
 .L2:
     mov qword ptr [rsp + 16], r12
     mov qword ptr [rsp + 24], 8
@@ -126,7 +126,7 @@
     ret
 .L7:
     cmp al, 1
-    movabs r14, -9223372036854775784
+    movabs r14, -9223372036854775782
     jne .L9
     mov rdi, r11
     call <oxmpi_core::ownership::unlocked::progress>

@@ -1,4 +1,4 @@
-# ring_short: 90 instructions, release, one codegen unit, target-cpu x86-64
+# ring_short: 87 instructions, release, one codegen unit, target-cpu x86-64
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
     mov eax, esi
@@ -26,11 +26,7 @@
     je .L4
 .L5:
     movabs rax, 17179869184
-    mov rcx, qword ptr [rcx]
-    cmp byte ptr [rbx + 72], 2
-    jne .L6
-    mov r8, qword ptr [rbx + 32]
-    mov qword ptr [r8 + 16], rcx
+    mov r8, qword ptr [rcx]
     mov ecx, dword ptr [rdx + 12]
     shl ecx, 16
     or ecx, dword ptr [rdx + 8]
@@ -38,37 +34,38 @@
     mov edx, dword ptr [rdx + 4]
     shl r9, 32
     or r9, rdx
-    mov qword ptr [r8 + 8], r9
-    mov edx, dword ptr [rbx]
+    cmp byte ptr [rbx + 72], 2
+    jne .L6
+    mov rdx, qword ptr [rbx + 32]
+    mov qword ptr [rdx + 16], r8
+    mov qword ptr [rdx + 8], r9
+    mov r8d, dword ptr [rbx]
     mov byte ptr [rbx + 72], 0
-    mov dword ptr [rbx + 60], edx
+    mov dword ptr [rbx + 60], r8d
     inc dword ptr [rbx + 68]
-    mov rdx, qword ptr [rbx + 48]
-    add rcx, rdx
-    add rax, rdx
+    mov r8, qword ptr [rbx + 48]
+    mov ecx, ecx
+    add rcx, r8
+    add rax, r8
     mov qword ptr [rbx + 48], rax
-    mov qword ptr [r8], rcx
+    mov qword ptr [rdx], rcx
     jmp .L7
 .L6:
-    mov r8d, dword ptr [rbx + 56]
-    and r8d, dword ptr [rbx]
-    mov r9, qword ptr [rbx + 16]
-    shl r8, 7
-    mov qword ptr [r9 + r8 + 16], rcx
-    mov ecx, dword ptr [rdx + 12]
-    shl ecx, 16
-    or ecx, dword ptr [rdx + 8]
-    mov r10d, dword ptr [rdx]
-    mov edx, dword ptr [rdx + 4]
-    shl r10, 32
-    or r10, rdx
-    mov qword ptr [r9 + r8 + 8], r10
-    inc dword ptr [rbx]
+    mov edx, dword ptr [rbx]
+    mov r10d, dword ptr [rbx + 56]
+    and r10d, edx
+    mov r11, qword ptr [rbx + 16]
+    shl r10, 7
+    mov qword ptr [r11 + r10 + 16], r8
+    mov qword ptr [r11 + r10 + 8], r9
+    inc edx
+    mov dword ptr [rbx], edx
     mov rdx, qword ptr [rbx + 48]
+    mov ecx, ecx
     add rcx, rdx
     add rax, rdx
     mov qword ptr [rbx + 48], rax
-    mov qword ptr [r9 + r8], rcx
+    mov qword ptr [r11 + r10], rcx
 .L7:
     mov rax, qword ptr [rbx + 80]
     mov rcx, qword ptr [rax]

@@ -1,4 +1,4 @@
-# send: 126 instructions, release, one codegen unit, target-cpu x86-64
+# send: 118 instructions, release, one codegen unit, target-cpu x86-64
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
     push rbp
@@ -8,7 +8,7 @@
     push r12
     push rbx
     sub rsp, 56
-    mov r14, rdx
+    mov r15, rdx
     mov rbx, rdi
     cmp rcx, qword ptr [rsi + 24]
     jae .L0
@@ -16,12 +16,12 @@
     jmp .L1
 .L0:
     lea rdi, [rsi + 24]
-    mov r15, rsi
+    mov r14, rsi
     mov rsi, rcx
     mov ebp, r8d
     mov r12, rcx
     call <oxmpi_core::group::Group::link_of>
-    mov rsi, r15
+    mov rsi, r14
     mov rcx, r12
     mov r8d, ebp
     test al, 1
@@ -29,77 +29,83 @@
 .L1:
     test r8d, r8d
     js .L2
-    mov rdi, qword ptr [rsi + 8]
-    mov rax, qword ptr [rdi + 16]
+    mov r14, qword ptr [rsi + 8]
+    mov rax, qword ptr [r14 + 16]
     cmp dword ptr [rax], 1
     jne .L2
-    mov r12d, r8d
-    add r12, qword ptr [rsi + 16]
-    sub dword ptr [rdi + 540], 1
-    jb .L3
+    mov r13d, r8d
+    add r13, qword ptr [rsi + 16]
+    dec dword ptr [r14 + 540]
+    js .L2
     mov eax, edx
-    cmp qword ptr [rdi + 832], rax
+    cmp qword ptr [r14 + 832], rax
     jbe .L2
-    mov r15, qword ptr [rdi + 824]
+    mov r12, qword ptr [r14 + 824]
     shl rax, 8
-    cmp dword ptr [r15 + rax + 96], 9
+    cmp dword ptr [r12 + rax + 96], 9
     jb .L2
-    add r15, rax
-    mov eax, dword ptr [r15 + 4]
-    cmp eax, dword ptr [r15]
-    je .L4
-.L5:
+    add r12, rax
+    mov eax, dword ptr [r12 + 4]
+    cmp eax, dword ptr [r12]
+    je .L3
+.L4:
     movabs rax, 17179869184
-    mov rcx, qword ptr [r14]
-    cmp byte ptr [r15 + 72], 2
-    jne .L6
-    mov rsi, qword ptr [r15 + 32]
+    mov rcx, qword ptr [r15]
+    cmp byte ptr [r12 + 72], 2
+    jne .L5
+    mov rsi, qword ptr [r12 + 32]
     mov qword ptr [rsi + 16], rcx
-    mov qword ptr [rsi + 8], r12
-    mov ecx, dword ptr [r15]
-    mov byte ptr [r15 + 72], 0
-    mov dword ptr [r15 + 60], ecx
-    inc dword ptr [r15 + 68]
-    mov rcx, qword ptr [r15 + 48]
-    lea r8, [rcx + 16777224]
+    mov qword ptr [rsi + 8], r13
+    mov ecx, dword ptr [r12]
+    mov byte ptr [r12 + 72], 0
+    mov dword ptr [r12 + 60], ecx
+    inc dword ptr [r12 + 68]
+    mov rcx, qword ptr [r12 + 48]
+    lea rdi, [rcx + 16777224]
     add rax, rcx
-    mov qword ptr [r15 + 48], rax
-    mov qword ptr [rsi], r8
-    jmp .L7
+    mov qword ptr [r12 + 48], rax
+    mov qword ptr [rsi], rdi
+    jmp .L6
+.L5:
+    mov esi, dword ptr [r12]
+    mov edi, dword ptr [r12 + 56]
+    and edi, esi
+    mov r8, qword ptr [r12 + 16]
+    shl rdi, 7
+    mov qword ptr [r8 + rdi + 16], rcx
+    mov qword ptr [r8 + rdi + 8], r13
+    inc esi
+    mov dword ptr [r12], esi
+    mov rcx, qword ptr [r12 + 48]
+    lea rsi, [rcx + 16777224]
+    add rax, rcx
+    mov qword ptr [r12 + 48], rax
+    mov qword ptr [r8 + rdi], rsi
 .L6:
-    mov esi, dword ptr [r15 + 56]
-    and esi, dword ptr [r15]
-    mov r8, qword ptr [r15 + 16]
-    shl rsi, 7
-    mov qword ptr [r8 + rsi + 16], rcx
-    mov qword ptr [r8 + rsi + 8], r12
-    inc dword ptr [r15]
-    mov rcx, qword ptr [r15 + 48]
-    lea r9, [rcx + 16777224]
-    add rax, rcx
-    mov qword ptr [r15 + 48], rax
-    mov qword ptr [r8 + rsi], r9
-.L7:
-    mov rax, qword ptr [r15 + 80]
+    mov rax, qword ptr [r12 + 80]
     mov rax, qword ptr [rax]
     test al, 1
-    jne .L8
-.L9:
-    movabs rax, -9223372036854775784
+    jne .L7
+.L8:
+    movabs rax, -9223372036854775782
     mov qword ptr [rbx], rax
-    jmp .L10
+    jmp .L9
 .L3:
-    add rdi, 24
+    mov rdi, r12
+    mov dword ptr [rsp + 4], edx
     mov ebp, r8d
-    mov r12, rcx
-    mov r15, rsi
-    call <oxmpi_wire::engine::send::<impl oxmpi_wire::engine::Engine<T>>::poll_first>
-    mov rsi, r15
-    mov rcx, r12
+    mov qword ptr [rsp + 16], rcx
+    mov qword ptr [rsp + 8], rsi
+    call <oxmpi_shm::transport::link::SendLink::poll_credits>
+    mov rsi, qword ptr [rsp + 8]
+    mov rcx, qword ptr [rsp + 16]
     mov r8d, ebp
+    mov edx, dword ptr [rsp + 4]
+    test al, al
+    jne .L4
 .L2:
     add rsi, 8
-    mov qword ptr [rsp + 24], r14
+    mov qword ptr [rsp + 24], r15
     mov qword ptr [rsp + 32], 8
     mov qword ptr [rsp + 40], 8
     mov qword ptr [rsp + 48], 0
@@ -107,7 +113,7 @@
     mov rdi, rbx
     xor r9d, r9d
     call <oxmpi_core::communicator::messages::<impl oxmpi_core::communicator::Communicator<A>>::send>
-.L10:
+.L9:
     mov rax, rbx
     add rsp, 56
     pop rbx
@@ -117,24 +123,9 @@
     pop r15
     pop rbp
     ret
-.L4:
-    mov qword ptr [rsp + 16], rdi
-    mov rdi, r15
-    mov dword ptr [rsp + 4], edx
-    mov ebp, r8d
-    mov qword ptr [rsp + 8], rcx
-    mov r13, rsi
-    call <oxmpi_shm::transport::link::SendLink::poll_credits>
-    mov rsi, r13
-    mov rcx, qword ptr [rsp + 8]
-    mov rdi, qword ptr [rsp + 16]
-    mov r8d, ebp
-    mov edx, dword ptr [rsp + 4]
-    test al, al
-    jne .L5
-    jmp .L2
-.L8:
-    add rdi, 544
+.L7:
+    add r14, 544
+    mov rdi, r14
     mov esi, edx
     call <oxmpi_shm::transport::tx::ShmTx<B>::wake>
-    jmp .L9
+    jmp .L8
