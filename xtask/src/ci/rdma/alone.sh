@@ -18,7 +18,7 @@ for round in 1 2 3; do
     pair "pingpong $round" "$ours"
     pair "ibv_rc_pingpong $round" "$theirs"
 done
-OXMPI_TEST_RDMA="rxe0 $gid" timeout 480 integration --test-threads=1 device:: $skipped
+OXMPI_TEST_RDMA="rxe0 $gid" timeout 1000 integration --test-threads=1 device:: $skipped
 verdict "tests on the device, their status" $?
 # Root may lock all memory, and another user what its limit says.
 ulimit -l 256

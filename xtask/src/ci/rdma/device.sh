@@ -44,7 +44,7 @@ failures=0
 # verdict NAME STATUS
 verdict() {
     if [ "$2" = 0 ]; then
-        echo "passed: $1"
+        echo "passed: $1 (after $(cut -d' ' -f1 /proc/uptime) s)"
     else
         echo "failed: $1 (status $2)"
         failures=$((failures + 1))
