@@ -10,7 +10,7 @@ for program in "$ours" "$theirs"; do
         timeout 300 nc -l -p 99 < /dev/null > /dev/null
         wait "$server"
     else
-        soon nc -w 1 10.9.0.10 99
+        soon nc -w 10 10.9.0.10 99
         timeout 240 $program 10.9.0.10 > /tmp/said 2>&1
     fi
     verdict "$name between two guests, node $node" $?
