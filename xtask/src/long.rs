@@ -127,6 +127,7 @@ const RDMA: RdmaJobs = RdmaJobs {
     skipped: &[],
     groups: IN_GUESTS,
     limit: 2400,
+    each_path: true,
     by_rdmacm: Some(ByRdmacm {
         groups: &["modes::", "order::", "collectives::by_value::"],
         limit: 1200,

@@ -71,6 +71,8 @@ impl RegionKey {
     ) -> Result<RemoteAddress, Fault> {
         let end = remote.at.checked_add(remote.len);
         let inside = end.is_some_and(|end| end <= self.len) && self.access.contains(access);
+        let last = end.and_then(|end| self.start.address.checked_add(end));
+        let inside = inside && last.is_some();
         let address = self.start.address.checked_add(remote.at).filter(|_| inside);
         let address = address.ok_or(Fault::NOT_REGISTERED)?;
         Ok(RemoteAddress {
@@ -108,6 +110,24 @@ mod tests {
                 prop_assert!(at + len <= region.len);
                 prop_assert_eq!(found.address, region.start.address + at);
             }
+        }
+    }
+
+    /// No piece of a transfer then begins behind the last address.
+    #[test]
+    fn a_region_does_not_reach_beyond_the_last_address() {
+        for (address, is_inside) in [(u64::MAX - 64, true), (u64::MAX - 63, false)] {
+            let key = RegionKey {
+                id: RegionId::from_word(1),
+                start: RemoteAddress { address, rkey: 7 },
+                len: 64,
+                access: Access::READ,
+                by: Reach::Whole,
+            };
+            let (key, at, len) = (key.key(), 0, 64);
+            let remote = Remote { key: &key, at, len };
+            let found = RegionKey::from_key(&key).reach(&remote, Access::READ);
+            assert_eq!(found.is_ok(), is_inside, "{address:#x}");
         }
     }
 }

@@ -3,10 +3,10 @@
 
 # pair NAME COMMAND: runs two processes that talk to each other.
 pair() {
-    timeout 60 $2 > /tmp/server 2>&1 &
+    timeout 240 $2 > /tmp/server 2>&1 &
     server=$!
     soon listens
-    timeout 60 $2 "$address" > /tmp/client 2>&1
+    timeout 240 $2 "$address" > /tmp/client 2>&1
     verdict "$1, the client" $?
     wait "$server"
     verdict "$1, the server" $?
@@ -18,11 +18,11 @@ for round in 1 2 3; do
     pair "pingpong $round" "$ours"
     pair "ibv_rc_pingpong $round" "$theirs"
 done
-OXMPI_TEST_RDMA="rxe0 $gid" timeout 480 integration --test-threads=1 device:: $skipped
+OXMPI_TEST_RDMA="rxe0 $gid" timeout 1000 integration --test-threads=1 device:: $skipped
 verdict "tests on the device, their status" $?
 # Root may lock all memory, and another user what its limit says.
 ulimit -l 256
-OXMPI_TEST_RDMA="rxe0 $gid" OXMPI_TEST_MEMLOCK=1 timeout 100 ./setpriv --reuid 65534 --regid 65534 --clear-groups \
+OXMPI_TEST_RDMA="rxe0 $gid" OXMPI_TEST_MEMLOCK=1 timeout 240 ./setpriv --reuid 65534 --regid 65534 --clear-groups \
     integration --test-threads=1 beyond_the_limit
 verdict "a test under a limit of locked memory, its status" $?
 exit "$failures"

@@ -23,9 +23,10 @@ echo 0 > /proc/sys/net/ipv6/conf/eth0/accept_dad
 ./ip addr add "$address/24" dev eth0
 rdma link add "${kind}0" type "$kind" netdev eth0 || exit 1
 
-# soon COMMAND...: waits for what another program or the kernel does meanwhile, at most a minute.
+# soon COMMAND...: waits for what another program or the kernel does meanwhile, at most five minutes. A busy host makes a
+# guest twenty times slower.
 soon() {
-    left=600
+    left=3000
     until "$@" > /dev/null 2>&1; do
         left=$((left - 1))
         [ "$left" -gt 0 ] || return 1
@@ -44,7 +45,7 @@ failures=0
 # verdict NAME STATUS
 verdict() {
     if [ "$2" = 0 ]; then
-        echo "passed: $1"
+        echo "passed: $1 (after $(cut -d' ' -f1 /proc/uptime) s)"
     else
         echo "failed: $1 (status $2)"
         failures=$((failures + 1))

@@ -13,17 +13,20 @@ use std::path::PathBuf;
 use std::time::Duration;
 use xshell::cmd;
 
-/// The scripts: what makes the device, what one guest and each of two joined guests then do, and jobs over both.
+/// The scripts: what makes the device, what one guest and each of two joined guests then do, and jobs over both: tests of
+/// ranks, messages on each path, and what cannot be connected.
 const DEVICE: &str = include_str!("device.sh");
 const ALONE: &str = include_str!("alone.sh");
 const JOINED: &str = include_str!("joined.sh");
 const RANKS: &str = include_str!("ranks.sh");
+const PATHS: &str = include_str!("paths.sh");
+const ERRORS: &str = include_str!("errors.sh");
 /// Tests and jobs that rdmacm connects, in one guest and in several.
 const ALONE_BY_RDMACM: &str = include_str!("alone_by_rdmacm.sh");
 const RANKS_BY_RDMACM: &str = include_str!("ranks_by_rdmacm.sh");
 
-/// For a boot and what one guest runs then: on a busy host that takes more than four minutes.
-const LIMIT: Duration = Duration::from_secs(540);
+/// For a boot and what one guest runs then: a minute or two, and ten times that on a busy host.
+const LIMIT: Duration = Duration::from_secs(1200);
 
 /// The tests on one guest's device, and the jobs of real ranks over two guests.
 pub(crate) struct RdmaJobs {
@@ -33,6 +36,8 @@ pub(crate) struct RdmaJobs {
     pub(crate) groups: &'static [&'static str],
     /// How long they may take in seconds.
     pub(crate) limit: u32,
+    /// Jobs whose messages are forced on each path run, too.
+    pub(crate) each_path: bool,
     /// Tests and jobs on soft-iWARP, and over three guests, where rdmacm connects.
     pub(crate) by_rdmacm: Option<ByRdmacm>,
 }
@@ -91,7 +96,8 @@ impl RdmaJobs {
             ranks.oxmpi.1
         );
         job.placed.push(ranks.oxmpi);
-        job.script = format!("{variables}\n{DEVICE}\n{JOINED}\n{RANKS}");
+        let paths = if self.each_path { PATHS } else { "" };
+        job.script = format!("{variables}\n{DEVICE}\n{JOINED}\n{RANKS}\n{paths}\n{ERRORS}");
         let whole = LIMIT + Duration::from_secs(limit.into());
         let joined = host.boot_joined("rdma-joined", 2, machine, &job, whole)?;
         for (node, run) in joined.iter().enumerate() {

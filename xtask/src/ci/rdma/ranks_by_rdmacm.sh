@@ -12,7 +12,7 @@ wrap="remote_exec 10.9.0.1{node}:98"
 hosts=0
 other=1
 while [ "$other" -lt "$nodes" ]; do
-    soon remote_exec "10.9.0.1$other:98" true
+    soon timeout 60 remote_exec "10.9.0.1$other:98" true
     hosts=$hosts,$other
     other=$((other + 1))
 done
@@ -31,7 +31,7 @@ verdict "tests of real ranks over $nodes guests with $kind, their status" $?
 
 other=1
 while [ "$other" -lt "$nodes" ]; do
-    remote_exec "10.9.0.1$other:98" touch /tmp/done
+    timeout 60 remote_exec "10.9.0.1$other:98" touch /tmp/done
     other=$((other + 1))
 done
 exit "$failures"

@@ -164,8 +164,12 @@ impl<T> RangeCache<T> {
         }
     }
 
-    /// Drops the range that was not used for the longest time. False if all are in use.
+    /// Drops ranges that cannot be found and are used no more, or else the one that was not used for the longest time. False
+    /// if all are in use.
     pub(crate) fn evict(&mut self) -> bool {
+        if self.drop_retired() {
+            return true;
+        }
         let idle = |start: &&u64| is_idle(&self.ranges[*start].value);
         let oldest = self.by_use.values().find(idle).copied();
         oldest.is_some_and(|start| {
@@ -218,13 +222,15 @@ impl<T> RangeCache<T> {
         }
     }
 
-    fn drop_retired(&mut self) {
-        let bytes = &mut self.bytes;
+    /// Drops the ranges that cannot be found and are used no more. Returns whether there were any.
+    fn drop_retired(&mut self) -> bool {
+        let (bytes, before) = (&mut self.bytes, self.retired.len());
         self.retired.retain(|(len, value)| {
             let is_used = !is_idle(value);
             *bytes -= if is_used { 0 } else { *len };
             is_used
         });
+        self.retired.len() < before
     }
 }
 

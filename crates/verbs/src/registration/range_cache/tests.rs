@@ -49,6 +49,21 @@ fn a_new_range_covers_those_that_it_overlaps() {
 }
 
 #[test]
+fn what_is_void_and_used_no_more_goes_first() {
+    let mut cache = RangeCache::new(NO_CAPS);
+    let void = enter(&mut cache, 0..10, READ);
+    drop(enter(&mut cache, 20..50, READ));
+    cache.invalidate(&(0..10));
+    drop(void);
+    assert!(cache.evict());
+    assert_eq!((cache.held(), cache.bytes()), (1, 30));
+    assert!(cache.find(&(20..50), READ).is_some());
+    assert!(cache.evict());
+    assert_eq!((cache.held(), cache.bytes()), (0, 0));
+    assert!(!cache.evict());
+}
+
+#[test]
 fn the_least_recently_used_goes_and_what_is_used_stays() {
     let caps = RegistrationCaps {
         ranges: 3,

@@ -3,11 +3,14 @@
 use super::{HeapMemory, connected, settle, with_queues};
 use crate::fake::{self, Script};
 use crate::registration::{LeavePinned, RegistrationOptions};
+use crate::transport::region_key::RegionKey;
 use crate::transport::{EagerRings, LongMessages, VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
 use oxmpi_testkit::memory::pattern;
 use oxmpi_wire::regions::Region;
-use oxmpi_wire::{Access, Fault, Local, Memory, Peer, Put, Remote, Rma, Rx, Slot, Token, Tx};
+use oxmpi_wire::{
+    Access, Fault, Local, Memory, Peer, Put, Remote, Rma, Rx, Sleeper, Slot, Token, Tx,
+};
 use proptest::prelude::*;
 
 /// What a test does next.
@@ -307,4 +310,117 @@ fn a_peer_without_a_rail_is_lost() {
     slot.send();
     settle(&mut [&mut ends[0]], &mut log);
     assert_eq!(log.lost, [(Peer(1), Fault::Silent)]);
+}
+
+/// Sends a frame of 100 bytes, for which there is room.
+fn send((tx, _): &mut (VerbsTx, VerbsRx), to: u32) {
+    let mut slot = tx.frame(Peer(to), &eager(0, 100), 100).expect("room");
+    slot.put(&[7; 100]);
+    slot.send();
+}
+
+fn poll((tx, rx): &mut (VerbsTx, VerbsRx), log: &mut EventLog) {
+    rx.poll(tx, 64, log);
+}
+
+/// The peer's device refuses an access, and the peer leaves the rail before this rank learns why.
+#[test]
+fn a_refused_access_on_a_rail_that_was_left_loses_the_peer() {
+    let script = Script {
+        devices: 2,
+        ..Script::GOOD
+    };
+    let mut ends = connected(3, script, &with_queues("P,1000,4"));
+    let mut logs = [EventLog::default(), EventLog::default()];
+    let memory = [HeapMemory::new(vec![1; 64]), HeapMemory::new(vec![2; 64])];
+    let here = memory[0].bytes();
+    let here = (ends[0].0.register(here, Access::WRITE, Peer(1))).expect("memory");
+    let there = memory[1].bytes();
+    let there = (ends[1].0.register(there, Access::READ, Peer(0))).expect("memory");
+    let mut void = RegionKey::from_key(&ends[1].0.expose(&there, Peer(0)));
+    void.start.rkey ^= 1;
+    let (key, at, len) = (void.key(), 0, 8);
+    // The second rail has been the busy one: it is polled first.
+    send(&mut ends[0], 2);
+    poll(&mut ends[0], &mut logs[0]);
+    for token in [Token(0), Token(1)] {
+        let local = Local {
+            region: &here,
+            at,
+            len,
+        };
+        let remote = Remote { key: &key, at, len };
+        (ends[0].0.get(Peer(1), remote, local, token)).expect("room");
+    }
+    poll(&mut ends[1], &mut logs[1]);
+    poll(&mut ends[0], &mut logs[0]);
+    let void = Fault::Refused("an access by a void key has broken the connection");
+    assert_eq!(logs[0].lost, [(Peer(1), void)]);
+    let expected = [
+        (Token(0), Err(Fault::NOT_REGISTERED)),
+        (Token(1), Err(void)),
+    ];
+    assert_eq!(logs[0].done, expected);
+}
+
+/// What a failed rail leaves to be sent anew waits for the buffers that messages to another peer hold, and no longer.
+#[test]
+fn frames_are_repeated_when_messages_to_others_free_their_buffers() {
+    let script = Script {
+        devices: 2,
+        ..Script::GOOD
+    };
+    let mut ends = connected(3, script, &with_queues("S,1000,2,2,8"));
+    let mut logs = [(); 3].map(|()| EventLog::default());
+    // Rank 2 has no receive left on the second rail, so messages of rank 0 to it keep both buffers there.
+    for (from, to) in [(1, 2), (1, 2), (0, 2), (0, 2)] {
+        send(&mut ends[from], to);
+    }
+    fake::cut(0, 1);
+    for _ in 0..2 {
+        send(&mut ends[0], 1);
+    }
+    for _ in 0..3 {
+        poll(&mut ends[0], &mut logs[0]);
+    }
+    assert!(ends[0].0.has_unsent());
+    for _ in 0..20 {
+        for (end, log) in ends.iter_mut().zip(&mut logs) {
+            poll(end, log);
+        }
+    }
+    let got = logs
+        .each_ref()
+        .map(|log| (log.frames.len(), log.lost.len()));
+    assert_eq!(got, [(0, 0), (2, 0), (4, 0)]);
+    assert!(!ends[0].0.has_unsent());
+}
+
+/// The answer to the offer of a ring comes when its receiver has left the ring's rail: it sleeps nevertheless.
+#[test]
+fn a_ring_of_a_rail_that_was_left_keeps_nobody_awake() {
+    let script = Script {
+        devices: 2,
+        ..Script::GOOD
+    };
+    let ends = connected(2, script, &options(1, LeavePinned::On));
+    let [mut a, mut b]: [_; 2] = ends.try_into().expect("two ends");
+    let mut log = EventLog::default();
+    for _ in 0..4 {
+        send(&mut a, 1);
+    }
+    poll(&mut b, &mut log);
+    poll(&mut b, &mut log);
+    send(&mut b, 0);
+    poll(&mut a, &mut log);
+    fake::cut(0, 1);
+    poll(&mut b, &mut log);
+    settle(&mut [&mut a, &mut b], &mut log);
+    assert_eq!((log.frames.len(), log.lost.len()), (5, 0));
+    let sleeps = (0..100).any(|_| {
+        poll(&mut b, &mut log);
+        poll(&mut a, &mut log);
+        b.1.arm()
+    });
+    assert!(sleeps);
 }

@@ -367,7 +367,7 @@ impl VerbsTx {
                 port_pair,
             } => self.take_ring(peer, port_pair, start, shape),
             Control::RingTaken { word } => {
-                self.link(peer).word = Some(word);
+                self.take_word(peer, word);
                 Ok(())
             }
             Control::Wake => Ok(()),

@@ -160,6 +160,7 @@ impl Link {
     /// Whether something waits that may take a buffer of all peers.
     pub(super) fn awaits_buffers(&self) -> bool {
         !(self.waiting.is_empty() && self.streams.is_empty())
+            || self.port_pairs.awaits_buffers()
             || self.pairs.iter().any(|pair| pair.credits.is_message_due())
     }
 

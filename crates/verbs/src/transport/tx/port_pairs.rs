@@ -147,6 +147,12 @@ impl PortPairs {
         self.announced != self.left || !(self.unconfirmed.is_empty() && self.broken_off.is_empty())
     }
 
+    /// Whether a notice or a frame waits for a buffer to be sent from.
+    pub(super) fn awaits_buffers(&self) -> bool {
+        let may_repeat = self.left & !self.left_there == 0;
+        self.announced != self.left || may_repeat && !self.unconfirmed.is_empty()
+    }
+
     /// The numbers of the frames to repeat.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
         self.unconfirmed.iter().map(|frame| frame.head.sequence)
@@ -176,11 +182,13 @@ impl VerbsTx {
             .port_pairs
             .of_rail(rail)
             .expect("a rail with a port pair");
-        if link.port_pairs.has_left(port_pair) {
+        let is_of_the_rail = is_of_the_rail(error);
+        // What fails otherwise would fail on another rail, too.
+        if is_of_the_rail && link.port_pairs.has_left(port_pair) {
             return;
         }
         tracing::debug!(peer, %error, "a connection failed");
-        match is_of_the_rail(error) && self.leave_port_pair(peer, port_pair) {
+        match is_of_the_rail && self.leave_port_pair(peer, port_pair) {
             true => self.advance(peer),
             false => self.lose(peer, super::loss::fault(error)),
         }

@@ -210,6 +210,17 @@ impl VerbsTx {
         Ok(())
     }
 
+    /// Takes where `peer` has the word of this rank's ring. If the ring's port pair was left meanwhile, nothing comes by it
+    /// any more.
+    pub(super) fn take_word(&mut self, peer: u32, word: RemoteAddress) {
+        let of_rail = self.queues_of_rail();
+        let link = self.link(peer);
+        let rail = link.word_queue / of_rail;
+        let port_pair = link.port_pairs.of_rail(rail);
+        let is_open = port_pair.and_then(|port_pair| link.port_pairs.open_rail(port_pair));
+        link.word = is_open.map(|_| word);
+    }
+
     /// Sends the frame whose body is staged for the ring of `peer`.
     pub(super) fn send_ring_frame(&mut self, peer: u32, header: &Header) {
         let posted = self.link(peer).send_ring_frame(header);
