@@ -9,7 +9,7 @@ use xshell::cmd;
 const VERSION: &str = "0.8.2";
 
 /// Examples that start processes.
-const SPAWN: [&str; 2] = ["spawn", "process_management"];
+const SPAWN: [&str; 2] = ["spawn", "spawn_multiple"];
 
 pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
     let sh = &harness.repo.shell;
