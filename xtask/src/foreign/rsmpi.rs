@@ -9,7 +9,7 @@ use xshell::cmd;
 const VERSION: &str = "0.8.2";
 
 /// Examples that start processes.
-const SPAWN: [&str; 2] = ["spawn", "process_management"];
+const SPAWN: [&str; 2] = ["spawn", "spawn_multiple"];
 
 pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
     let sh = &harness.repo.shell;
@@ -27,6 +27,10 @@ pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
             .quiet()
             .ignore_stdout()
             .run()?;
+        // Without a workspace of its own it is taken for a member of the one above.
+        let manifest = sources.join("Cargo.toml");
+        let published = sh.read_file(&manifest)?;
+        sh.write_file(&manifest, published + "\n[workspace]\n")?;
     }
     // Bindgen needs a library of clang, which PyPI has.
     let python = harness.python(&["libclang==18.1.1"])?;
@@ -51,8 +55,6 @@ pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
         .env("MPICC", harness.wrapper("oxmpicc"))
         .env("LIBCLANG_PATH", clang)
         .env("BINDGEN_EXTRA_CLANG_ARGS", format!("-isystem{own}"));
-    // Its sources are a workspace of their own.
-    sh.write_file(sources.join(".cargo/config.toml"), "")?;
     harness.build("rsmpi", &sources, cargo)?;
     for path in sh.read_dir(sources.join("examples"))? {
         let Some(example) = path
