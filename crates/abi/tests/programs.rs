@@ -129,6 +129,27 @@ fn messages_arrive() {
 }
 
 #[test]
+fn words_arrive_and_wrong_ones_are_refused() {
+    let program = compile("words", &library());
+    for level in ["single", "multiple"] {
+        for ranks in [1, 2, 3] {
+            let ended = run(ranks, &program, &[level]);
+            assert!(ended.status.success(), "{level}, {ranks} ranks: {ended:?}");
+        }
+    }
+}
+
+#[test]
+fn a_look_at_a_request_leaves_it_as_it_is() {
+    succeeds("peeks");
+}
+
+#[test]
+fn error_handlers_live_as_long_as_something_holds_them() {
+    succeeds("handlers");
+}
+
+#[test]
 fn some_of_many_requests_are_completed() {
     succeeds("several");
 }
