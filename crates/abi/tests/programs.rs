@@ -187,8 +187,13 @@ fn communicators_are_made_of_others() {
 #[test]
 fn programs_of_a_job_have_numbers() {
     let program = compile("program_number", &library());
-    let alone = output(job(1, &program));
+    let alone = run(1, &program, &["none"]);
     assert!(alone.status.success(), "{alone:?}");
+    // As a check of all programs starts it, which knows no arguments.
+    for ranks in [1, 2] {
+        let ended = run(ranks, &program, &[]);
+        assert!(ended.status.success(), "{ranks} ranks: {ended:?}");
+    }
     let mut command = job(2, &program);
     command.args(["0", ":", "-n", "1"]).arg(&program).arg("1");
     let ended = output(command);
