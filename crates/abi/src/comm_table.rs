@@ -12,13 +12,13 @@ use oxmpi_core::{Communicator, InterCommunicator, ProcessEndpoint};
 use crate::attached_memory::Attached;
 use crate::attribute::Attributes;
 use crate::comm_topology::Shape;
-use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_COMM, MPI_ERRORS_ARE_FATAL};
+use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_COMM};
 use crate::errhandler_table::Handler;
 use crate::error::{Error, Result};
 use crate::handles::{Handle, Table};
 use crate::info_pairs::Pairs;
 use crate::shared::Holders;
-use crate::types::{Comm, Errhandler, c_int};
+use crate::types::{Comm, c_int};
 
 pub(crate) use in_use::InUse;
 
@@ -62,14 +62,14 @@ pub(crate) struct Inter {
 }
 
 impl Entry {
-    /// A communicator that inherits the error handler of another.
-    pub(crate) fn new(messages: Communicator<ProcessEndpoint>, handler: Errhandler) -> Self {
+    /// A communicator with this error handler, which it mostly inherits from another.
+    pub(crate) fn new(messages: Communicator<ProcessEndpoint>, errors: Handler) -> Self {
         Self {
             messages,
             place: AtomicPtr::new(std::ptr::null_mut()),
             holders: Holders::one(),
             handle: AtomicUsize::new(0),
-            errors: Handler::new(handler),
+            errors,
             attributes: Attributes::new(),
             name: Mutex::new(String::new()),
             info: Mutex::new(Pairs::default()),
@@ -84,10 +84,10 @@ impl Entry {
     pub(crate) fn between(
         local: Communicator<ProcessEndpoint>,
         groups: InterCommunicator<ProcessEndpoint>,
-        handler: Errhandler,
+        errors: Handler,
     ) -> Self {
         let messages = groups.messages(local.group().rank() as usize);
-        let mut entry = Self::new(messages, handler);
+        let mut entry = Self::new(messages, errors);
         entry.inter = Some(Inter { local, groups });
         entry
     }
@@ -122,11 +122,6 @@ impl Entry {
     /// Its handle, as a number.
     pub(crate) fn handle(&self) -> usize {
         self.handle.load(Ordering::Relaxed)
-    }
-
-    /// Its error handler.
-    pub(crate) fn handler(&self) -> Errhandler {
-        self.errors.get()
     }
 
     pub(crate) fn name(&self) -> String {
@@ -202,13 +197,12 @@ pub(crate) fn name_of(comm: Comm) -> Option<String> {
 /// Makes the predefined communicators.
 pub(crate) fn start(world: Communicator<ProcessEndpoint>) -> Result<()> {
     let alone = world.alone()?;
-    let fatal = Errhandler::from_address(MPI_ERRORS_ARE_FATAL);
     let both = [
         (world, MPI_COMM_WORLD, "MPI_COMM_WORLD"),
         (alone, MPI_COMM_SELF, "MPI_COMM_SELF"),
     ];
     for ((messages, address, name), place) in both.into_iter().zip(&PREDEFINED) {
-        let entry = ManuallyDrop::new(InUse::first(Entry::new(messages, fatal)));
+        let entry = ManuallyDrop::new(InUse::first(Entry::new(messages, Handler::fatal())));
         entry.handle.store(address, Ordering::Relaxed);
         entry.set_name(name.to_owned());
         place.store(entry.address().as_ptr(), Ordering::Release);

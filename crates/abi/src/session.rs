@@ -47,7 +47,7 @@ fn on(session: Session, function: &'static str, work: impl FnOnce(&Entry) -> Res
     match work(entry) {
         Ok(()) => MPI_SUCCESS,
         Err(error) => {
-            let object = (session.address(), entry.errors.get());
+            let object = (session.address(), entry.errors.reaction());
             error_handling::raise_on(Some(object), function, &error)
         }
     }
@@ -56,7 +56,7 @@ fn on(session: Session, function: &'static str, work: impl FnOnce(&Entry) -> Res
 /// A new session, with this error handler.
 fn begin(hints: Info, handler: Errhandler) -> Result<Session> {
     let hints = info::pairs(hints)?;
-    let errors = Handler::new(Errhandler::from_address(MPI_ERRORS_ARE_FATAL));
+    let errors = Handler::fatal();
     errors.set(handler)?;
     let asked = hints.get("thread_level");
     if let Some(asked) = asked
@@ -86,7 +86,7 @@ pub(crate) unsafe fn init(hints: Info, handler: Errhandler, session: *mut Sessio
             MPI_SUCCESS
         }
         Err(error) => {
-            let object = (MPI_SESSION_NULL, handler);
+            let object = (MPI_SESSION_NULL, errhandler_table::reaction(handler));
             error_handling::raise_on(Some(object), "MPI_Session_init", &error)
         }
     }
@@ -240,7 +240,7 @@ pub(crate) fn set_errhandler(session: Session, handler: Errhandler) -> c_int {
 pub(crate) unsafe fn get_errhandler(session: Session, handler: *mut Errhandler) -> c_int {
     on(session, "MPI_Session_get_errhandler", |entry| {
         // SAFETY: the caller's promise.
-        unsafe { errhandler_table::give(entry.errors.get(), handler) };
+        unsafe { entry.errors.give(handler) };
         Ok(())
     })
 }
@@ -251,7 +251,7 @@ pub(crate) fn call_errhandler(session: Session, code: c_int) -> c_int {
     on(session, FUNCTION, |entry| {
         let error = Error::new(code, "the program calls the error handler itself");
         error_handling::raise_on(
-            Some((session.address(), entry.errors.get())),
+            Some((session.address(), entry.errors.reaction())),
             FUNCTION,
             &error,
         );

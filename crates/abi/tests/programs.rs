@@ -129,6 +129,27 @@ fn messages_arrive() {
 }
 
 #[test]
+fn words_arrive_and_wrong_ones_are_refused() {
+    let program = compile("words", &library());
+    for level in ["single", "multiple"] {
+        for ranks in [1, 2, 3] {
+            let ended = run(ranks, &program, &[level]);
+            assert!(ended.status.success(), "{level}, {ranks} ranks: {ended:?}");
+        }
+    }
+}
+
+#[test]
+fn a_look_at_a_request_leaves_it_as_it_is() {
+    succeeds("peeks");
+}
+
+#[test]
+fn error_handlers_live_as_long_as_something_holds_them() {
+    succeeds("handlers");
+}
+
+#[test]
 fn some_of_many_requests_are_completed() {
     succeeds("several");
 }
@@ -166,8 +187,13 @@ fn communicators_are_made_of_others() {
 #[test]
 fn programs_of_a_job_have_numbers() {
     let program = compile("program_number", &library());
-    let alone = output(job(1, &program));
+    let alone = run(1, &program, &["none"]);
     assert!(alone.status.success(), "{alone:?}");
+    // As a check of all programs starts it, which knows no arguments.
+    for ranks in [1, 2] {
+        let ended = run(ranks, &program, &[]);
+        assert!(ended.status.success(), "{ranks} ranks: {ended:?}");
+    }
     let mut command = job(2, &program);
     command.args(["0", ":", "-n", "1"]).arg(&program).arg("1");
     let ended = output(command);

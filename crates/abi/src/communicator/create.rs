@@ -20,7 +20,7 @@ use crate::types::{Comm, Group, Info, Request, c_int};
 /// The handle may be written to.
 unsafe fn give(entry: &Entry, made: Option<Communicator<ProcessEndpoint>>, new: *mut Comm) {
     let comm = match made {
-        Some(made) => insert(Entry::new(made, entry.handler())),
+        Some(made) => insert(Entry::new(made, entry.errors.clone())),
         None => Comm::from_address(MPI_COMM_NULL),
     };
     // SAFETY: the caller's promise.
@@ -53,11 +53,11 @@ unsafe fn give_part(
 ) -> Result<()> {
     let made = part(entry.local())?;
     let comm = match &entry.inter {
-        None => made.map(|made| Entry::new(made, entry.handler())),
+        None => made.map(|made| Entry::new(made, entry.errors.clone())),
         Some(Inter { groups, .. }) => {
             let groups = groups.part(made.as_ref(), color)?;
             let both = made.zip(groups);
-            both.map(|(local, groups)| Entry::between(local, groups, entry.handler()))
+            both.map(|(local, groups)| Entry::between(local, groups, entry.errors.clone()))
         }
     };
     // SAFETY: the caller's promise.
@@ -68,12 +68,12 @@ unsafe fn give_part(
 /// A duplicate, with the attributes whose functions say so.
 fn duplicate(entry: &Entry) -> Result<Comm> {
     let attributes = entry.attributes.copies(entry.handle())?;
-    let handler = entry.handler();
+    let errors = entry.errors.clone();
     let mut copy = match &entry.inter {
-        None => Entry::new(entry.messages.duplicate()?, handler),
+        None => Entry::new(entry.messages.duplicate()?, errors),
         Some(Inter { local, groups }) => {
             let local = local.duplicate()?;
-            Entry::between(local, groups.duplicate()?, handler)
+            Entry::between(local, groups.duplicate()?, errors)
         }
     };
     copy.attributes = attributes;
@@ -124,13 +124,13 @@ unsafe fn start_duplicate(
 ) -> Result<()> {
     let hints = hints.unwrap_or_else(|| entry.info());
     let attributes = entry.attributes.copies(entry.handle())?;
-    let (handler, topology) = (entry.handler(), entry.topology.clone());
+    let (errors, topology) = (entry.errors.clone(), entry.topology.clone());
     let finish = move |original: &Entry, started: &StartedDuplicate| {
         let mut copy = match &original.inter {
-            None => Entry::new(started.finish(&original.messages), handler),
+            None => Entry::new(started.finish(&original.messages), errors),
             Some(Inter { local, groups }) => {
                 let (local, groups) = started.finish_between(local, groups);
-                Entry::between(local, groups, handler)
+                Entry::between(local, groups, errors)
             }
         };
         (copy.attributes, copy.topology) = (attributes, topology);
@@ -282,7 +282,7 @@ pub(crate) unsafe fn intercomm_create(
             }),
         };
         let groups = own.intercommunicator(leader, leaders.as_ref())?;
-        let made = Entry::between(own.duplicate()?, groups, entry.handler());
+        let made = Entry::between(own.duplicate()?, groups, entry.errors.clone());
         // SAFETY: the caller's promise.
         unsafe { new.write(insert(made)) };
         Ok(())

@@ -4,6 +4,7 @@ use oxmpi_core::{Communicator, GroupLeaders, ProcessEndpoint, ProcessGroup};
 
 use crate::comm_table::{Entry, find, insert, no_such};
 use crate::constants::{MPI_COMM_NULL, MPI_COMM_WORLD, MPI_ERR_GROUP, MPI_SUCCESS};
+use crate::errhandler_table::{self, Handler};
 use crate::error_handling::{self, Error, Result};
 use crate::group;
 use crate::handles::Handle;
@@ -51,7 +52,11 @@ unsafe fn make_of_groups(
             unsafe { new.write(made) };
             MPI_SUCCESS
         }
-        Err(error) => error_handling::raise_on(Some((MPI_COMM_NULL, handler)), function, &error),
+        Err(error) => error_handling::raise_on(
+            Some((MPI_COMM_NULL, errhandler_table::reaction(handler))),
+            function,
+            &error,
+        ),
     }
 }
 
@@ -70,7 +75,7 @@ pub(crate) unsafe fn create_from_group(
         // SAFETY: the caller's promise.
         let tag = unsafe { tag_of_text(text) };
         let made = world.for_groups().create_group(&group::get(of)?, tag)?;
-        Ok(made.map(|made| Entry::new(made, handler)))
+        Ok(made.map(|made| Entry::new(made, Handler::fatal())))
     };
     // SAFETY: as above.
     unsafe { make_of_groups("MPI_Comm_create_from_group", (hints, handler), new, make) }
@@ -116,7 +121,7 @@ pub(crate) unsafe fn intercomm_create_from_groups(
             }),
         };
         let groups = own.intercommunicator(leader, leaders.as_ref())?;
-        Ok(Some(Entry::between(own, groups, handler)))
+        Ok(Some(Entry::between(own, groups, Handler::fatal())))
     };
     let function = "MPI_Intercomm_create_from_groups";
     // SAFETY: as above.

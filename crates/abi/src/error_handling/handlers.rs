@@ -2,31 +2,27 @@
 
 use super::{Error, catch, codes, on};
 use crate::comm_table;
-use crate::constants::{
-    MPI_ERRHANDLER_NULL, MPI_ERRORS_ABORT, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN,
-};
-use crate::errhandler_table::{self, HANDLERS, HandlerFunction, check, give};
+use crate::constants::MPI_ERRHANDLER_NULL;
+use crate::errhandler_table::{self, HandlerFunction, Reaction};
 use crate::error::class_name;
 use crate::handles::Handle;
 use crate::membership;
 use crate::types::{Callback, Comm, Errhandler, c_int};
 
 /// Handles an error of an object with this handle and handler; without one the process has not started, or has ended.
-pub(super) fn handle(object: Option<(usize, Errhandler)>, function: &'static str, error: &Error) {
-    let Some((mut object, handler)) = object else {
+pub(super) fn handle(object: Option<(usize, Reaction)>, function: &'static str, error: &Error) {
+    let Some((mut object, reaction)) = object else {
         return membership::abort_for(error.code, &describe(None, function, error));
     };
-    match handler.address() {
-        MPI_ERRORS_RETURN => {}
-        MPI_ERRORS_ARE_FATAL | MPI_ERRORS_ABORT => {
+    match reaction {
+        Reaction::Return => {}
+        Reaction::EndJob => {
             membership::abort_for(error.code, &describe(Some(object), function, error));
         }
-        _ => {
-            if let Some(user) = HANDLERS.find(handler) {
-                let (call, mut code) = (user.function, error.code);
-                // SAFETY: the program gave a function of this type. Nothing of the library is borrowed meanwhile.
-                unsafe { call(&raw mut object, &raw mut code) };
-            }
+        Reaction::Call(user) => {
+            let mut code = error.code;
+            // SAFETY: the program gave a function of this type. Nothing of the library is borrowed meanwhile.
+            unsafe { user(&raw mut object, &raw mut code) };
         }
     }
 }
@@ -80,7 +76,7 @@ pub(crate) fn comm_set(comm: Comm, handler: Errhandler) -> c_int {
 pub(crate) unsafe fn comm_get(comm: Comm, handler: *mut Errhandler) -> c_int {
     on(comm, "MPI_Comm_get_errhandler", |entry| {
         // SAFETY: the caller's promise.
-        unsafe { give(entry.errors.get(), handler) };
+        unsafe { entry.errors.give(handler) };
         Ok(())
     })
 }
@@ -90,7 +86,8 @@ pub(crate) fn call(comm: Comm, code: c_int) -> c_int {
     const FUNCTION: &str = "MPI_Comm_call_errhandler";
     on(comm, FUNCTION, |entry| {
         let error = Error::new(code, "the program calls the error handler itself");
-        handle(Some((entry.handle(), entry.errors.get())), FUNCTION, &error);
+        let object = (entry.handle(), entry.errors.reaction());
+        handle(Some(object), FUNCTION, &error);
         Ok(())
     })
 }
@@ -103,8 +100,7 @@ pub(crate) unsafe fn free(handler: *mut Errhandler) -> c_int {
     // SAFETY: the caller's promise.
     let held = unsafe { *handler };
     catch("MPI_Errhandler_free", || {
-        check(held)?;
-        errhandler_table::free(held);
+        errhandler_table::free(held)?;
         // SAFETY: the caller's promise.
         unsafe { handler.write(Errhandler::from_address(MPI_ERRHANDLER_NULL)) };
         Ok(())

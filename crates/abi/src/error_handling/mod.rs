@@ -13,9 +13,10 @@ pub(crate) use handlers::{
 };
 
 use crate::comm_table::{self, Entry};
-use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL, MPI_SUCCESS};
+use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_SUCCESS};
+use crate::errhandler_table::Reaction;
 use crate::handles::Handle;
-use crate::types::{Comm, Errhandler, c_int};
+use crate::types::{Comm, c_int};
 
 /// Runs the work of a call on a communicator, and raises its error there.
 #[inline]
@@ -54,17 +55,17 @@ pub(crate) fn catch(function: &'static str, work: impl FnOnce() -> Result<()>) -
 #[inline(never)]
 pub(crate) fn raise(on: Option<&Entry>, function: &'static str, error: Error) -> c_int {
     let predefined = |address| comm_table::find(Comm::from_address(address));
-    let is_set = |entry: &&Entry| entry.handler().address() != MPI_ERRORS_ARE_FATAL;
+    let is_set = |entry: &&Entry| !entry.errors.is_fatal();
     let own = || predefined(MPI_COMM_SELF).filter(is_set);
     let object = (on.or_else(own)).or_else(|| predefined(MPI_COMM_WORLD));
-    let object = object.map(|entry| (entry.handle(), entry.handler()));
+    let object = object.map(|entry| (entry.handle(), entry.errors.reaction()));
     raise_on(object, function, &error)
 }
 
 /// Raises an error on the error handler of the object with this handle; `None`: there is no object yet, or any more.
 #[cold]
 pub(crate) fn raise_on(
-    object: Option<(usize, Errhandler)>,
+    object: Option<(usize, Reaction)>,
     function: &'static str,
     error: &Error,
 ) -> c_int {

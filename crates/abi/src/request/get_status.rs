@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use super::{Found, generalized, is_inactive, look, on, settle};
+use super::{Found, generalized, is_inactive, look, on};
 use crate::constants::MPI_UNDEFINED;
 use crate::error_handling::{Error, Result, catch};
 use crate::types::{Request, Status, c_int};
@@ -43,12 +43,11 @@ fn peek(request: Request) -> Result<Option<Peeked>> {
     match (found, comm) {
         (Found::Inactive, _) => Ok(Some(Peeked::Inactive)),
         (Found::Ended(ended), _) => Ok(Some(Peeked::of(&ended))),
-        (Found::Open(raw), Some(comm)) => Ok(comm.messages.test(raw).map(|ended| {
-            let ended = ended.map(Status::from).map_err(Error::from);
-            let peeked = Peeked::of(&ended);
-            settle(request, ended);
-            peeked
-        })),
+        (Found::Open(raw), Some(comm)) => {
+            let ended = comm.messages.peek(raw);
+            let ended = ended.map(|ended| ended.map(Status::from).map_err(Error::from));
+            Ok(ended.as_ref().map(Peeked::of))
+        }
         (Found::Open(_), None) => Ok(None),
     }
 }

@@ -41,7 +41,7 @@ unsafe fn give(
 ) {
     let comm = match made {
         Some((made, shape)) => {
-            let mut made = Entry::new(made, entry.handler());
+            let mut made = Entry::new(made, entry.errors.clone());
             made.topology = Some(Arc::new(shape));
             comm_table::insert(made)
         }

@@ -1,6 +1,19 @@
 /* Sessions one after another and at the same time, before MPI_Init, with it, and after MPI_Finalize. */
 #include "check.h"
+#include <dirent.h>
 #include <pthread.h>
+
+/* How many descriptors the process has open, the one to count them with included. */
+static int descriptors(void)
+{
+    DIR *all = opendir("/proc/self/fd");
+    int count = 0;
+    CHECK(all);
+    while (readdir(all))
+        count++;
+    closedir(all);
+    return count;
+}
 
 static void once(void)
 {
@@ -66,10 +79,15 @@ static void at_once(void)
 
 int main(void)
 {
-    int flag, provided;
+    int flag, provided, before, round;
     at_once();
     once();
     once();
+    /* No session keeps a descriptor, such as those by which a rank learns of the end of another. */
+    before = descriptors();
+    for (round = 0; round < 10; round++)
+        once();
+    CHECK(descriptors() == before);
     OK(MPI_Initialized(&flag));
     CHECK(!flag);
     /* The sessions before do not keep the process at their level, nor their thread for the main one. */

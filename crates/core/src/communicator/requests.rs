@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use oxmpi_wire::engine;
+use oxmpi_wire::engine::{self, Outcome};
 
 use super::super::endpoint::Endpoint;
 use super::super::request::{OpenRequest, RawRequest};
@@ -72,21 +72,36 @@ impl<A: Threading> Communicator<A> {
     /// Makes some progress, then polls whether the operation has ended; if so its handle is stale
     /// afterwards.
     pub fn test(&self, request: RawRequest) -> Option<Result<Status>> {
+        self.ended(request, Endpoint::test)
+    }
+
+    /// As [`test`](Self::test), but the handle stays valid, and a later test or wait gives the same outcome
+    /// (`MPI_Request_get_status`). Several threads may ask at once.
+    pub fn peek(&self, request: RawRequest) -> Option<Result<Status>> {
+        self.ended(request, |endpoint, request| endpoint.peek(request))
+    }
+
+    /// What `look` finds of an operation, at first or after some progress.
+    fn ended(
+        &self,
+        request: RawRequest,
+        look: impl Fn(&mut Endpoint, OpenRequest) -> Option<Outcome>,
+    ) -> Option<Result<Status>> {
         let Some(request) = request.open else {
             return Some(Ok(request.sent));
         };
         let tested = self.access.with(|endpoint| {
             endpoint.check_process()?;
-            let tested = endpoint.test(request).or_else(|| {
+            let tested = look(endpoint, request).or_else(|| {
                 endpoint.progress();
-                endpoint.test(request)
+                look(endpoint, request)
             });
             Ok((tested, endpoint.collectives.are_open()))
         });
         let tested = tested.map(|(tested, collectives)| match tested {
             None if collectives => {
                 self.access.advance_collectives();
-                self.access.with(|endpoint| endpoint.test(request))
+                self.access.with(|endpoint| look(endpoint, request))
             }
             tested => tested,
         });

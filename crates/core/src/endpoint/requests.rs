@@ -21,6 +21,11 @@ impl Endpoint {
         self.engine.test(request)
     }
 
+    /// As [`test`](Self::test), but the handle stays valid.
+    pub(crate) fn peek(&self, request: OpenRequest) -> Option<Outcome> {
+        self.engine.peek(request)
+    }
+
     /// The operation's outcome, if it ends within as many polls as suit this endpoint. `None` too in a fork
     /// of the process.
     #[inline(never)]
