@@ -10,9 +10,6 @@ use std::process::Command;
 /// Programs that end otherwise than with success, as they should; the crate's own tests run them.
 const FAILING: [&str; 1] = ["aborts"];
 
-/// The program whose argument is its number in the job.
-const NUMBERED: &str = "program_number";
-
 /// A tool that finds wrong uses of memory.
 struct Tool {
     name: &'static str,
@@ -106,9 +103,6 @@ fn run(harness: &Harness, report: &mut Report, tool: &Tool, source: &Path) -> Re
         let mut words = harness.launcher(ours, ranks);
         words.extend(tool.runner.iter().map(OsString::from));
         words.push(program.clone().into());
-        if program.ends_with(NUMBERED) {
-            words.push("0".into());
-        }
         let ended = harness.watch(&job, &words)?;
         let verdict = match ended.code {
             Some(0) => Ok(()),
