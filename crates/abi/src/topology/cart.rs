@@ -23,7 +23,7 @@ fn shape(grid: Grid, rank: usize) -> Shape {
     Shape::Cart(grid, Topology::new(neighbors.clone(), neighbors, true))
 }
 
-/// A grid of at most the communicator's ranks.
+/// A grid of at most the communicator's ranks. One with a dimension of size 0 has no ranks.
 ///
 /// # Safety
 /// The arrays have an entry for each dimension.
@@ -43,11 +43,11 @@ unsafe fn given_grid(
     let sizes = unsafe { numbers(dimensions, sizes)? };
     // SAFETY: as above.
     let periods = unsafe { numbers(dimensions, periods)? };
-    let ranks = sizes
-        .iter()
-        .map(|&size| usize::try_from(size).ok().filter(|&size| size > 0));
-    let ranks: Option<Vec<usize>> = ranks.collect();
-    let ranks = ranks.ok_or_else(|| wrong_dimensions("a dimension has no ranks".to_owned()))?;
+    let ranks = sizes.iter().map(|&size| {
+        let negative = |_| wrong_dimensions(format!("a dimension has the size {size}"));
+        usize::try_from(size).map_err(negative)
+    });
+    let ranks = ranks.collect::<Result<Vec<usize>>>()?;
     let periodic: Vec<bool> = periods.iter().map(|&period| period != 0).collect();
     let grid = Grid::new(&ranks, &periodic);
     let size = entry.messages.group().size() as usize;

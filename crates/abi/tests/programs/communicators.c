@@ -166,6 +166,12 @@ static void topologies(void)
     CHECK(n == sizes[1] && me == place[1]);
     OK(MPI_Comm_free(&row));
     OK(MPI_Comm_free(&grid));
+    /* No rank belongs to a grid with a dimension of size 0. */
+    sizes[0] = 2, sizes[1] = 0;
+    OK(MPI_Cart_map(MPI_COMM_WORLD, 2, sizes, periods, &me));
+    CHECK(me == MPI_UNDEFINED);
+    OK(MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periods, 0, &grid));
+    CHECK(grid == MPI_COMM_NULL);
     around[0] = (rank + size - 1) % size, around[1] = (rank + 1) % size;
     OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &around[0], MPI_UNWEIGHTED, 1, &around[1], MPI_UNWEIGHTED,
                                       MPI_INFO_NULL, 0, &graph));
