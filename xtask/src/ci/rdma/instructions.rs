@@ -33,7 +33,7 @@ pub(crate) fn count(repo: &Repo) -> Result<StepOutcome> {
     // Counting stops when a function of the device begins, and goes on when it returns. Their names are whole: functions
     // inside of them, whose names only begin so, would let it go on.
     let device = ["post_send", "post_recv", "post_srq_recv", "poll_cq"];
-    let device = device.map(|name| format!("--toggle-collect=*::fake::requests::{name}"));
+    let device = &device.map(|name| format!("--toggle-collect=*::fake::requests::{name}"));
     let callgrind = [
         "--tool=callgrind",
         "--callgrind-out-file=/dev/null",
