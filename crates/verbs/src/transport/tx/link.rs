@@ -157,6 +157,14 @@ impl Link {
         self.waiting.is_empty() && self.can_send(queue, shared)
     }
 
+    /// Whether something waits to be sent or posted.
+    #[inline]
+    pub(super) fn has_waiting(&self) -> bool {
+        !(self.pending.is_empty() && self.waiting.is_empty() && self.streams.is_empty())
+            || self.port_pairs.has_failed()
+            || self.pairs.iter().any(|pair| pair.credits.is_message_due())
+    }
+
     /// Whether something waits that may take a buffer of all peers.
     pub(super) fn awaits_buffers(&self) -> bool {
         !(self.waiting.is_empty() && self.streams.is_empty())

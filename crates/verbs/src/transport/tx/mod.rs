@@ -227,8 +227,15 @@ impl VerbsTx {
         Ok(())
     }
 
-    /// Sends and posts to `peer` what has waited for room.
+    /// Sends and posts to `peer` what has waited for room, if anything has: after most messages nothing has.
+    #[inline]
     pub(super) fn advance(&mut self, peer: u32) {
+        if self.link(peer).has_waiting() {
+            self.advance_waiting(peer);
+        }
+    }
+
+    fn advance_waiting(&mut self, peer: u32) {
         // These may have frames to send.
         self.post_pieces(peer);
         let link = self.link(peer);
