@@ -128,7 +128,7 @@ unsafe fn isend_by<N: Counting>(
         let Buffer { bytes, held } = unsafe { Buffer::new(buffer, count, datatype)? };
         let started = (entry.messages).isend(bytes, destination(to), tag as u32, mode)?;
         // SAFETY: the caller's promise.
-        unsafe { request.write(request::insert(entry, started, held)) };
+        unsafe { request.write(request::insert_send(entry, started, held)) };
         Ok(())
     })
 }
@@ -138,6 +138,33 @@ unsafe fn isend_by<N: Counting>(
 /// # Safety
 /// The elements may be written to until the request has completed, and the request now.
 pub(crate) unsafe fn irecv<N: Counting>(
+    buffer: *mut c_void,
+    count: N,
+    datatype: Datatype,
+    from: c_int,
+    tag: c_int,
+    comm: Comm,
+    request: *mut Request,
+) -> c_int {
+    if let Some(entry) = comm_table::find(comm)
+        // SAFETY: the caller's promise.
+        && let Some(bytes) = unsafe { datatype::plain(buffer, count, datatype) }
+        && let Ok(started) = (entry.messages).irecv(bytes, source(from), tag_of(tag))
+    {
+        // SAFETY: the caller's promise.
+        unsafe { request.write(request::insert(entry, started, None)) };
+        return MPI_SUCCESS;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { irecv_any(buffer, count, datatype, from, tag, comm, request) }
+}
+
+/// Starts a receive of elements of any datatype, or reports what is wrong.
+///
+/// # Safety
+/// As [`irecv`].
+#[inline(never)]
+unsafe fn irecv_any<N: Counting>(
     buffer: *mut c_void,
     count: N,
     datatype: Datatype,

@@ -116,8 +116,17 @@ enum Found {
 }
 
 /// A handle of an operation that has been started on a communicator.
+#[inline(always)]
 pub(crate) fn insert(comm: &comm_table::Entry, raw: RawRequest, held: Held) -> Request {
     insert_running(comm, raw, false, held)
+}
+
+/// A handle of a send that has been started, which may be complete.
+pub(crate) fn insert_send(comm: &comm_table::Entry, raw: RawRequest, held: Held) -> Request {
+    match raw.open {
+        Some(_) => insert(comm, raw, held),
+        None => SENT,
+    }
 }
 
 /// A handle of a collective that has been started.
@@ -125,6 +134,7 @@ pub(crate) fn insert_collective(comm: &comm_table::Entry, raw: RawRequest, held:
     insert_running(comm, raw, true, held)
 }
 
+#[inline(always)]
 fn insert_running(
     comm: &comm_table::Entry,
     raw: RawRequest,
@@ -155,6 +165,7 @@ pub(crate) fn insert_duplicate(
     insert_state(comm, State::Duplicating(Box::new(duplicating)))
 }
 
+#[inline(always)]
 fn insert_state(comm: &comm_table::Entry, state: State) -> Request {
     REQUESTS.insert(Entry {
         comm: InUse::new(comm),
@@ -173,6 +184,32 @@ fn look<'a>(request: Request) -> Result<(Found, Option<&'a comm_table::Entry>)> 
     let (found, comm) = found.ok_or_else(|| no_such(request))?;
     // SAFETY: the entry keeps the communicator, as long as the documentation says.
     Ok((found, comm.map(|comm| unsafe { comm.as_ref() })))
+}
+
+/// The operation of a request, if it is one message or one collective that is in progress, or complete without anybody knowing
+/// yet; and its communicator, as [`look`] gives it.
+#[inline(always)]
+fn running<'a>(request: Request) -> Option<(RawRequest, &'a comm_table::Entry)> {
+    let (raw, comm) = REQUESTS.with(|slab| {
+        let entry = &slab[slab.find(slab_handle(request))?];
+        match (&entry.state, &entry.ended) {
+            (State::Running { raw, .. }, None) => Some((*raw, entry.comm.address())),
+            _ => None,
+        }
+    })?;
+    // SAFETY: the entry keeps the communicator, as the documentation of `look` says.
+    Some((raw, unsafe { comm.as_ref() }))
+}
+
+/// Frees the entry of an operation that has ended. What it keeps may be the last to keep it: a communicator that the program
+/// has freed, or a datatype. Their end calls neither the program nor this table.
+#[inline(always)]
+fn free_running(request: Request) {
+    REQUESTS.with(|slab| {
+        if let Some(index) = slab.find(slab_handle(request)) {
+            slab.free(index);
+        }
+    });
 }
 
 /// What a handle without an entry names.

@@ -76,8 +76,10 @@ impl Partitioned {
         if sending.missing == 0
             && let Some(gate) = sending.gate.take()
         {
-            self.message.start(&self.messages)?;
+            let sent = self.message.start(&self.messages);
+            // Its error is this call's; the wait for the request is not to last for ever.
             self.messages.complete_generalized(gate);
+            sent?;
         }
         Ok(())
     }
