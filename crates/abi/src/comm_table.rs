@@ -212,7 +212,8 @@ pub(crate) fn start(world: Communicator<ProcessEndpoint>) -> Result<()> {
 
 /// Forgets the predefined communicators. They stay in memory, as another thread may be in a call.
 pub(crate) fn end() {
-    /// A reference, so that tools do not take them for lost.
+    /// A reference, so that tools do not take them for lost; the compiler would leave out what is never read.
+    #[used]
     static ENDED: [AtomicPtr<Entry>; 2] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 2];
     for (place, ended) in PREDEFINED.iter().zip(&ENDED) {
         let entry = place.swap(std::ptr::null_mut(), Ordering::Relaxed);
