@@ -286,8 +286,14 @@ pub(crate) unsafe fn isendrecv<N: Counting>(
         let out = unsafe { Buffer::new(out, out_count, out_type)? };
         // SAFETY: as above.
         let Buffer { bytes, held } = unsafe { Buffer::new(into, into_count, into_type)? };
-        (entry.messages).send_copy(out.bytes, destination(to), send_tag as u32)?;
-        let started = (entry.messages).irecv(bytes, source(from), tag_of(recv_tag))?;
+        let started = entry.messages.isendrecv(
+            out.bytes,
+            destination(to),
+            send_tag as u32,
+            bytes,
+            source(from),
+            tag_of(recv_tag),
+        )?;
         // SAFETY: as above.
         unsafe { request.write(request::insert(entry, started, held)) };
         Ok(())

@@ -76,8 +76,10 @@ static void get(int way, int source, int named_tag, int from, int tag, MPI_Comm 
 static void wrong(MPI_Comm comm)
 {
     int ranks[] = {0, INT_MAX, -7, INT_MIN, MPI_ROOT}, tags[] = {-7, INT_MIN}, i, others;
+    int self, sent;
     int64_t word = fill;
     MPI_Request request = MPI_REQUEST_NULL;
+    OK(MPI_Comm_rank(comm, &self));
     OK(MPI_Comm_size(comm, &others));
     ranks[0] = others;
     for (i = 0; i < (int)(sizeof ranks / sizeof *ranks); i++) {
@@ -85,7 +87,11 @@ static void wrong(MPI_Comm comm)
         CLASS(MPI_Isend(&word, 1, MPI_INT64_T, ranks[i], 0, comm, &request), MPI_ERR_RANK);
         CLASS(MPI_Recv(&word, 1, MPI_INT64_T, ranks[i], 0, comm, MPI_STATUS_IGNORE), MPI_ERR_RANK);
         CLASS(MPI_Irecv(&word, 1, MPI_INT64_T, ranks[i], 0, comm, &request), MPI_ERR_RANK);
+        CLASS(MPI_Isendrecv(&fill, 1, MPI_INT64_T, self, 0, &word, 1, MPI_INT64_T, ranks[i], 0, comm, &request),
+              MPI_ERR_RANK);
     }
+    OK(MPI_Iprobe(self, 0, comm, &sent, MPI_STATUS_IGNORE));
+    CHECK(!sent);
     CLASS(MPI_Send(&word, 1, MPI_INT64_T, MPI_ANY_SOURCE, 0, comm), MPI_ERR_RANK);
     CLASS(MPI_Isend(&word, 1, MPI_INT64_T, MPI_ANY_SOURCE, 0, comm, &request), MPI_ERR_RANK);
     for (i = 0; i < (int)(sizeof tags / sizeof *tags); i++) {

@@ -223,6 +223,28 @@ impl<A: Threading> Communicator<A> {
         self.sendrecv(bytes::source(&copy), to, send_tag, bytes, source, recv_tag)
     }
 
+    /// Sends a copy of `out`, as [`send_copy`](Self::send_copy), and starts a receive into `into` (`MPI_Isendrecv`).
+    ///
+    /// # Errors
+    /// As of both; nothing is sent where the arguments of the receive are wrong.
+    pub fn isendrecv(
+        &self,
+        out: RawBytes,
+        to: usize,
+        send_tag: u32,
+        into: RawBytes,
+        source: Source,
+        recv_tag: Tag,
+    ) -> Result<RawRequest> {
+        let Some((from, tag)) = self.pattern(source, recv_tag) else {
+            let status = self.without_pattern(source, recv_tag)?;
+            let sent = self.send_copy(out, to, send_tag);
+            return sent.map(|()| RawRequest::completed(status));
+        };
+        self.send_copy(out, to, send_tag)?;
+        self.post(from, tag, into).map(RawRequest::of)
+    }
+
     /// Starts a send to rank `to` (`MPI_Isend` and its modes).
     ///
     /// # Errors
