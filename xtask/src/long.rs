@@ -1,7 +1,8 @@
 //! `cargo xtask long`: checks that take hours or need a quiet machine, run by hand before a release.
 
 use crate::ci::nodes::Nodes;
-use crate::ci::rdma::{ByRdmacm, RdmaJobs, instructions};
+use crate::ci::rdma::by_rdmacm::ByRdmacm;
+use crate::ci::rdma::{RdmaJobs, instructions};
 use crate::ci::{self, alone, hosts, ranks};
 use crate::commands::run_tests;
 use crate::steps::{Step, StepOutcome, chosen, run_each, step_name};
@@ -34,8 +35,10 @@ use xshell::cmd;
 ///     nodes       jobs over three emulated machines on a network that loses packets and delays them:
 ///                 an hour
 ///     instructions  those of a short message by RDMA outside the device, by callgrind: a minute or two
-///     rdma        as in `ci`, with all tests of real ranks that can run in guests; then soft-iWARP, and three
-///                 guests, where rdmacm connects: two hours
+///     rdma        as in `ci`, with messages forced on each path, the memory that 16 ranks register, and all tests
+///                 of real ranks that can run in guests, in jobs of up to 4 ranks: an hour
+///     rdmacm      jobs whose connections rdmacm makes: on soft-RoCE in three guests, on soft-iWARP in one and two:
+///                 half an hour
 ///     abi         all foreign programs on the C ABI, and on MPICH and Intel MPI beside it: an hour
 ///
 /// The steps, the machine, the commit and the times are written to `runs/DATE-long.txt`: commit that file.
@@ -119,6 +122,7 @@ const STEPS: &[Step] = &[
     ("nodes", |repo| THREE_NODES.check(repo)),
     ("instructions", instructions::count),
     ("rdma", |repo| RDMA.check(repo)),
+    ("rdmacm", |repo| RDMACM.check(repo)),
     ("abi", foreign::long),
 ];
 
@@ -126,12 +130,15 @@ const STEPS: &[Step] = &[
 const RDMA: RdmaJobs = RdmaJobs {
     skipped: &[],
     groups: IN_GUESTS,
-    limit: 2400,
+    most_ranks: 4,
+    limit: 7200,
     each_path: true,
-    by_rdmacm: Some(ByRdmacm {
-        groups: &["modes::", "order::", "collectives::by_value::"],
-        limit: 1200,
-    }),
+};
+
+/// Those of jobs that rdmacm connects.
+const RDMACM: ByRdmacm = ByRdmacm {
+    groups: &["modes::", "order::", "collectives::by_value::"],
+    limit: 1200,
 };
 
 /// Memory in KiB for the vectors of the two ranks of [`large`], with a margin.

@@ -135,9 +135,9 @@ const RDMA: RdmaJobs = RdmaJobs {
         "endings::a_transfer_in_flight",
         "endings::waiting_for_a_rank",
     ],
+    most_ranks: usize::MAX,
     limit: 900,
     each_path: false,
-    by_rdmacm: None,
 };
 
 pub(crate) fn run(repo: &Repo, options: &CiOptions) -> Result {

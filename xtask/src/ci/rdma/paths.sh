@@ -1,4 +1,4 @@
-# In two guests, after ranks.sh, on node 0: jobs whose messages are forced on each path.
+# In two guests, after over_both.sh, on node 0: jobs whose messages are forced on each path.
 
 export OXMPI_TRANSPORTS=^tcp,sm OXMPI_VERBS_RAILS=1
 

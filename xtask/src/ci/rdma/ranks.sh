@@ -1,32 +1,10 @@
-# In two guests, after joined.sh: jobs of real ranks over both, which node 0 starts. No rank shares memory with another
-# one, and TCP carries no message: a job whose ranks are not connected by verbs fails. `groups` are the tests to run.
+# In two guests, after over_both.sh, on node 0: jobs of real ranks. No rank shares memory with another one, and TCP carries
+# no message: a job whose ranks are not connected by verbs fails. `groups` are the tests to run.
 
-hostname "node$node"
-setsid remote_exec serve 98 &
-if [ "$node" -gt 0 ]; then
-    until [ -e /tmp/done ]; do usleep 200000; done
-    exit "$failures"
-fi
-
-# there COMMAND...: runs a command in the other guest.
-there() { timeout 60 remote_exec 10.9.0.11:98 "$@"; }
-soon there true
-wrap="remote_exec 10.9.0.1{node}:98"
-export OXMPI_TEST_HOSTS="2 $wrap" OXMPI_TEST_WATCHDOG=1200
-# over N PROGRAM...: runs N ranks, by turns on both guests.
-over() {
-    count=$1
-    shift
-    timeout 240 "$oxmpi" run -n "$count" --oversubscribe -ppn 1 -hosts 0,1 --wrap "$wrap" "$@"
-}
 packets() { cat /sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts; }
 
-"$oxmpi" explain transports > /tmp/said
-grep -q '^verbs *yes' /tmp/said
-verdict "explain transports says that verbs is used" $?
-cat /tmp/said
-
 export OXMPI_TRANSPORTS=^tcp,sm OXMPI_VERBS_RAILS=1
+export OXMPI_TEST_HOSTS="2 $wrap" OXMPI_TEST_WATCHDOG=1200 OXMPI_TEST_MOST_RANKS=$most_ranks
 before=$(packets)
 timeout "$limit" ranks --test-threads=1 $groups --skip collectives::kill
 verdict "tests of real ranks over verbs, their status" $?
