@@ -2,7 +2,7 @@
 
 use crate::ci::nodes::Nodes;
 use crate::ci::rdma::by_rdmacm::ByRdmacm;
-use crate::ci::rdma::{RdmaJobs, instructions};
+use crate::ci::rdma::{RdmaJobs, figures, instructions};
 use crate::ci::{self, alone, hosts, ranks};
 use crate::commands::run_tests;
 use crate::steps::{Step, StepOutcome, chosen, run_each, step_name};
@@ -39,6 +39,8 @@ use xshell::cmd;
 ///                 of real ranks that can run in guests, in jobs of up to 4 ranks: an hour
 ///     rdmacm      jobs whose connections rdmacm makes: on soft-RoCE in three guests, on soft-iWARP in one and two:
 ///                 half an hour
+///     figures     messages by RDMA in one guest, beside rdma-core's ib_write_lat and ib_write_bw and Debian's Open MPI by
+///                 openib and UCX, which must not be faster: a quarter of an hour, on a quiet machine
 ///     abi         all foreign programs on the C ABI, and on MPICH and Intel MPI beside it: an hour
 ///
 /// The steps, the machine, the commit and the times are written to `runs/DATE-long.txt`: commit that file.
@@ -123,6 +125,7 @@ const STEPS: &[Step] = &[
     ("instructions", instructions::count),
     ("rdma", |repo| RDMA.check(repo)),
     ("rdmacm", |repo| RDMACM.check(repo)),
+    ("figures", figures::check),
     ("abi", foreign::long),
 ];
 

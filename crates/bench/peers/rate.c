@@ -1,11 +1,13 @@
 /* Rate of messages from rank 0 to rank 1: rate BYTES...
  *
- * A window of 64 sends and 64 receives, each with a place of its own, then an answer of one byte. One
+ * A window of 64 sends and 64 receives, or as many as WINDOW is defined as, each with a place of its own, then an answer of one byte. One
  * line for each length: nanoseconds of one message.
  */
 #include "blocks.h"
 
+#ifndef WINDOW
 #define WINDOW 64
+#endif
 
 struct messages {
     char *at;

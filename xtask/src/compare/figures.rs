@@ -153,10 +153,15 @@ impl<'a> Figures<'a> {
         match self.pick {
             Pick::Fastest => rows.iter().map(|row| row.min).reduce(f64::min),
             Pick::Median => {
-                let mut medians: Vec<f64> = rows.iter().map(|row| row.median).collect();
-                medians.sort_by(f64::total_cmp);
-                medians.get(medians.len() / 2).copied()
+                let medians = rows.iter().map(|row| row.median);
+                median_of(medians.collect())
             }
         }
     }
+}
+
+/// The upper one of two middle values; `None` of none.
+pub(crate) fn median_of(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }

@@ -12,6 +12,7 @@ mod tables;
 mod targets;
 mod works;
 
+pub(crate) use figures::median_of;
 pub(crate) use placement::Probe;
 pub(crate) use programs::Implementation;
 

@@ -19,6 +19,8 @@ pub(crate) struct Job {
     pub(crate) files: Vec<PathBuf>,
     /// Files of the host, each with its path in the guest.
     pub(crate) placed: Vec<(PathBuf, String)>,
+    /// A folder whose files the guest finds at their places below `/`, where its programs look for libraries first.
+    pub(crate) tree: Option<PathBuf>,
 }
 
 impl Job {
@@ -44,14 +46,37 @@ impl Job {
         for (file, path) in &self.placed {
             add(&mut root, file, path)?;
         }
+        if let Some(tree) = &self.tree {
+            add_tree(&mut root, tree, tree)?;
+        }
         Ok(root.bytes())
     }
+}
+
+/// Adds the files of a folder, and those libraries of the host that they are linked with.
+fn add_tree(root: &mut Archive, tree: &Path, folder: &Path) -> Result {
+    for entry in std::fs::read_dir(folder)? {
+        let file = entry?.path();
+        if file.is_dir() {
+            add_tree(root, tree, &file)?;
+            continue;
+        }
+        let inside = file.strip_prefix(tree)?.display().to_string();
+        root.file(&inside, read(&file)?, true);
+        let own = tree.join(format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH));
+        for library in libraries(&file, &own)? {
+            if !Path::new(&library).starts_with(tree) {
+                root.file(&library, read(Path::new(&library))?, true);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Adds a file as `path`, and the libraries it is linked with.
 fn add(root: &mut Archive, file: &Path, path: &str) -> Result {
     root.file(path, read(file)?, true);
-    for library in libraries(file)? {
+    for library in libraries(file, Path::new(""))? {
         root.file(&library, read(Path::new(&library))?, true);
     }
     Ok(())
@@ -61,9 +86,13 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
-/// Paths of the libraries a program is linked with; none for other files.
-fn libraries(file: &Path) -> Result<Vec<String>> {
-    let output = Command::new("ldd").arg(file).output()?;
+/// Paths of the libraries a program is linked with, which are looked for in a folder first; none for other files.
+fn libraries(file: &Path, first: &Path) -> Result<Vec<String>> {
+    let mut ldd = Command::new("ldd");
+    if first != Path::new("") {
+        ldd.env("LD_LIBRARY_PATH", first);
+    }
+    let output = ldd.arg(file).output()?;
     listed(&String::from_utf8_lossy(&output.stdout))
         .map_err(|library| format!("{}: its {library} is not here", file.display()).into())
 }

@@ -12,6 +12,7 @@ mod job;
 mod kernel;
 mod machine;
 mod network;
+mod open_mpi;
 mod programs;
 mod rdma;
 mod run;
@@ -20,6 +21,7 @@ mod siw;
 pub(crate) use host::{Host, which};
 pub(crate) use job::Job;
 pub(crate) use machine::GuestMachine;
+pub(crate) use open_mpi::OpenMpi;
 pub(crate) use programs::BuiltPrograms;
 pub(crate) use run::{Ending, GuestRun};
 
@@ -61,6 +63,7 @@ pub(crate) fn run(repo: &Repo, options: GuestOptions) -> Result {
         script: options.command.join(" "),
         files: options.with,
         placed: Vec::new(),
+        tree: None,
     };
     let limit = Duration::from_secs(options.limit.into());
     let host = Host::equip(repo)?;

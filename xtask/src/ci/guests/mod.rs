@@ -99,6 +99,7 @@ pub(super) fn check(repo: &Repo) -> Result<StepOutcome> {
             script: format!("set -eu\n{}\n{LOOK}", case.before),
             files: vec![oxmpi.clone(), lstopo.clone()],
             placed: Vec::new(),
+            tree: None,
         };
         let run = host.boot(repo, "ci", case.machine, &job, LIMIT)?;
         if run.ending != Ending::Job(0) {

@@ -118,6 +118,7 @@ pub(super) fn check(repo: &Repo, host: &Host) -> Result<Tally> {
         script: format!("set -eu\n{}", scripts.collect::<String>()),
         files,
         placed: Vec::new(),
+        tree: None,
     };
     let run = host.boot(repo, "place", GuestMachine::USUAL, &job, LIMIT)?;
     if run.ending != Ending::Job(0) {

@@ -48,6 +48,7 @@ impl Nodes {
                 host.module("sch_netem"),
             ],
             placed: vec![programs.oxmpi],
+            tree: None,
         };
         let machine = GuestMachine::NODE;
         let runs = host.boot_joined("nodes", self.count, machine, &job, self.limit)?;

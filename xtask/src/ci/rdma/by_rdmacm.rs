@@ -34,7 +34,7 @@ impl ByRdmacm {
                     guests.add_siw()?;
                 }
                 let script = if nodes == 1 { ALONE } else { RANKS };
-                tally += guests.run(Run {
+                tally += guests.run(&Run {
                     name: &format!("rdma-{kind}-{nodes}"),
                     kind,
                     nodes,

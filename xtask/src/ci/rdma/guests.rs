@@ -62,6 +62,7 @@ impl<'a> Guests<'a> {
             script: String::new(),
             files,
             placed: parts.placed,
+            tree: None,
         };
         let modules = parts.modules.join(" ");
         check(&mut Guests {
@@ -102,30 +103,37 @@ impl<'a> Guests<'a> {
     ///
     /// # Errors
     /// When they cannot be booted.
-    pub(super) fn run(&mut self, run: Run<'_>) -> Result<Tally> {
-        let Run {
-            name, kind, nodes, ..
-        } = run;
-        let own = if nodes == 1 { "node=" } else { "" };
+    pub(super) fn run(&mut self, run: &Run<'_>) -> Result<Tally> {
+        let runs = self.boot(run)?;
+        let count = runs.len();
+        let mut tally = Tally::default();
+        for (node, guest) in runs.iter().enumerate() {
+            tally += read(&format!("{}, node {node} of {count}", run.name), guest);
+        }
+        Ok(tally)
+    }
+
+    /// Runs guests.
+    ///
+    /// # Errors
+    /// When they cannot be booted.
+    pub(super) fn boot(&mut self, run: &Run<'_>) -> Result<Vec<GuestRun>> {
+        let own = if run.nodes == 1 { "node=" } else { "" };
         self.job.script = format!(
-            "modules='{}'\nkind={kind}\n{own}\n{DEVICE}\n{}",
-            self.modules, run.script
+            "modules='{}'\nkind={}\n{own}\n{DEVICE}\n{}",
+            self.modules, run.kind, run.script
         );
         let machine = GuestMachine {
             memory: run.memory,
             ..GuestMachine::NODE
         };
         let (host, job) = (&self.host, &self.job);
-        if nodes == 1 {
-            let run = host.boot(self.repo, name, machine, job, run.limit)?;
-            return Ok(read(name, &run));
+        match run.nodes {
+            1 => Ok(vec![
+                host.boot(self.repo, run.name, machine, job, run.limit)?,
+            ]),
+            nodes => host.boot_joined(run.name, nodes, machine, job, run.limit),
         }
-        let runs = host.boot_joined(name, nodes, machine, job, run.limit)?;
-        let runs = runs.iter().enumerate();
-        Ok(runs.fold(Tally::default(), |mut tally, (node, run)| {
-            tally += read(&format!("{name}, node {node} of {nodes}"), run);
-            tally
-        }))
     }
 }
 
@@ -141,7 +149,7 @@ fn programs(repo: &Repo) -> Result<Vec<PathBuf>> {
 }
 
 /// Shows a guest's console, and counts the checks that it reports.
-fn read(name: &str, run: &GuestRun) -> Tally {
+pub(super) fn read(name: &str, run: &GuestRun) -> Tally {
     println!("---- {name}\n{}", run.console);
     let mut tally = count(&run.console);
     if run.ending != Ending::Job(0) {

@@ -2,6 +2,7 @@
 //! through `oxmpi-verbs`, and rdma-core's own do beside them.
 
 pub(crate) mod by_rdmacm;
+pub(crate) mod figures;
 mod guests;
 pub(crate) mod instructions;
 
@@ -54,7 +55,7 @@ impl RdmaJobs {
 
             let skipped = self.skipped.iter().map(|name| format!("--skip {name} "));
             let skipped: String = skipped.collect();
-            tally += guests.run(Run {
+            tally += guests.run(&Run {
                 name: "rdma",
                 kind: "rxe",
                 nodes: 1,
@@ -75,7 +76,7 @@ impl RdmaJobs {
             } else {
                 ("", "")
             };
-            tally += guests.run(Run {
+            tally += guests.run(&Run {
                 name: "rdma-joined",
                 kind: "rxe",
                 nodes: 2,
