@@ -24,6 +24,7 @@ use xshell::cmd;
 ///     kills       kill -9 of a rank 500 times and of the launcher 100 times: minutes
 ///     alone       each library's tests, run from its package outside the workspace: minutes
 ///     proxies     every test of real ranks over four hosts, through proxies that delay and split: minutes
+///     datatypes   a hundred thousand random datatypes of the C ABI, compared with their type maps: minutes
 ///     memory      a million steps that map, unmap, move, discard and free memory, and fork, among transfers on
 ///                 a fake RDMA device: a minute or two
 ///     orderings   weakens each memory ordering of rings and flags in turn; a model must fail: minutes
@@ -117,6 +118,7 @@ const STEPS: &[Step] = &[
         alone::check(repo, alone::Tests::Run).map(Into::into)
     }),
     ("proxies", hosts::proxied),
+    ("datatypes", |repo| datatypes(repo).map(Into::into)),
     ("memory", memory),
     ("orderings", |repo| loom::mutate(repo).map(Into::into)),
     ("plans", |repo| ci::plans(repo, &[]).map(Into::into)),
@@ -192,6 +194,17 @@ fn operations(repo: &Repo) -> Result<Tally> {
             "cargo test --quiet --package oxmpi-wire --test integration oracle::"
         )
         .env("OXMPI_TEST_OPERATIONS", "10000000"),
+    )
+}
+
+/// Random datatypes, packed, sent and described, checked against their type maps.
+fn datatypes(repo: &Repo) -> Result<Tally> {
+    run_tests(
+        cmd!(
+            repo.shell,
+            "cargo test --quiet --package oxmpi-abi --lib random_datatypes_equal_their_typemaps"
+        )
+        .env("OXMPI_TEST_TYPES", "100000"),
     )
 }
 

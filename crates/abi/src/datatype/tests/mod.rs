@@ -311,8 +311,16 @@ fn compare(handle: Datatype, typemap: &Typemap, seed: u64) {
     });
 }
 
+/// How many datatypes are made at random: as many as `OXMPI_TEST_TYPES` says.
+fn cases() -> u32 {
+    let count = std::env::var("OXMPI_TEST_TYPES").ok();
+    count.map_or(20_000, |count| {
+        count.parse().expect("a number of datatypes")
+    })
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { max_global_rejects: 100_000, ..ProptestConfig::with_cases(20_000) })]
+    #![proptest_config(ProptestConfig { max_global_rejects: 5 * cases(), ..ProptestConfig::with_cases(cases()) })]
 
     #[test]
     fn random_datatypes_equal_their_typemaps(bytes in vec(any::<u8>(), 16..96), seed: u64) {
