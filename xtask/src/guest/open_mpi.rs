@@ -88,11 +88,13 @@ impl OpenMpi {
         self.tree.join(format!("usr/lib/{arch}-linux-gnu"))
     }
 
-    /// Compiles a C program for guests.
+    /// Compiles a C program, which guests find by this name in their folder.
     ///
     /// # Errors
     /// When the compiler refuses.
-    pub(crate) fn compile(&self, repo: &Repo, source: &Path, defined: &str, to: &Path) -> Result {
+    pub(crate) fn compile(&self, repo: &Repo, source: &Path, defined: &str, name: &str) -> Result {
+        let folder = repo.shell.create_dir(self.tree.join("job"))?;
+        let to = folder.join(name);
         let (include, libraries) = (&self.include, self.libraries());
         let link = [
             "-Wl,--allow-shlib-undefined",
