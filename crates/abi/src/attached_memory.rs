@@ -12,13 +12,15 @@ use crate::types::c_void;
 #[derive(Clone, Copy)]
 pub(crate) struct Attachment(pub(crate) *mut c_void, pub(crate) u64);
 
-/// The memory that is attached to a communicator or to the process.
+/// The memory that is attached to a communicator, a session or the process.
 pub(crate) struct Attached(Mutex<Option<Attachment>>);
 
-/// The memory of all communicators that have none of their own.
+/// The memory of communicators of which neither they nor their session has any.
 pub(crate) static PROCESS: Attached = Attached::new();
 
 // SAFETY: the address is only kept.
+unsafe impl Send for Attached {}
+// SAFETY: as above.
 unsafe impl Sync for Attached {}
 
 impl Attached {
@@ -44,14 +46,22 @@ impl Attached {
         })
     }
 
-    /// Checks that there is memory for a message of this length, here or for the whole process.
-    pub(crate) fn check(&self, bytes: u64) -> Result<()> {
-        let attached = (self.with(|place| *place)).or_else(|| PROCESS.with(|place| *place));
-        match attached {
+    pub(crate) fn is_there(&self) -> bool {
+        self.with(|place| place.is_some())
+    }
+
+    /// The number by which buffered messages count against it.
+    pub(crate) fn number(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// Checks that there is memory for a message of this length, and returns its number.
+    pub(crate) fn check(&self, bytes: u64) -> Result<usize> {
+        match self.with(|place| *place) {
             Some(Attachment(memory, size))
                 if memory.addr() == MPI_BUFFER_AUTOMATIC || bytes <= size =>
             {
-                Ok(())
+                Ok(self.number())
             }
             Some(Attachment(_, size)) => Err(Error::new(
                 MPI_ERR_BUFFER,

@@ -4,11 +4,11 @@
 //! remembered, as a program gets it back, and a send without any is an error.
 
 use crate::attached_memory::PROCESS;
-use crate::constants::{MPI_COMM_SELF, MPI_PROC_NULL};
+use crate::comm_table;
+use crate::constants::{MPI_PROC_NULL, MPI_SUCCESS};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
-use crate::error_handling::on;
-use crate::handles::Handle;
+use crate::error_handling::{Result, catch, on};
 use crate::message_envelope::destination;
 use crate::request::SENT;
 use crate::types::{Comm, Datatype, Request, c_int, c_void};
@@ -29,10 +29,11 @@ pub(crate) unsafe fn bsend<N: Counting>(
         // SAFETY: the caller's promise.
         let Buffer { bytes, .. } = unsafe { Buffer::new(buffer, count, datatype)? };
         // Nothing is buffered for nobody.
-        if to != MPI_PROC_NULL {
-            entry.buffers.check(oxmpi_wire::Bytes::len(&bytes))?;
-        }
-        Ok(entry.messages.bsend(bytes, destination(to), tag as u32)?)
+        let buffer = match to {
+            MPI_PROC_NULL => 0,
+            _ => (entry.attached()).check(oxmpi_wire::Bytes::len(&bytes))?,
+        };
+        Ok((entry.messages).bsend(bytes, destination(to), tag as u32, buffer)?)
     })
 }
 
@@ -50,19 +51,22 @@ pub(crate) unsafe fn ibsend<N: Counting>(
     request: *mut Request,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { request.write(SENT) };
-    // SAFETY: as above.
-    unsafe { bsend(buffer, count, datatype, to, tag, comm) }
+    let code = unsafe { bsend(buffer, count, datatype, to, tag, comm) };
+    if code == MPI_SUCCESS {
+        // SAFETY: as above.
+        unsafe { request.write(SENT) };
+    }
+    code
 }
 
-/// The communicator on which calls for the whole process report.
-fn own() -> Comm {
-    Comm::from_address(MPI_COMM_SELF)
+/// Waits until the messages have been sent that count against the buffer of the process.
+fn flush_process() -> Result<()> {
+    Ok((comm_table::own()?.messages).wait_for_buffered(PROCESS.number())?)
 }
 
 /// `MPI_Buffer_attach`.
 pub(crate) fn attach<N: Counting>(memory: *mut c_void, size: N) -> c_int {
-    on(own(), "MPI_Buffer_attach", |_| PROCESS.attach(memory, size))
+    catch("MPI_Buffer_attach", || PROCESS.attach(memory, size))
 }
 
 /// `MPI_Buffer_detach`. It waits until the messages have been sent.
@@ -70,8 +74,8 @@ pub(crate) fn attach<N: Counting>(memory: *mut c_void, size: N) -> c_int {
 /// # Safety
 /// The address, which is a pointer, and the size may be written to.
 pub(crate) unsafe fn detach<N: Counting>(address: *mut c_void, size: *mut N) -> c_int {
-    on(own(), "MPI_Buffer_detach", |entry| {
-        entry.messages.wait_for_buffered()?;
+    catch("MPI_Buffer_detach", || {
+        flush_process()?;
         // SAFETY: the caller's promise.
         unsafe { PROCESS.detach(address, size) }
     })
@@ -79,9 +83,7 @@ pub(crate) unsafe fn detach<N: Counting>(address: *mut c_void, size: *mut N) -> 
 
 /// `MPI_Buffer_flush`.
 pub(crate) fn flush() -> c_int {
-    on(own(), "MPI_Buffer_flush", |entry| {
-        Ok(entry.messages.wait_for_buffered()?)
-    })
+    catch("MPI_Buffer_flush", flush_process)
 }
 
 /// `MPI_Buffer_iflush`. The messages keep copies of their own, so nothing is left to be waited for.
@@ -89,7 +91,7 @@ pub(crate) fn flush() -> c_int {
 /// # Safety
 /// The request may be written to.
 pub(crate) unsafe fn iflush(request: *mut Request) -> c_int {
-    on(own(), "MPI_Buffer_iflush", |_| {
+    catch("MPI_Buffer_iflush", || {
         // SAFETY: the caller's promise.
         unsafe { request.write(SENT) };
         Ok(())
@@ -113,7 +115,7 @@ pub(crate) unsafe fn comm_detach<N: Counting>(
     size: *mut N,
 ) -> c_int {
     on(comm, "MPI_Comm_detach_buffer", |entry| {
-        entry.messages.wait_for_buffered()?;
+        entry.messages.wait_for_buffered(entry.buffers.number())?;
         // SAFETY: the caller's promise.
         unsafe { entry.buffers.detach(address, size) }
     })
@@ -122,7 +124,7 @@ pub(crate) unsafe fn comm_detach<N: Counting>(
 /// `MPI_Comm_flush_buffer`.
 pub(crate) fn comm_flush(comm: Comm) -> c_int {
     on(comm, "MPI_Comm_flush_buffer", |entry| {
-        Ok(entry.messages.wait_for_buffered()?)
+        Ok(entry.messages.wait_for_buffered(entry.buffers.number())?)
     })
 }
 

@@ -1,18 +1,18 @@
 //! Communicators: what the ABI adds to those of the core, and the table of their handles.
 
 mod in_use;
+mod partitioned;
 
-use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use oxmpi_core::{Communicator, InterCommunicator, ProcessEndpoint};
 
-use crate::attached_memory::Attached;
+use crate::attached_memory::{Attached, PROCESS};
 use crate::attribute::Attributes;
 use crate::comm_topology::Shape;
-use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_COMM};
+use crate::constants::{MPI_COMM_SELF, MPI_COMM_WORLD, MPI_ERR_COMM, MPI_PROC_NULL};
 use crate::errhandler_table::Handler;
 use crate::error::{Error, Result};
 use crate::handles::{Handle, Table};
@@ -21,6 +21,8 @@ use crate::shared::Holders;
 use crate::types::{Comm, c_int};
 
 pub(crate) use in_use::InUse;
+use partitioned::PartitionedInUse;
+pub(crate) use partitioned::PartitionedPlace;
 
 /// The contexts apart for making communicators of groups; those before them are for partitioned messages.
 const FOR_GROUPS: u32 = Communicator::<ProcessEndpoint>::APART - 2;
@@ -45,13 +47,14 @@ pub(crate) struct Entry {
     pub(crate) attributes: Attributes,
     name: Mutex<String>,
     info: Mutex<Pairs>,
-    /// How many partitioned sends and receives have been prepared, by direction, rank and tag.
-    partitioned: Mutex<BTreeMap<(bool, c_int, c_int), u32>>,
+    partitioned: Arc<PartitionedInUse>,
     /// The other group, of an intercommunicator.
     pub(crate) inter: Option<Inter>,
     pub(crate) topology: Option<Arc<Shape>>,
     /// The memory for buffered sends.
     pub(crate) buffers: Attached,
+    /// That of the session that the communicator comes from.
+    pub(crate) session: Option<Arc<Attached>>,
 }
 
 /// The groups of an intercommunicator.
@@ -73,10 +76,40 @@ impl Entry {
             attributes: Attributes::new(),
             name: Mutex::new(String::new()),
             info: Mutex::new(Pairs::default()),
-            partitioned: Mutex::default(),
+            partitioned: Arc::default(),
             inter: None,
             topology: None,
             buffers: Attached::new(),
+            session: None,
+        }
+    }
+
+    /// A communicator that is made of this one: with its error handler, and of its session.
+    pub(crate) fn heir(&self, messages: Communicator<ProcessEndpoint>) -> Self {
+        Self {
+            session: self.session.clone(),
+            ..Self::new(messages, self.errors.clone())
+        }
+    }
+
+    /// As [`heir`](Self::heir), an intercommunicator.
+    pub(crate) fn heir_between(
+        &self,
+        local: Communicator<ProcessEndpoint>,
+        groups: InterCommunicator<ProcessEndpoint>,
+    ) -> Self {
+        Self {
+            session: self.session.clone(),
+            ..Self::between(local, groups, self.errors.clone())
+        }
+    }
+
+    /// The memory that its buffered sends use (MPI 5.0, section 3.6).
+    pub(crate) fn attached(&self) -> &Attached {
+        match &self.session {
+            _ if self.buffers.is_there() => &self.buffers,
+            Some(session) if session.is_there() => session,
+            _ => &PROCESS,
         }
     }
 
@@ -99,19 +132,25 @@ impl Entry {
             .map_or(&self.messages, |inter| &inter.local)
     }
 
-    /// The communicator on which the next partitioned message between this rank and another one matches. The order in
-    /// which the two prepare those of one tag says which belong together, so up to four of them may be in use at once.
+    /// The place of the next partitioned message between this rank and another one, and the communicator on which it matches.
+    ///
+    /// # Errors
+    /// When as many are in use as there are communicators for.
     pub(crate) fn for_partitioned(
         &self,
         is_send: bool,
         rank: c_int,
         tag: c_int,
-    ) -> Communicator<ProcessEndpoint> {
-        let mut prepared = (self.partitioned.lock()).unwrap_or_else(PoisonError::into_inner);
-        let number = prepared.entry((is_send, rank, tag)).or_default();
-        let messages = self.messages.apart(*number);
-        *number = (*number + 1) % FOR_GROUPS;
-        messages
+    ) -> Result<(Option<PartitionedPlace>, Communicator<ProcessEndpoint>)> {
+        let place = match rank {
+            MPI_PROC_NULL => None,
+            _ => Some(PartitionedPlace::take(
+                &self.partitioned,
+                (is_send, rank, tag),
+            )?),
+        };
+        let number = place.as_ref().map_or(0, PartitionedPlace::number);
+        Ok((place, self.messages.apart(number)))
     }
 
     /// The communicator on which groups meet that have none of their own.
@@ -165,6 +204,12 @@ pub(crate) fn find_unlocked<'a>(comm: Comm) -> Option<&'a Entry> {
 #[inline(never)]
 fn find_made<'a>(comm: Comm) -> Option<&'a Entry> {
     MADE.find(comm)
+}
+
+/// `MPI_COMM_SELF`, for calls that concern no communicator.
+pub(crate) fn own<'a>() -> Result<&'a Entry> {
+    let own = Comm::from_address(MPI_COMM_SELF);
+    find(own).ok_or_else(|| no_such(own))
 }
 
 /// The error of a handle that names no communicator.

@@ -1,7 +1,10 @@
 //! Groups of processes (MPI 5.0, section 7.3).
 
+use std::sync::Arc;
+
 use oxmpi_core::{Comparison, PROC_NULL, ProcessGroup};
 
+use crate::attached_memory::Attached;
 use crate::comm_table;
 use crate::constants::{
     MPI_COMM_SELF, MPI_CONGRUENT, MPI_ERR_ARG, MPI_ERR_GROUP, MPI_GROUP_EMPTY, MPI_GROUP_NULL,
@@ -12,7 +15,14 @@ use crate::handles::{Handle, Table};
 use crate::types::{Comm, Group, c_int};
 
 /// The groups that the program has made.
-static GROUPS: Table<Group, Box<ProcessGroup>> = Table::new();
+static GROUPS: Table<Group, Box<Entry>> = Table::new();
+
+/// What a handle of a group names.
+struct Entry {
+    processes: ProcessGroup,
+    /// The memory for buffered sends of the session that it comes from.
+    session: Option<Arc<Attached>>,
+}
 
 /// The group of a handle.
 pub(crate) fn get(group: Group) -> Result<ProcessGroup> {
@@ -21,16 +31,21 @@ pub(crate) fn get(group: Group) -> Result<ProcessGroup> {
             let own = comm_table::find(Comm::from_address(MPI_COMM_SELF));
             own.and_then(|entry| entry.messages.process_group().incl([]).ok())
         }
-        _ => GROUPS.find(group).cloned(),
+        _ => GROUPS.find(group).map(|entry| entry.processes.clone()),
     };
     found.ok_or_else(|| Error::handle(MPI_ERR_GROUP, "group", group))
 }
 
-/// A handle of a new group.
-pub(crate) fn insert(group: ProcessGroup) -> Group {
-    match group.size() {
+/// The memory for buffered sends of the session that a group comes from.
+pub(crate) fn session_of(group: Group) -> Option<Arc<Attached>> {
+    GROUPS.find(group)?.session.clone()
+}
+
+/// A handle of a new group, which comes from a session, or from none.
+pub(crate) fn insert(processes: ProcessGroup, session: Option<Arc<Attached>>) -> Group {
+    match processes.size() {
         0 => Group::from_address(MPI_GROUP_EMPTY),
-        _ => GROUPS.insert(Box::new(group)),
+        _ => GROUPS.insert(Box::new(Entry { processes, session })),
     }
 }
 
@@ -56,12 +71,18 @@ unsafe fn ranks(count: c_int, ranks: *const c_int) -> Result<Vec<usize>> {
         .collect())
 }
 
-/// The ranks of triplets of first rank, last rank and stride.
+/// The ranks of triplets of first rank, last rank and stride. A wrong one stays wrong, but is the last of its triplet:
+/// there may be 2^31 of them.
 ///
 /// # Safety
 /// The array has `count` triplets.
-unsafe fn triplets(count: c_int, triplets: *const [c_int; 3]) -> Result<Vec<usize>> {
+unsafe fn triplets(
+    group: &ProcessGroup,
+    count: c_int,
+    triplets: *const [c_int; 3],
+) -> Result<Vec<usize>> {
     let count = usize::try_from(count).map_err(|_| Error::count(count))?;
+    let size = group.size();
     let mut ranks = Vec::new();
     for at in 0..count {
         // SAFETY: the caller's promise.
@@ -76,25 +97,35 @@ unsafe fn triplets(count: c_int, triplets: *const [c_int; 3]) -> Result<Vec<usiz
             );
             return Err(Error::new(MPI_ERR_ARG, why));
         }
-        let step = stride.unsigned_abs() as usize;
-        let rank = |rank: c_int| rank as u32 as usize;
-        match stride > 0 {
-            true => ranks.extend((first..=last).step_by(step).map(rank)),
-            false => ranks.extend((last..=first).rev().step_by(step).map(rank)),
+        let mut next = Some(first);
+        while let Some(rank) = next {
+            let index = rank as u32 as usize;
+            ranks.push(index);
+            let within = |&next: &c_int| {
+                if stride > 0 {
+                    next <= last
+                } else {
+                    next >= last
+                }
+            };
+            next = rank
+                .checked_add(stride)
+                .filter(within)
+                .filter(|_| index < size);
         }
     }
     Ok(ranks)
 }
 
-/// Defines the calls that make a group.
+/// Defines the calls that make a group, of the session of the first one.
 macro_rules! groups {
-    ($($name:ident $function:literal ($($argument:ident: $type:ty),*) $made:expr;)*) => {
+    ($($name:ident $function:literal ($first:ident: Group, $($argument:ident: $type:ty),*) $made:expr;)*) => {
         $(
             /// # Safety
             /// The arrays may be read, and the new handle may be written to.
-            pub(crate) unsafe fn $name($($argument: $type,)* new: *mut Group) -> c_int {
+            pub(crate) unsafe fn $name($first: Group, $($argument: $type,)* new: *mut Group) -> c_int {
                 catch($function, || {
-                    let group = insert($made);
+                    let group = insert($made, session_of($first));
                     // SAFETY: the caller's promise.
                     unsafe { new.write(group) };
                     Ok(())
@@ -116,10 +147,10 @@ groups! {
         get(group)?.excl(unsafe { ranks(count, named)? })?;
     range_incl "MPI_Group_range_incl" (group: Group, count: c_int, named: *mut [c_int; 3])
         // SAFETY: the caller's promise.
-        get(group)?.incl(unsafe { triplets(count, named)? })?;
+        get(group)?.incl(unsafe { triplets(&get(group)?, count, named)? })?;
     range_excl "MPI_Group_range_excl" (group: Group, count: c_int, named: *mut [c_int; 3])
         // SAFETY: the caller's promise.
-        get(group)?.excl(unsafe { triplets(count, named)? })?;
+        get(group)?.excl(unsafe { triplets(&get(group)?, count, named)? })?;
 }
 
 /// `MPI_Group_size`.

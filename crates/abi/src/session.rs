@@ -1,5 +1,7 @@
 //! Sessions (MPI 5.0, section 11.3): all on one joining of the job.
 
+use std::sync::Arc;
+
 use oxmpi_core::ProcessGroup;
 
 use crate::attached_memory::Attached;
@@ -25,7 +27,7 @@ const SETS: [&str; 2] = ["mpi://WORLD", "mpi://SELF"];
 /// What a handle of a session names.
 struct Entry {
     errors: Handler,
-    buffers: Attached,
+    buffers: Arc<Attached>,
     /// Its thread level, as info objects name it.
     level: &'static str,
 }
@@ -69,7 +71,7 @@ fn begin(hints: Info, handler: Errhandler) -> Result<Session> {
     let level = LEVELS.iter().find(|level| level.1 == provided);
     Ok(SESSIONS.insert(Box::new(Entry {
         errors,
-        buffers: Attached::new(),
+        buffers: Arc::new(Attached::new()),
         level: level.map_or(LEVELS[0].0, |level| level.0),
     })))
 }
@@ -161,10 +163,9 @@ pub(crate) unsafe fn get_nth_pset(
         if room > 0 {
             // SAFETY: as above.
             unsafe { strings::write(set, name, room as usize) };
-        } else {
-            // SAFETY: as above.
-            unsafe { length.write(set.len() as c_int + 1) };
         }
+        // SAFETY: as above.
+        unsafe { length.write(set.len() as c_int + 1) };
         Ok(())
     })
 }
@@ -217,11 +218,12 @@ pub(crate) unsafe fn get_pset_info(
 /// # Safety
 /// As [`get_pset_info`].
 pub(crate) unsafe fn pset_group(session: Session, name: *const c_char, of: *mut Group) -> c_int {
-    on(session, "MPI_Group_from_session_pset", |_| {
+    on(session, "MPI_Group_from_session_pset", |entry| {
         // SAFETY: the caller's promise.
         let processes = unsafe { set(name)? };
+        let group = group::insert(processes, Some(entry.buffers.clone()));
         // SAFETY: as above.
-        unsafe { of.write(group::insert(processes)) };
+        unsafe { of.write(group) };
         Ok(())
     })
 }
@@ -276,21 +278,22 @@ pub(crate) unsafe fn detach_buffer<N: Counting>(
     size: *mut N,
 ) -> c_int {
     on(session, "MPI_Session_detach_buffer", |entry| {
-        flush()?;
+        flush(entry)?;
         // SAFETY: the caller's promise.
         unsafe { entry.buffers.detach(address, size) }
     })
 }
 
-/// Waits until buffered messages have been sent.
-fn flush() -> Result<()> {
+/// Waits until the messages have been sent that count against the session's buffer.
+fn flush(entry: &Entry) -> Result<()> {
     let own = comm_table::find(Comm::from_address(MPI_COMM_SELF));
-    Ok(own.map_or(Ok(()), |entry| entry.messages.wait_for_buffered())?)
+    let sent = own.map(|own| own.messages.wait_for_buffered(entry.buffers.number()));
+    Ok(sent.unwrap_or(Ok(()))?)
 }
 
 /// `MPI_Session_flush_buffer`.
 pub(crate) fn flush_buffer(session: Session) -> c_int {
-    on(session, "MPI_Session_flush_buffer", |_| flush())
+    on(session, "MPI_Session_flush_buffer", flush)
 }
 
 /// `MPI_Session_iflush_buffer`. The messages keep copies of their own, so nothing is left to be waited for.

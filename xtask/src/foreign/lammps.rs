@@ -22,7 +22,8 @@ pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
         for ranks in [1, 2, 4] {
             let name = format!("lammps {case} {ranks}");
             let mut first: Option<Vec<String>> = None;
-            for library in &harness.libraries {
+            // Ours last, to be compared with the others.
+            for library in harness.libraries.iter().rev() {
                 let job = Job {
                     library,
                     ranks,

@@ -64,7 +64,8 @@ fn add_tree(root: &mut Archive, tree: &Path, folder: &Path) -> Result {
         let inside = file.strip_prefix(tree)?.display().to_string();
         root.file(&inside, read(&file)?, true);
         let own = tree.join(format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH));
-        for library in libraries(&file, &own)? {
+        // A part that needs a library which neither has is loaded by a program that has it, or by none.
+        for library in libraries(&file, &own).unwrap_or_default() {
             if !Path::new(&library).starts_with(tree) {
                 root.file(&library, read(Path::new(&library))?, true);
             }

@@ -20,7 +20,7 @@ use crate::types::{Comm, Group, Info, Request, c_int};
 /// The handle may be written to.
 unsafe fn give(entry: &Entry, made: Option<Communicator<ProcessEndpoint>>, new: *mut Comm) {
     let comm = match made {
-        Some(made) => insert(Entry::new(made, entry.errors.clone())),
+        Some(made) => insert(entry.heir(made)),
         None => Comm::from_address(MPI_COMM_NULL),
     };
     // SAFETY: the caller's promise.
@@ -53,11 +53,11 @@ unsafe fn give_part(
 ) -> Result<()> {
     let made = part(entry.local())?;
     let comm = match &entry.inter {
-        None => made.map(|made| Entry::new(made, entry.errors.clone())),
+        None => made.map(|made| entry.heir(made)),
         Some(Inter { groups, .. }) => {
             let groups = groups.part(made.as_ref(), color)?;
             let both = made.zip(groups);
-            both.map(|(local, groups)| Entry::between(local, groups, entry.errors.clone()))
+            both.map(|(local, groups)| entry.heir_between(local, groups))
         }
     };
     // SAFETY: the caller's promise.
@@ -68,12 +68,11 @@ unsafe fn give_part(
 /// A duplicate, with the attributes whose functions say so.
 fn duplicate(entry: &Entry) -> Result<Comm> {
     let attributes = entry.attributes.copies(entry.handle())?;
-    let errors = entry.errors.clone();
     let mut copy = match &entry.inter {
-        None => Entry::new(entry.messages.duplicate()?, errors),
+        None => entry.heir(entry.messages.duplicate()?),
         Some(Inter { local, groups }) => {
             let local = local.duplicate()?;
-            Entry::between(local, groups.duplicate()?, errors)
+            entry.heir_between(local, groups.duplicate()?)
         }
     };
     copy.attributes = attributes;
@@ -127,13 +126,14 @@ unsafe fn start_duplicate(
     let (errors, topology) = (entry.errors.clone(), entry.topology.clone());
     let finish = move |original: &Entry, started: &StartedDuplicate| {
         let mut copy = match &original.inter {
-            None => Entry::new(started.finish(&original.messages), errors),
+            None => original.heir(started.finish(&original.messages)),
             Some(Inter { local, groups }) => {
                 let (local, groups) = started.finish_between(local, groups);
-                Entry::between(local, groups, errors)
+                original.heir_between(local, groups)
             }
         };
-        (copy.attributes, copy.topology) = (attributes, topology);
+        // Those that the communicator had when the call was made.
+        (copy.attributes, copy.topology, copy.errors) = (attributes, topology, errors);
         copy.set_info(hints);
         // SAFETY: the caller's promise.
         unsafe { new.write(insert(copy)) };
@@ -282,7 +282,7 @@ pub(crate) unsafe fn intercomm_create(
             }),
         };
         let groups = own.intercommunicator(leader, leaders.as_ref())?;
-        let made = Entry::between(own.duplicate()?, groups, entry.errors.clone());
+        let made = entry.heir_between(own.duplicate()?, groups);
         // SAFETY: the caller's promise.
         unsafe { new.write(insert(made)) };
         Ok(())

@@ -72,7 +72,12 @@ unsafe fn write_number(
 pub(crate) unsafe fn comm_group(comm: Comm, of: *mut Group) -> c_int {
     on(comm, "MPI_Comm_group", |entry| {
         // SAFETY: the caller's promise.
-        unsafe { of.write(group::insert(entry.local().process_group())) };
+        unsafe {
+            of.write(group::insert(
+                entry.local().process_group(),
+                entry.session.clone(),
+            ))
+        };
         Ok(())
     })
 }
@@ -85,7 +90,7 @@ pub(crate) unsafe fn remote_group(comm: Comm, of: *mut Group) -> c_int {
     on(comm, "MPI_Comm_remote_group", |entry| {
         let remote = between_groups(entry)?.groups.remote_group();
         // SAFETY: the caller's promise.
-        unsafe { of.write(group::insert(remote)) };
+        unsafe { of.write(group::insert(remote, entry.session.clone())) };
         Ok(())
     })
 }

@@ -32,17 +32,19 @@ unsafe fn tag_of_text(text: *const c_char) -> u32 {
 /// The new handle may be written to.
 unsafe fn make_of_groups(
     function: &'static str,
-    (hints, handler): (Info, Errhandler),
+    (of, hints, handler): (Group, Info, Errhandler),
     new: *mut Comm,
     make: impl FnOnce(&Entry) -> Result<Option<Entry>>,
 ) -> c_int {
     let world = Comm::from_address(MPI_COMM_WORLD);
     let made = find(world).ok_or_else(|| no_such(world)).and_then(|world| {
-        let hints = info::pairs(hints)?;
-        let Some(made) = make(world)? else {
+        // Before the processes agree, so that none of them makes a communicator that another one refuses.
+        let (hints, errors) = (info::pairs(hints)?, Handler::fatal());
+        errors.set(handler)?;
+        let Some(mut made) = make(world)? else {
             return Ok(Comm::from_address(MPI_COMM_NULL));
         };
-        made.errors.set(handler)?;
+        (made.errors, made.session) = (errors, group::session_of(of));
         made.set_info(hints);
         Ok(insert(made))
     });
@@ -78,7 +80,14 @@ pub(crate) unsafe fn create_from_group(
         Ok(made.map(|made| Entry::new(made, Handler::fatal())))
     };
     // SAFETY: as above.
-    unsafe { make_of_groups("MPI_Comm_create_from_group", (hints, handler), new, make) }
+    unsafe {
+        make_of_groups(
+            "MPI_Comm_create_from_group",
+            (of, hints, handler),
+            new,
+            make,
+        )
+    }
 }
 
 /// `MPI_Intercomm_create_from_groups`.
@@ -125,7 +134,7 @@ pub(crate) unsafe fn intercomm_create_from_groups(
     };
     let function = "MPI_Intercomm_create_from_groups";
     // SAFETY: as above.
-    unsafe { make_of_groups(function, (hints, handler), new, make) }
+    unsafe { make_of_groups(function, (local, hints, handler), new, make) }
 }
 
 /// The rank in a communicator of a group's leader.

@@ -5,7 +5,7 @@ use oxmpi_core::RawRequest;
 use super::{Entry, REQUESTS, State, insert_state, no_such};
 use crate::comm_table;
 use crate::constants::{MPI_COMM_SELF, MPI_SUCCESS};
-use crate::error_handling::{Error, Result, catch, on};
+use crate::error_handling::{Error, Result, catch};
 use crate::handles::{Handle, slab_handle};
 use crate::types::{Callback, Comm, Request, Status, c_int, c_void};
 
@@ -105,28 +105,25 @@ pub(crate) unsafe fn grequest_start(
     state: *mut c_void,
     request: *mut Request,
 ) -> c_int {
-    on(
-        Comm::from_address(MPI_COMM_SELF),
-        "MPI_Grequest_start",
-        |entry| {
-            let generalized = Generalized {
-                raw: entry.messages.start_generalized()?,
-                complete: false,
-                freed: false,
-                // SAFETY: the caller's promise; null gives `None`; here and below.
-                query: unsafe { std::mem::transmute::<Callback, Option<QueryFunction>>(query) },
-                // SAFETY: as above.
-                free: unsafe { std::mem::transmute::<Callback, Option<FreeFunction>>(free) },
-                // SAFETY: as above.
-                cancel: unsafe { std::mem::transmute::<Callback, Option<CancelFunction>>(cancel) },
-                state,
-            };
-            let made = insert_state(entry, State::Generalized(Box::new(generalized)));
-            // SAFETY: the caller's promise.
-            unsafe { request.write(made) };
-            Ok(())
-        },
-    )
+    catch("MPI_Grequest_start", || {
+        let entry = comm_table::own()?;
+        let generalized = Generalized {
+            raw: entry.messages.start_generalized()?,
+            complete: false,
+            freed: false,
+            // SAFETY: the caller's promise; null gives `None`; here and below.
+            query: unsafe { std::mem::transmute::<Callback, Option<QueryFunction>>(query) },
+            // SAFETY: as above.
+            free: unsafe { std::mem::transmute::<Callback, Option<FreeFunction>>(free) },
+            // SAFETY: as above.
+            cancel: unsafe { std::mem::transmute::<Callback, Option<CancelFunction>>(cancel) },
+            state,
+        };
+        let made = insert_state(entry, State::Generalized(Box::new(generalized)));
+        // SAFETY: the caller's promise.
+        unsafe { request.write(made) };
+        Ok(())
+    })
 }
 
 /// `MPI_Grequest_complete`.

@@ -8,11 +8,12 @@ use std::sync::{Mutex, PoisonError};
 use oxmpi_core::{Communicator, PreparedMessage, ProcessEndpoint, RawRequest};
 
 use super::persistent::insert;
-use super::{NULL, Prepared, REQUESTS, State, get_status, no_such};
+use super::{NULL, Prepared, REQUESTS, State, get_status, no_such, on as on_request};
+use crate::comm_table::PartitionedPlace;
 use crate::constants::{MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_ERR_ARG, MPI_ERR_REQUEST, MPI_SUCCESS};
 use crate::counts::Counting;
 use crate::datatype::Buffer;
-use crate::error_handling::{Error, Result, catch, on};
+use crate::error_handling::{Error, Result, on};
 use crate::handles::slab_handle;
 use crate::message_envelope::{destination, source, tag_of};
 use crate::types::{Comm, Datatype, Info, Request, Status, c_int, c_void};
@@ -22,6 +23,8 @@ pub(super) struct Partitioned {
     message: PreparedMessage,
     /// The communicator apart on which it matches its other end, and nothing else.
     messages: Communicator<ProcessEndpoint>,
+    /// Its place among those of its tag, unless it is for nobody.
+    _place: Option<PartitionedPlace>,
     partitions: usize,
     /// Of a send; `None` of a receive.
     sending: Option<Mutex<Sending>>,
@@ -156,9 +159,11 @@ pub(crate) unsafe fn psend_init<N: Counting>(
         // SAFETY: the caller's promise.
         let (partitions, buffer) = unsafe { whole(buffer, partitions, count, datatype)? };
         let message = (entry.messages).prepare_bsend(buffer.bytes, destination(to), tag as u32)?;
+        let (place, messages) = entry.for_partitioned(true, to, tag)?;
         let partitioned = Partitioned {
             message,
-            messages: entry.for_partitioned(true, to, tag),
+            messages,
+            _place: place,
             partitions,
             sending: Some(Mutex::default()),
         };
@@ -196,9 +201,11 @@ pub(crate) unsafe fn precv_init<N: Counting>(
         // SAFETY: the caller's promise.
         let (partitions, buffer) = unsafe { whole(buffer, partitions, count, datatype)? };
         let message = (entry.messages).prepare_recv(buffer.bytes, source(from), tag_of(tag))?;
+        let (place, messages) = entry.for_partitioned(false, from, tag)?;
         let partitioned = Partitioned {
             message,
-            messages: entry.for_partitioned(false, from, tag),
+            messages,
+            _place: place,
             partitions,
             sending: None,
         };
@@ -211,14 +218,20 @@ pub(crate) unsafe fn precv_init<N: Counting>(
 
 /// `MPI_Pready`.
 pub(crate) fn pready(partition: c_int, request: Request) -> c_int {
-    catch("MPI_Pready", || {
+    on_request(request, "MPI_Pready", || {
         find(request)?.make_ready(std::iter::once(partition))
     })
 }
 
 /// `MPI_Pready_range`. Both ends are part of it.
 pub(crate) fn pready_range(low: c_int, high: c_int, request: Request) -> c_int {
-    catch("MPI_Pready_range", || find(request)?.make_ready(low..=high))
+    on_request(request, "MPI_Pready_range", || {
+        if low > high {
+            let why = format!("partitions {low} to {high}, of which the second is the last one");
+            return Err(Error::argument(why));
+        }
+        find(request)?.make_ready(low..=high)
+    })
 }
 
 /// `MPI_Pready_list`.
@@ -230,7 +243,7 @@ pub(crate) unsafe fn pready_list(
     partitions: *const c_int,
     request: Request,
 ) -> c_int {
-    catch("MPI_Pready_list", || {
+    on_request(request, "MPI_Pready_list", || {
         let length = usize::try_from(length).map_err(|_| Error::count(length))?;
         // SAFETY: the caller's promise.
         let listed = (0..length).map(|place| unsafe { *partitions.wrapping_add(place) });
@@ -247,7 +260,7 @@ pub(crate) unsafe fn parrived(request: Request, partition: c_int, flag: *mut c_i
         NULL => Ok(()),
         request => find(request)?.place(partition).map(drop),
     };
-    match catch("MPI_Parrived", checked) {
+    match on_request(request, "MPI_Parrived", checked) {
         // SAFETY: the caller's promise.
         MPI_SUCCESS => unsafe { get_status(request, flag, std::ptr::null_mut::<Status>()) },
         code => code,

@@ -128,8 +128,8 @@ fn start_one(request: Request) -> Result<()> {
     let raw = match unsafe { &*prepared } {
         Prepared::Message(message) => message.start(&comm.messages)?,
         Prepared::Buffered(message, bytes) => {
-            comm.buffers.check(*bytes)?;
-            message.start(&comm.messages)?
+            let buffer = comm.attached().check(*bytes)?;
+            message.start_from(&comm.messages, buffer)?
         }
         Prepared::Collective(collective) => collective.start()?,
         Prepared::Partitioned(partitioned) => partitioned.start()?,

@@ -31,6 +31,10 @@ impl GraphShape {
         }
         // SAFETY: as above.
         let edges = unsafe { numbers(index.last().copied().unwrap_or(0), edges)? };
+        if let Some(edge) = edges.iter().find(|&&edge| !(0..nodes).contains(&edge)) {
+            let why = format!("an edge leads to node {edge} of {nodes} nodes");
+            return Err(Error::new(MPI_ERR_ARG, why));
+        }
         Ok(Self { index, edges })
     }
 

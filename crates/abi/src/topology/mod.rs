@@ -41,7 +41,7 @@ unsafe fn give(
 ) {
     let comm = match made {
         Some((made, shape)) => {
-            let mut made = Entry::new(made, entry.errors.clone());
+            let mut made = entry.heir(made);
             made.topology = Some(Arc::new(shape));
             comm_table::insert(made)
         }

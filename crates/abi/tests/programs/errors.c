@@ -75,9 +75,10 @@ static void collectives(int *value)
 static MPI_Group *ranges(MPI_Group *made)
 {
     MPI_Group world;
-    int forth[1][3] = {{1, 0, 1}}, back[1][3] = {{0, 0, -1}};
+    int forth[1][3] = {{1, 0, 1}}, back[1][3] = {{0, 0, -1}}, far[1][3] = {{0, INT_MAX, 1}};
     OK(MPI_Comm_group(MPI_COMM_WORLD, &world));
     CLASS(MPI_Group_range_incl(world, 1, forth, made), MPI_ERR_ARG);
+    CLASS(MPI_Group_range_incl(world, 1, far, made), MPI_ERR_RANK);
     OK(MPI_Group_range_incl(world, 1, back, made));
     OK(MPI_Group_free(&world));
     return made;
@@ -157,6 +158,18 @@ int main(int argc, char **argv)
     CLASS(MPI_Info_set(MPI_INFO_NULL, "key", "value"), MPI_ERR_INFO);
     CLASS(MPI_Comm_set_attr(MPI_COMM_SELF, MPI_KEYVAL_INVALID, NULL), MPI_ERR_KEYVAL);
     CLASS(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRHANDLER_NULL), MPI_ERR_ERRHANDLER);
+    {
+        /* Calls of tools call no error handler, and files have one that returns. */
+        MPI_File file;
+        OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+        CLASS(MPI_T_init_thread(MPI_THREAD_SINGLE, &value), MPI_ERR_UNSUPPORTED_OPERATION);
+        CLASS(MPI_File_open(MPI_COMM_SELF, "a", MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_ERR_UNSUPPORTED_OPERATION);
+        OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    }
+    {
+        int nodes[1] = {1}, edge = 1;
+        CLASS(MPI_Graph_create(MPI_COMM_WORLD, 1, nodes, &edge, 0, &comm), MPI_ERR_ARG);
+    }
     CLASS(MPI_Comm_spawn("a", NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &comm, NULL),
           MPI_ERR_UNSUPPORTED_OPERATION);
 

@@ -201,6 +201,34 @@ static void buffering(void)
     OK(MPI_Wait(&both, MPI_STATUS_IGNORE));
 }
 
+/* The end of a communicator's buffer waits for the messages of that buffer alone. */
+static void own_buffers(void)
+{
+    enum { BYTES = 4 << 20 };
+    static char memory[BYTES + 1000], own[1000], large[BYTES];
+    int bytes, value = 0, other = rank ^ 1;
+    void *got;
+    MPI_Comm copy;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
+    if (other < size && rank < other) {
+        OK(MPI_Buffer_attach(memory, sizeof memory));
+        OK(MPI_Comm_attach_buffer(copy, own, sizeof own));
+        OK(MPI_Bsend(large, BYTES, MPI_CHAR, other, 70, MPI_COMM_WORLD));
+        OK(MPI_Bsend(&value, 1, MPI_INT, other, 71, copy));
+        OK(MPI_Comm_flush_buffer(copy));
+        OK(MPI_Comm_detach_buffer(copy, &got, &bytes));
+        CHECK(got == own && bytes == sizeof own);
+        OK(MPI_Send(&value, 1, MPI_INT, other, 72, MPI_COMM_WORLD));
+        OK(MPI_Buffer_detach(&got, &bytes));
+        CHECK(got == memory && bytes == sizeof memory);
+    } else if (other < size) {
+        OK(MPI_Recv(&value, 1, MPI_INT, other, 72, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        OK(MPI_Recv(large, BYTES, MPI_CHAR, other, 70, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        OK(MPI_Recv(&value, 1, MPI_INT, other, 71, copy, MPI_STATUS_IGNORE));
+    }
+    OK(MPI_Comm_free(&copy));
+}
+
 static int freed, cancelled, query_result;
 
 static int query(void *state, MPI_Status *status)
@@ -269,6 +297,7 @@ int main(void)
     probes();
     both_ways();
     buffering();
+    own_buffers();
     generalized();
     return finish();
 }

@@ -94,6 +94,39 @@ static void nothing(void)
     CHECK(flag);
 }
 
+/* Errors are raised on the communicator of the request, and the most messages of one tag is one. */
+static void errors(void)
+{
+    enum { MOST = 4 };
+    int value = 5, i, class;
+    MPI_Request sends[MOST], nobody[2 * MOST], more;
+    MPI_Comm copy;
+    OK(MPI_Comm_dup(MPI_COMM_WORLD, &copy));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+    for (i = 0; i < MOST; i++)
+        OK(MPI_Psend_init(&value, 2, 1, MPI_INT, right, 9, copy, MPI_INFO_NULL, &sends[i]));
+    OK(MPI_Error_class(MPI_Psend_init(&value, 2, 1, MPI_INT, right, 9, copy, MPI_INFO_NULL, &more), &class));
+    CHECK(class == MPI_ERR_OTHER);
+    for (i = 0; i < 2 * MOST; i++)
+        OK(MPI_Psend_init(&value, 2, 1, MPI_INT, MPI_PROC_NULL, 9, copy, MPI_INFO_NULL, &nobody[i]));
+    for (i = 0; i < 2 * MOST; i++)
+        OK(MPI_Request_free(&nobody[i]));
+    OK(MPI_Error_class(MPI_Pready(2, sends[0]), &class));
+    CHECK(class == MPI_ERR_ARG);
+    OK(MPI_Error_class(MPI_Pready_range(1, 0, sends[0]), &class));
+    CHECK(class == MPI_ERR_ARG);
+    OK(MPI_Error_class(MPI_Pready_list(1, &(int){-1}, sends[0]), &class));
+    CHECK(class == MPI_ERR_ARG);
+    for (i = 0; i < MOST; i++)
+        OK(MPI_Request_free(&sends[i]));
+    OK(MPI_Psend_init(&value, 2, 1, MPI_INT, right, 9, copy, MPI_INFO_NULL, &more));
+    OK(MPI_Request_free(&more));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    OK(MPI_Comm_free(&copy));
+}
+
 int main(void)
 {
     MPI_Comm copy;
@@ -110,5 +143,6 @@ int main(void)
     OK(MPI_Comm_free(&copy));
     order();
     nothing();
+    errors();
     return finish();
 }

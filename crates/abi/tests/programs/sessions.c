@@ -15,6 +15,34 @@ static int descriptors(void)
     return count;
 }
 
+/* The buffer of a session serves the communicators that come from it, and those of their groups. */
+static void buffered(MPI_Session session, MPI_Group group, MPI_Comm comm)
+{
+    static char room[200];
+    int own, value = 7, got = 0, bytes, other;
+    void *memory;
+    MPI_Group alone;
+    MPI_Comm made[2];
+    OK(MPI_Comm_rank(comm, &own));
+    OK(MPI_Group_incl(group, 1, &own, &alone));
+    OK(MPI_Comm_create_from_group(alone, "alone", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made[0]));
+    OK(MPI_Comm_dup(made[0], &made[1]));
+    for (other = 0; other < 2; other++) {
+        CHECK(MPI_Bsend(&value, 1, MPI_INT, 0, 1, made[other]) == MPI_ERR_BUFFER);
+        OK(MPI_Session_attach_buffer(session, room, sizeof room));
+        OK(MPI_Bsend(&value, 1, MPI_INT, 0, 1, made[other]));
+        OK(MPI_Recv(&got, 1, MPI_INT, 0, 1, made[other], MPI_STATUS_IGNORE));
+        CHECK(got == value);
+        CHECK(MPI_Bsend(room, sizeof room + 1, MPI_CHAR, 0, 1, made[other]) == MPI_ERR_BUFFER);
+        OK(MPI_Session_flush_buffer(session));
+        OK(MPI_Session_detach_buffer(session, &memory, &bytes));
+        CHECK(memory == room && bytes == sizeof room);
+    }
+    OK(MPI_Comm_free(&made[0]));
+    OK(MPI_Comm_free(&made[1]));
+    OK(MPI_Group_free(&alone));
+}
+
 static void once(void)
 {
     MPI_Session session, other;
@@ -29,8 +57,9 @@ static void once(void)
     CHECK(number == 2);
     OK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &length, NULL));
     CHECK(length == 12);
+    length = 64;
     OK(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &length, name));
-    CHECK(!strcmp(name, "mpi://WORLD"));
+    CHECK(length == 12 && !strcmp(name, "mpi://WORLD"));
     OK(MPI_Session_get_pset_info(session, name, &info));
     length = sizeof value;
     OK(MPI_Info_get_string(info, "mpi_size", &length, value, &flag));
@@ -41,6 +70,7 @@ static void once(void)
     OK(MPI_Comm_create_from_group(group, "test", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
     OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
     CHECK(sum == size);
+    buffered(session, group, comm);
     OK(MPI_Comm_free(&comm));
     OK(MPI_Group_free(&group));
     CHECK(MPI_Group_from_session_pset(session, "other", &group) == MPI_ERR_ARG);

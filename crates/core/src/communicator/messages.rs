@@ -4,7 +4,7 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{self, FastPoll, Mode};
 use oxmpi_wire::{Bytes, EnvelopeFilter};
 
-use super::super::endpoint::{BufferOwner, Endpoint, FastOutcome};
+use super::super::endpoint::FastOutcome;
 use super::super::request::{Claimed, OpenRequest, RawRequest};
 use super::super::threading::Threading;
 use super::Communicator;
@@ -47,12 +47,13 @@ impl<A: Threading> Communicator<A> {
     }
 
     /// Sends a copy of the bytes, and returns at once (`MPI_Bsend`). The endpoint keeps the copy until it has been
-    /// sent; a message that is taken at once is not copied.
+    /// sent; a message that is taken at once is not copied. `buffer` is any number of the caller's, by which
+    /// [`wait_for_buffered`](Self::wait_for_buffered) finds the message.
     ///
     /// # Errors
     /// A wrong rank or tag; a lost peer, where the call sees it.
-    pub fn bsend(&self, bytes: RawBytes, to: usize, tag: u32) -> Result<()> {
-        self.send_copied(bytes, to, tag, Endpoint::detach_buffered)
+    pub fn bsend(&self, bytes: RawBytes, to: usize, tag: u32, buffer: usize) -> Result<()> {
+        self.send_copied(bytes, to, tag, Some(buffer))
     }
 
     /// As [`bsend`](Self::bsend), for a message that [`wait_for_buffered`](Self::wait_for_buffered) does not wait for.
@@ -60,7 +61,7 @@ impl<A: Threading> Communicator<A> {
     /// # Errors
     /// As [`bsend`](Self::bsend).
     pub fn send_copy(&self, bytes: RawBytes, to: usize, tag: u32) -> Result<()> {
-        self.send_copied(bytes, to, tag, Endpoint::detach)
+        self.send_copied(bytes, to, tag, None)
     }
 
     fn send_copied(
@@ -68,7 +69,7 @@ impl<A: Threading> Communicator<A> {
         bytes: RawBytes,
         to: usize,
         tag: u32,
-        detach: fn(&mut Endpoint, OpenRequest, u32, BufferOwner) -> Vec<BufferOwner>,
+        buffer: Option<usize>,
     ) -> Result<()> {
         // The buffer of a message for nobody is not read.
         if self.send_short(&bytes, to, tag) || self.address(to, tag)?.is_none() {
@@ -85,7 +86,7 @@ impl<A: Threading> Communicator<A> {
             Some(outcome) => self.status(outcome).map(drop),
             None => {
                 let ended = self.access.with(|endpoint| {
-                    let ended = detach(endpoint, open, self.context(), Box::new(copy));
+                    let ended = endpoint.detach(open, self.context(), Box::new(copy), buffer);
                     endpoint.progress();
                     ended
                 });

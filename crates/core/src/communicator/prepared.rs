@@ -77,11 +77,23 @@ impl PreparedMessage {
     /// # Errors
     /// A lost peer, where the call sees it.
     pub fn start<A: Threading>(&self, communicator: &Communicator<A>) -> Result<RawRequest> {
+        self.start_from(communicator, 0)
+    }
+
+    /// As [`start`](Self::start); a buffered send counts against a buffer, as [`Communicator::bsend`] says.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn start_from<A: Threading>(
+        &self,
+        communicator: &Communicator<A>,
+        buffer: usize,
+    ) -> Result<RawRequest> {
         let bytes = self.bytes;
         match self.call {
             MessageCall::Send { to, tag, mode } => communicator.isend(bytes, to, tag, mode),
             MessageCall::BufferedSend { to, tag } => {
-                communicator.bsend(bytes, to, tag)?;
+                communicator.bsend(bytes, to, tag, buffer)?;
                 Ok(RawRequest::sent(bytes.len(), to, tag))
             }
             MessageCall::Receive { source, tag } => communicator.irecv(bytes, source, tag),

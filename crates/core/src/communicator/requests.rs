@@ -153,7 +153,7 @@ impl<A: Threading> Communicator<A> {
         if let Some(open) = request.open {
             let ended = self
                 .access
-                .with(|endpoint| endpoint.detach(open, self.context(), owner));
+                .with(|endpoint| endpoint.detach(open, self.context(), owner, None));
             // Their owners may call the endpoint, which is not lent any more.
             drop(ended);
         }
@@ -168,12 +168,13 @@ impl<A: Threading> Communicator<A> {
         (self.access).until(|endpoint| ended(endpoint).then_some(()))
     }
 
-    /// Waits until all buffered messages have been sent (`MPI_Buffer_flush`).
+    /// Waits until the buffered messages have been sent that were sent with this number of a buffer, on any communicator
+    /// (`MPI_Buffer_flush`).
     ///
     /// # Errors
     /// When another thread leaves the endpoint meanwhile.
-    pub fn wait_for_buffered(&self) -> Result<()> {
-        (self.access).until(|endpoint| endpoint.has_no_buffered().then_some(()))
+    pub fn wait_for_buffered(&self, buffer: usize) -> Result<()> {
+        (self.access).until(|endpoint| endpoint.has_no_buffered(buffer).then_some(()))
     }
 
     /// A request that completes when [`complete_generalized`](Self::complete_generalized) says so (`MPI_Grequest_start`).

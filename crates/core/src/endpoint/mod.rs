@@ -91,7 +91,8 @@ struct DetachedRequest {
     request: engine::Request,
     /// The context of its messages; `None`: it is of no communicator's messages.
     context: Option<u32>,
-    is_buffered: bool,
+    /// The number of the buffer that it counts against, of a buffered message.
+    buffer: Option<usize>,
     owner: BufferOwner,
 }
 

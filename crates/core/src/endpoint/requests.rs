@@ -93,7 +93,7 @@ impl Endpoint {
         self.tx.flush();
     }
 
-    /// Keeps `owner` until the operation has completed. Gives the owners of those that have, to be dropped once the endpoint
+    /// Keeps `owner` until the operation has completed; a buffered message counts against a buffer. Gives the owners of those that have, to be dropped once the endpoint
     /// is not lent any more.
     ///
     /// # Cost
@@ -104,37 +104,7 @@ impl Endpoint {
         request: OpenRequest,
         context: u32,
         owner: BufferOwner,
-    ) -> Vec<BufferOwner> {
-        self.keep(request, context, owner, false)
-    }
-
-    /// As [`detach`](Self::detach), of a buffered message.
-    #[must_use]
-    pub(crate) fn detach_buffered(
-        &mut self,
-        request: OpenRequest,
-        context: u32,
-        owner: BufferOwner,
-    ) -> Vec<BufferOwner> {
-        self.keep(request, context, owner, true)
-    }
-
-    /// Keeps plain memory until the operation has completed.
-    pub(crate) fn detach_memory(&mut self, request: OpenRequest, memory: Box<dyn Any + Send>) {
-        self.detached.push(DetachedRequest {
-            request,
-            context: None,
-            is_buffered: false,
-            owner: memory,
-        });
-    }
-
-    fn keep(
-        &mut self,
-        request: OpenRequest,
-        context: u32,
-        owner: BufferOwner,
-        is_buffered: bool,
+        buffer: Option<usize>,
     ) -> Vec<BufferOwner> {
         if self.test(request).is_some() {
             return vec![owner];
@@ -147,10 +117,20 @@ impl Endpoint {
         self.detached.push(DetachedRequest {
             request,
             context: Some(context),
-            is_buffered,
+            buffer,
             owner,
         });
         ended
+    }
+
+    /// Keeps plain memory until the operation has completed.
+    pub(crate) fn detach_memory(&mut self, request: OpenRequest, memory: Box<dyn Any + Send>) {
+        self.detached.push(DetachedRequest {
+            request,
+            context: None,
+            buffer: None,
+            owner: memory,
+        });
     }
 
     /// The owners of detached operations that have completed; their outcomes are dropped.
@@ -161,9 +141,9 @@ impl Endpoint {
         ended.map(|detached| detached.owner).collect()
     }
 
-    /// Whether every buffered message has been sent.
-    pub(crate) fn has_no_buffered(&self) -> bool {
-        self.have_ended(|detached| detached.is_buffered)
+    /// Whether every buffered message that counts against this buffer has been sent.
+    pub(crate) fn has_no_buffered(&self, buffer: usize) -> bool {
+        self.have_ended(|detached| detached.buffer == Some(buffer))
     }
 
     /// Whether every detached operation of this context has completed.

@@ -74,7 +74,7 @@ impl<A: Threading> Comm<A> {
         tag: u32,
     ) -> Result<()> {
         let Destination(to) = to.into();
-        self.raw.bsend(values.lend().bytes, to, tag)
+        self.raw.bsend(values.lend().bytes, to, tag, 0)
     }
 
     /// Receives into `values`, which may be longer than the message (`MPI_Recv`). A receive from

@@ -87,7 +87,8 @@ pub fn explain_failure(failure: &VerbsError, host: &str, limit: LockedMemoryLimi
     let remedy = match (failure.call(), failure.errno()) {
         (_, ENOMEM) if limit.bytes().is_some() => LOCKED_MEMORY_REMEDIES,
         ("ibv_reg_mr", ENOMEM) => {
-            "The limit is not the reason: the device may register too little memory. For mlx4, raise its module \
+            "The limit is not the reason, unless the driver counts it for every process, as soft-iWARP (siw) does: try \
+             `ulimit -l unlimited`. Else the device may register too little memory. For mlx4, raise its module \
              parameter log_num_mtt; else ask for less by the receive queues."
         }
         (_, ENOMEM) => {

@@ -21,6 +21,8 @@ echo 0 > /proc/sys/net/ipv6/conf/eth0/accept_dad
 # The longest packet of RoCE is 4096 bytes and its headers.
 ./ip link set eth0 mtu 4500 up
 ./ip addr add "$address/24" dev eth0
+# Soft-iWARP counts the limit for root, too.
+[ "$kind" = rxe ] || ulimit -l unlimited
 rdma link add "${kind}0" type "$kind" netdev eth0 || exit 1
 
 # soon COMMAND...: waits for what another program or the kernel does meanwhile, at most five minutes. A busy host makes a
