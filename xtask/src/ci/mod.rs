@@ -43,7 +43,7 @@ use xshell::cmd;
 ///     main job  cargo xtask build, then cargo xtask bench
 ///     ranks     every example as a job of 1, 2, 3, 4, 8, 16 and 64 ranks
 ///     kills     kill -9 of a rank 50 times and of the launcher 10 times, with the time to the job's end
-///     abi       foreign programs on the C ABI: NetPIPE, FFTW, part of MPICH's tests; the library's names, mpi.h,
+///     abi       foreign programs on the C ABI: NetPIPE, FFTW, mpi4py, part of MPICH's tests; the library's names, mpi.h,
 ///               its wrappers under CMake and meson, a program that swaps libraries, a PMPI tool
 ///     hosts     the tests of real ranks once more, each job over four hosts: network namespaces that are
 ///               joined by a bridge; some through proxies that delay, split and stall the data (`long` runs

@@ -77,7 +77,7 @@ const CHECKS: &[Check] = &[
     ("suite", true, suite::check),
     ("lammps", false, lammps::check),
     ("rsmpi", false, rsmpi::check),
-    ("mpi4py", false, mpi4py::check),
+    ("mpi4py", true, mpi4py::check),
     ("wheel", false, wheel::check),
     ("instructions", false, instructions::check),
 ];

@@ -8,6 +8,10 @@ use xshell::cmd;
 
 const VERSION: &str = "4.1.2";
 
+/// How many tests the modules have together, and those of its futures.
+const TESTS: u32 = 1195;
+const FUTURES: u32 = 54;
+
 /// The modules of tests.
 const MODULES: [&str; 21] = [
     "p2p_buf",
@@ -32,6 +36,9 @@ const MODULES: [&str; 21] = [
     "grequest",
     "exceptions",
 ];
+
+/// A run: its name, the number of ranks, arguments, and how many processes run how many tests.
+type Case = (String, u32, Vec<String>, (u32, u32));
 
 pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
     let sh = &harness.repo.shell;
@@ -75,25 +82,39 @@ pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
     } else {
         &[2, 3]
     };
-    let mut cases: Vec<(String, u32, Vec<String>)> = sizes
+    let mut cases: Vec<Case> = sizes
         .iter()
-        .map(|&ranks| (format!("mpi4py {ranks}"), ranks, tests.clone()))
+        .map(|&ranks| {
+            (
+                format!("mpi4py {ranks}"),
+                ranks,
+                tests.clone(),
+                (ranks, TESTS),
+            )
+        })
         .collect();
-    for level in ["single", "serialized"] {
-        let options = ["--thread-level".to_owned(), level.to_owned()];
+    let levels: &[&str] = if harness.thorough {
+        &["single", "serialized"]
+    } else {
+        &[]
+    };
+    for &level in levels {
+        let options = ["--thread-level".to_owned(), level.into()];
         cases.push((
             format!("mpi4py {level} 2"),
             2,
             [&tests[..], &options].concat(),
+            (2, TESTS),
         ));
     }
-    cases.push(("mpi4py futures 3".into(), 3, futures.into()));
+    cases.push(("mpi4py futures 3".into(), 3, futures.into(), (1, FUTURES)));
     cases.push((
         "schwimmbad 3".into(),
         3,
         vec!["-c".into(), SCHWIMMBAD.into()],
+        (0, 0),
     ));
-    for (name, ranks, words) in cases {
+    for (name, ranks, words, wanted) in cases {
         for library in &harness.libraries {
             let job = Job {
                 library,
@@ -105,7 +126,7 @@ pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
             };
             let words: Vec<_> = words.iter().map(String::as_str).collect();
             let ended = harness.run(&job, &interpreter, &words)?;
-            report.job(&name, library.name, &ended, verdict(&ended));
+            report.job(&name, library.name, &ended, verdict(&ended, wanted));
         }
     }
     Ok(())
@@ -121,17 +142,38 @@ with schwimmbad.MPIPool() as pool:
         assert list(pool.map(square, range(100))) == [number * number for number in range(100)]
 ";
 
-fn verdict(ended: &Ended) -> Result<(), String> {
-    let failed = ended
-        .text
-        .lines()
+/// How a run has ended, in which so many processes must have run at least so many tests.
+fn verdict(ended: &Ended, (processes, tests): (u32, u32)) -> Result<(), String> {
+    let lines = || ended.text.lines();
+    let failed = lines()
         .rev()
         .find(|line| line.contains("FAILED (") || line.starts_with("Ran "));
+    let failed = failed.unwrap_or_default();
+    let ran: Vec<u32> = lines().filter_map(tests_run).collect();
+    let enough = ran.iter().filter(|&&ran| ran >= tests).count();
     match ended.code {
-        Some(0) => Ok(()),
-        other => Err(format!(
-            "it ends with {other:?}: {}",
-            failed.unwrap_or_default()
+        Some(0) if enough < processes as usize => Err(format!(
+            "its processes ran {ran:?} tests, and {processes} of them should run {tests}"
         )),
+        Some(0) => Ok(()),
+        other => Err(format!("it ends with {other:?}: {failed}")),
+    }
+}
+
+/// The number of tests in the line that unittest prints at its end.
+fn tests_run(line: &str) -> Option<u32> {
+    line.strip_prefix("Ran ")?.split(' ').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    //! Tests of counting what has run.
+
+    use super::tests_run;
+
+    #[test]
+    fn the_last_line_tells_the_number_of_tests() {
+        assert_eq!(tests_run("Ran 63 tests in 0.028s"), Some(63));
+        assert_eq!(tests_run("Ranks 63"), None);
     }
 }

@@ -61,6 +61,10 @@ fn add_tree(root: &mut Archive, tree: &Path, folder: &Path) -> Result {
             add_tree(root, tree, &file)?;
             continue;
         }
+        // A link to what the folder lacks.
+        if !file.exists() {
+            continue;
+        }
         let inside = file.strip_prefix(tree)?.display().to_string();
         root.file(&inside, read(&file)?, true);
         let own = tree.join(format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH));
