@@ -21,8 +21,8 @@ pub(super) fn check(repo: &Repo) -> Result<Tally> {
     Ok(tally)
 }
 
-/// Checks each library without features and with each of its features alone, any warning is a failure; and tests the
-/// runtime without features.
+/// Checks each library without features and with each of its features alone, and what is installed with its own, any warning is
+/// a failure; and tests the runtime without features.
 ///
 /// # Errors
 /// At the first combination that does not compile.
@@ -39,6 +39,13 @@ pub(super) fn features(repo: &Repo) -> Result<Tally> {
                 "cargo clippy --quiet --package {name} {flags...} -- -D warnings"
             ))?;
         }
+    }
+    // The command and the C library as they are installed: the whole workspace, as other steps build it, gives them more features.
+    for name in ["oxmpi-launch", "oxmpi-abi"] {
+        tally += run_check(cmd!(
+            sh,
+            "cargo clippy --quiet --package {name} -- -D warnings"
+        ))?;
     }
     // A setting that asks for TCP is an error, and one node works.
     for tests in [["--test", "without_tcp"].as_slice(), &["--doc"]] {
