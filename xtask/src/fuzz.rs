@@ -161,3 +161,31 @@ fn nightly(repo: &Repo) -> bool {
             .run()
             .is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    //! Tests of what is read of fuzzers that run at once.
+
+    use super::inputs;
+    use std::process::Command;
+
+    #[test]
+    fn each_fuzzer_has_its_own_number() {
+        let saying = |line: &str| {
+            let mut fuzzer = Command::new("echo");
+            fuzzer.arg(line);
+            fuzzer
+        };
+        let numbers = 0..9_u64;
+        let mut fuzzers: Vec<_> = numbers
+            .clone()
+            .map(|number| saying(&format!("stat::number_of_executed_units: {number}")))
+            .collect();
+        fuzzers.extend([saying("nothing"), Command::new("false")]);
+        let mut results = inputs(fuzzers);
+        let found = results.pop().expect("a result of each").unwrap_err();
+        assert!(found.contains("found a failure"), "{found}");
+        assert!(results.pop().is_some_and(|result| result.is_err()));
+        assert!(results.into_iter().eq(numbers.map(Ok)));
+    }
+}
