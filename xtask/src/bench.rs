@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: two pinned processes exchange messages (PingPong and Allreduce).
 
 use crate::{Repo, Result};
+use std::path::Path;
 use xshell::cmd;
 
 /// Run PingPong and Allreduce on two pinned processes and print tables
@@ -22,9 +23,16 @@ pub(crate) struct BenchOptions {
 
 const MAIN_JOB: [&str; 5] = ["-n", "2", "MPI1", "PingPong", "Allreduce"];
 
-pub(crate) fn run(repo: &Repo, BenchOptions { arguments }: &BenchOptions) -> Result {
+pub(crate) fn run(repo: &Repo, options: &BenchOptions) -> Result {
+    with(repo, &repo.oxmpi()?, options)
+}
+
+/// Runs the benchmarks with the command `oxmpi` at this path.
+///
+/// # Errors
+/// When they fail.
+pub(crate) fn with(repo: &Repo, oxmpi: &Path, BenchOptions { arguments }: &BenchOptions) -> Result {
     let sh = &repo.shell;
-    let oxmpi = repo.oxmpi()?;
     let replaced = arguments
         .first()
         .is_some_and(|first| !first.starts_with('-'));

@@ -46,8 +46,19 @@ pub(crate) fn run_check(command: impl Into<Command>) -> Result<Tally> {
 ///
 /// # Errors
 /// When the command cannot be started.
-pub(crate) fn watch(mut command: Command, mut hear: impl FnMut(&str)) -> Result<ExitStatus> {
+pub(crate) fn watch(command: Command, mut hear: impl FnMut(&str)) -> Result<ExitStatus> {
     println!("$ {}", show(&command));
+    listen(command, |line| {
+        println!("{line}");
+        hear(line);
+    })
+}
+
+/// Runs a command, and passes each line of stdout and stderr to `hear`.
+///
+/// # Errors
+/// When the command cannot be started.
+pub(crate) fn listen(mut command: Command, mut hear: impl FnMut(&str)) -> Result<ExitStatus> {
     let (lines, output) = std::io::pipe()?;
     let mut child = command
         .stdin(Stdio::null())
@@ -58,14 +69,13 @@ pub(crate) fn watch(mut command: Command, mut hear: impl FnMut(&str)) -> Result<
     drop(command);
     for line in BufReader::new(lines).split(b'\n') {
         let line = line?;
-        let line = String::from_utf8_lossy(&line);
-        println!("{line}");
-        hear(&line);
+        hear(&String::from_utf8_lossy(&line));
     }
     Ok(child.wait()?)
 }
 
-fn show(command: &Command) -> String {
+/// The command line, and where it runs.
+pub(crate) fn show(command: &Command) -> String {
     let words: Vec<_> = std::iter::once(command.get_program())
         .chain(command.get_args())
         .map(|word| word.to_string_lossy())

@@ -28,20 +28,20 @@ pub(crate) struct InstallOptions {
 
 pub(crate) fn run(repo: &Repo, options: &InstallOptions) -> Result {
     let prefix = std::path::absolute(&options.prefix)?;
-    lay(repo, &prefix, "abi")?;
+    lay(repo, &prefix)?;
     println!("installed; try: {}/bin/oxmpicc -show", prefix.display());
     Ok(())
 }
 
-/// Builds what is installed, the library in this profile of cargo, and writes it to `prefix`.
+/// Builds what is installed, and writes it to `prefix`.
 ///
 /// # Errors
 /// When something cannot be built or written.
-pub(crate) fn lay(repo: &Repo, prefix: &Path, profile: &str) -> Result {
+pub(crate) fn lay(repo: &Repo, prefix: &Path) -> Result {
     let sh = &repo.shell;
     let oxmpi = repo.oxmpi()?;
-    cmd!(sh, "cargo build --profile {profile} --package oxmpi-abi").run()?;
-    let library = repo.root.join("target").join(profile).join(LIBRARY);
+    cmd!(sh, "cargo build --profile abi --package oxmpi-abi").run()?;
+    let library = repo.root.join("target/abi").join(LIBRARY);
     write(repo, prefix, &oxmpi, &library)
 }
 

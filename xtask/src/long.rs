@@ -236,8 +236,12 @@ fn large(repo: &Repo) -> Result<StepOutcome> {
             "{has} GiB of memory are available, and two ranks need {needs} GiB"
         )));
     }
-    let (oxmpi, examples) = (repo.oxmpi()?, repo.examples()?);
-    let said = cmd!(sh, "timeout 600 {oxmpi} run -n 2 {examples}/large").read()?;
+    let built = repo.release(&["--bin", "oxmpi", "--example", "large"])?;
+    let said = cmd!(
+        sh,
+        "timeout 600 {built}/oxmpi run -n 2 {built}/examples/large"
+    )
+    .read()?;
     println!("{said}");
     Ok(StepOutcome::Noted(Tally::ONE, said.replace('\n', "; ")))
 }

@@ -62,8 +62,8 @@ enum Verb {
     Test,
     /// Build the full runtime in release and list the parts it lacks, with reasons
     ///
-    /// Builds every package that belongs to the runtime, with its examples, under `target/release`, then lists what it
-    /// built and what it left out. A part that needs a tool this machine lacks is left out and named; the rest is built
+    /// Builds every package that belongs to the runtime, and the examples `hello` and `manager_ending`, under
+    /// `target/release`, then lists what it built and what it left out. A part that needs a tool this machine lacks is left out and named; the rest is built
     /// all the same.
     #[command(verbatim_doc_comment)]
     Build,
@@ -109,7 +109,7 @@ fn run(CommandLine { verb }: CommandLine) -> Result {
     match verb {
         Verb::Bench(options) => bench::run(&repo, &options),
         Verb::Test => test::run(&repo),
-        Verb::Build => build::run(&repo),
+        Verb::Build => build::run(&repo).map(drop),
         Verb::Tidy => tidy::run(&repo),
         Verb::Asm(options) => asm::run(&repo, &options),
         Verb::Loom(options) => loom::run(&repo, &options),

@@ -97,9 +97,56 @@ impl Repo {
         let tools = self.root.join("target/tools");
         let tool = tools.join("bin").join(name);
         if !tool.exists() {
-            cmd!(sh, "cargo install {name} --locked --root {tools}").run()?;
+            let install = cmd!(sh, "cargo install {name} --locked --root {tools}");
+            // They mostly wait for cargo, and a clean clone builds them again.
+            install.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1").run()?;
         }
         Ok(tool)
+    }
+
+    /// Selects the packages for users, in arguments of cargo.
+    ///
+    /// Cargo gives a crate the features that all selected packages ask for, and builds it again for another selection. So what
+    /// the steps of `ci` share is built with one: this one in release, `--workspace` for tests.
+    pub(crate) fn for_users(&self) -> Vec<&str> {
+        let unpublished = self
+            .packages
+            .iter()
+            .filter(|package| !package.is_published());
+        let excluded = unpublished.flat_map(|package| ["--exclude", &package.name]);
+        std::iter::once("--workspace").chain(excluded).collect()
+    }
+
+    /// Builds these targets of the packages for users in release, and returns their folder.
+    ///
+    /// An example should be among them: without one cargo leaves out the features that tests ask for.
+    ///
+    /// # Errors
+    /// When they cannot be built.
+    pub(crate) fn release(&self, targets: &[&str]) -> Result<PathBuf> {
+        let (sh, packages) = (&self.shell, self.for_users());
+        cmd!(sh, "cargo build --release {packages...} {targets...}").run()?;
+        Ok(self.root.join("target/release"))
+    }
+
+    /// Builds what `cargo xtask build` does, and returns its folder: all libraries and programs, and the examples that need
+    /// release. An example takes ten times as long to build as for tests, where it uses the code of the libraries.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub(crate) fn runtime(&self) -> Result<PathBuf> {
+        let examples = ["--example", "hello", "--example", "manager_ending"];
+        self.release(&[&["--bins", "--lib"], &examples[..]].concat())
+    }
+
+    /// Builds these targets of all packages as `cargo xtask test` does, and returns their folder.
+    ///
+    /// # Errors
+    /// When they cannot be built.
+    pub(crate) fn for_tests(&self, targets: &[&str]) -> Result<PathBuf> {
+        let sh = &self.shell;
+        cmd!(sh, "cargo build --workspace {targets...}").run()?;
+        Ok(self.root.join("target/debug"))
     }
 
     /// Builds the command `oxmpi` in release, without other packages, and returns its path.
@@ -111,13 +158,6 @@ impl Repo {
         )
         .run()?;
         Ok(self.root.join("target/release/oxmpi"))
-    }
-
-    /// Builds the runtime's examples in release, and returns their folder.
-    pub(crate) fn examples(&self) -> Result<PathBuf> {
-        let sh = &self.shell;
-        cmd!(sh, "cargo build --release --package oxmpi --examples").run()?;
-        Ok(self.root.join("target/release/examples"))
     }
 
     /// The package of this name.
@@ -133,7 +173,7 @@ impl Repo {
     pub(crate) fn published(&self) -> impl Iterator<Item = &Package> {
         self.packages
             .iter()
-            .filter(|package| package.publish.is_none())
+            .filter(|package| package.is_published())
     }
 
     /// The packages that others can depend on.
@@ -178,6 +218,11 @@ impl Package {
 
     pub(crate) fn description(&self) -> &str {
         self.description.as_deref().unwrap_or_default()
+    }
+
+    /// Whether it is for users: registries take it.
+    pub(crate) fn is_published(&self) -> bool {
+        self.publish.is_none()
     }
 
     /// Whether others can depend on it.

@@ -8,7 +8,7 @@ use xshell::cmd;
 pub(crate) fn run(repo: &Repo) -> Result {
     let sh = &repo.shell;
     // `cargo test` would build all examples; a test starts this one.
-    cmd!(sh, "cargo build --workspace --example pmi_probe").run()?;
+    repo.for_tests(&["--example", "pmi_probe"])?;
     let targets = ["--lib", "--bins", "--tests"];
     let mut total = run_tests(cmd!(
         sh,

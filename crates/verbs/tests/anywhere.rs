@@ -41,7 +41,7 @@ fn no_program_needs_a_library_to_start() {
 fn the_example_of_the_readme_is_the_program() {
     let (readme, program) = (
         include_str!("../README.md"),
-        include_str!("../examples/pingpong.rs"),
+        include_str!("../examples/verbs_pingpong.rs"),
     );
     let (_, code) = program
         .split_once("\n\n")

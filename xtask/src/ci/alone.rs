@@ -33,7 +33,7 @@ pub(crate) fn check(repo: &Repo, tests: Tests) -> Result<Tally> {
             cargo.args(arguments);
             cargo
         };
-        tally += run_check(cargo(&project, &["build", "--quiet"]))?;
+        tally += run_check(cargo(&project, &["check", "--quiet"]))?;
 
         let readme = packages.folder.join(&package.name).join("README.md");
         let documented = format!("#![doc = include_str!(r\"{}\")]\n", readme.display());

@@ -26,7 +26,7 @@ use xshell::cmd;
 ///
 ///     lint      cargo fmt --check, clippy and rustdoc without a warning
 ///     tidy      the rules of the design
-///     features  every crate built with each set of its features, and the runtime tested without any
+///     features  every crate checked with each set of its features, and the runtime tested without any
 ///     hwloc     the system's hwloc as a source of topo, compared with our own on this machine
 ///     no_std    each no_std crate linked without std (and alloc, where promised), and the check itself checked
 ///     alone     each library packed, used from outside the workspace, its README run and its tests built there
@@ -40,7 +40,7 @@ use xshell::cmd;
 ///     loom      the model checker on rings and flags; `long` also weakens each of their memory orderings in
 ///               turn and checks that a model fails
 ///     fuzzing   each fuzz target for 5 seconds
-///     main job  cargo xtask build, then cargo xtask bench
+///     main job  cargo xtask build, then what cargo xtask bench runs
 ///     ranks     every example as a job of 1, 2, 3, 4, 8, 16 and 64 ranks
 ///     kills     kill -9 of a rank 50 times and of the launcher 10 times, with the time to the job's end
 ///     abi       foreign programs on the C ABI: NetPIPE, FFTW, mpi4py, part of MPICH's tests; the library's names, mpi.h,
@@ -82,18 +82,13 @@ const STEPS: &[Step] = &[
     }),
     ("asm", asm::check),
     ("plans", |repo| {
-        let sh = &repo.shell;
-        let mut tally = run_check(cmd!(
-            sh,
-            "cargo run --release --package oxmpi-coll --features sim --example many"
-        ))?;
-        tally += run_check(cmd!(
-            sh,
-            "cargo run --release --package oxmpi-coll --features sim --example schedules -- 1000003"
-        ))?;
+        let (sh, packages) = (&repo.shell, repo.for_users());
+        let examples = repo.release(&PLANS)?.join("examples");
+        let mut tally = run_check(cmd!(sh, "{examples}/many"))?;
+        tally += run_check(cmd!(sh, "{examples}/schedules 1000003"))?;
         tally += run_tests(cmd!(
             sh,
-            "cargo test --release --package oxmpi-coll --features sim --test figures"
+            "cargo test --release {packages...} --test figures"
         ))?;
         tally += plans(repo, &["--up-to", "512"])?;
         tally += plans(repo, &["--beyond"])?;
@@ -110,6 +105,16 @@ const STEPS: &[Step] = &[
     ("guests", guests::check),
     ("rdma", |repo| RDMA.check(repo)),
     ("nodes", |repo| TWO_NODES.check(repo)),
+];
+
+/// The examples that prove and simulate collective algorithms.
+const PLANS: [&str; 6] = [
+    "--example",
+    "many",
+    "--example",
+    "schedules",
+    "--example",
+    "plans",
 ];
 
 /// Tests that take a minute or two under emulation.
@@ -146,16 +151,13 @@ pub(crate) fn run(repo: &Repo, options: &CiOptions) -> Result {
 
 /// Proves every collective algorithm, in optimised code.
 pub(crate) fn plans(repo: &Repo, arguments: &[&str]) -> Result<Tally> {
-    let sh = &repo.shell;
-    run_check(cmd!(
-        sh,
-        "cargo run --release --package oxmpi-coll --features sim --example plans -- {arguments...}"
-    ))
+    let examples = repo.release(&PLANS)?.join("examples");
+    run_check(cmd!(repo.shell, "{examples}/plans {arguments...}"))
 }
 
 fn main_job(repo: &Repo) -> Result<Tally> {
-    build::run(repo)?;
-    bench::run(repo, &bench::BenchOptions::default())?;
+    let built = build::run(repo)?;
+    bench::with(repo, &built.join("oxmpi"), &bench::BenchOptions::default())?;
     Ok(Tally {
         passed: 2,
         ..Tally::default()

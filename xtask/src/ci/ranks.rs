@@ -19,21 +19,24 @@ const CROWDS: [u32; 2] = [16, 64];
 /// When a job fails, or takes more than ten minutes.
 pub(super) fn ours(repo: &Repo) -> Result<Tally> {
     let sh = &repo.shell;
-    let oxmpi = repo.oxmpi()?;
-    let examples = repo.examples()?;
-    let mut tally = Tally::default();
     let folder = repo.root.join("crates/runtime/examples");
-    let rewritten = sh.read_dir(folder.join("rsmpi"))?;
-    for path in sh.read_dir(&folder)?.into_iter().chain(rewritten) {
-        let Some(name) = path.file_stem().filter(|_| path.is_file()) else {
-            continue;
-        };
-        let example = match path.parent() == Some(&folder) {
-            true => examples.join(name),
-            false => examples.join(format!("rsmpi_{}", name.display())),
-        };
+    let mut names = Vec::new();
+    for (prefix, folder) in [("", &folder), ("rsmpi_", &folder.join("rsmpi"))] {
+        let files = sh.read_dir(folder)?;
+        let stems = files
+            .iter()
+            .filter(|path| path.is_file())
+            .filter_map(|path| path.file_stem());
+        names.extend(stems.map(|stem| format!("{prefix}{}", stem.display())));
+    }
+    let examples = names.iter().flat_map(|name| ["--example", name]);
+    let targets: Vec<_> = ["--bin", "oxmpi"].into_iter().chain(examples).collect();
+    let built = repo.for_tests(&targets)?;
+    let mut tally = Tally::default();
+    for name in &names {
+        let example = built.join("examples").join(name);
         for size in SIZES.into_iter().chain(CROWDS) {
-            let mut launcher = Command::new(&oxmpi);
+            let mut launcher = Command::new(built.join("oxmpi"));
             launcher.args(["run", "--oversubscribe"]);
             job(launcher, size, &example)?;
             tally += Tally::ONE;
@@ -53,7 +56,7 @@ pub(crate) fn killed(repo: &Repo, times: u32) -> Result<Tally> {
     run_tests(
         cmd!(
             sh,
-            "cargo test --quiet --package oxmpi-launch --test ranks kill:: -- {shown...}"
+            "cargo test --quiet --workspace --test ranks kill:: -- {shown...}"
         )
         .env("OXMPI_TEST_KILLS", times.to_string()),
     )

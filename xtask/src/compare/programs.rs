@@ -70,7 +70,7 @@ pub(super) fn ours(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Implementat
 /// Builds the C `programs` with `oxmpicc`, on the library as users install it.
 pub(super) fn ours_in_c(repo: &Repo, programs: &BTreeSet<&str>) -> Result<Implementation> {
     let prefix = repo.root.join("target/compare/prefix");
-    install::lay(repo, &prefix, "abi")?;
+    install::lay(repo, &prefix)?;
     Ok(Implementation {
         programs: with_mpi(repo, programs, OURS_IN_C, &prefix.join("bin/oxmpicc"))?,
         ..launched(repo, OURS_IN_C)?

@@ -3,6 +3,7 @@
 use crate::commands::Tail;
 use crate::compare::{Implementation, peers};
 use crate::guest::apt::Apt;
+use crate::install::LIBRARY;
 use crate::python::Python;
 use crate::{Repo, Result, install};
 use std::collections::BTreeSet;
@@ -66,8 +67,9 @@ impl<'a> Harness<'a> {
             Some(prefix) => std::path::absolute(prefix)?,
             None => {
                 let prefix = folder.join("prefix");
-                // Other steps have built its crates in this profile; `cargo xtask install` optimises more.
-                install::lay(repo, &prefix, "release")?;
+                // Other steps use this build, too; `cargo xtask install` optimises more.
+                let built = repo.runtime()?;
+                install::write(repo, &prefix, &built.join("oxmpi"), &built.join(LIBRARY))?;
                 prefix
             }
         };

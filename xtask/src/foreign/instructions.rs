@@ -38,7 +38,7 @@ pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
         false => folder.join("prefix"),
     };
     if !harness.is_installed {
-        install::lay(harness.repo, &prefix, "abi")?;
+        install::lay(harness.repo, &prefix)?;
     }
     let source = folder.join("instructions.c");
     sh.write_file(&source, include_str!("instructions.c"))?;

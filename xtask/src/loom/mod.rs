@@ -44,11 +44,7 @@ pub(crate) fn run(repo: &Repo, options: &LoomOptions) -> Result {
 /// # Errors
 /// When cargo cannot be started. A failed model is a failure in the tally.
 pub(crate) fn check(repo: &Repo) -> Result<Tally> {
-    let mut tally = Tally::default();
-    for package in modelled(repo) {
-        tally += models(repo, &repo.root, package)?;
-    }
-    Ok(tally)
+    models(repo, &repo.root, modelled(repo))
 }
 
 /// The packages that have models.
@@ -65,19 +61,21 @@ fn modelled(repo: &Repo) -> impl Iterator<Item = &Package> {
     repo.packages.iter().filter(has_models)
 }
 
-/// Runs the models of one package of the workspace at `root`.
-fn models(repo: &Repo, root: &Path, package: &Package) -> Result<Tally> {
+/// Runs the models of these packages of the workspace at `root`. The profile is that of tests: compiling takes longer than they do.
+fn models<'p>(
+    repo: &Repo,
+    root: &Path,
+    packages: impl IntoIterator<Item = &'p Package>,
+) -> Result<Tally> {
     let sh = &repo.shell;
-    let name = &package.name;
+    let names = packages.into_iter();
+    let names = names.flat_map(|package| ["--package", &package.name]);
     let _in = sh.push_dir(root);
     let target = repo.root.join("target/loom");
     run_tests(
-        cmd!(
-            sh,
-            "cargo test --release --package {name} --no-fail-fast --test loom"
-        )
-        .env("RUSTFLAGS", "--cfg oxmpi_loom")
-        .env("LOOM_MAX_PREEMPTIONS", "2")
-        .env("CARGO_TARGET_DIR", target),
+        cmd!(sh, "cargo test {names...} --no-fail-fast --test loom")
+            .env("RUSTFLAGS", "--cfg oxmpi_loom")
+            .env("LOOM_MAX_PREEMPTIONS", "2")
+            .env("CARGO_TARGET_DIR", target),
     )
 }

@@ -93,7 +93,7 @@ pub(crate) fn mutate(repo: &Repo) -> Result<Tally> {
     let mut report = Vec::new();
     for package in modelled(repo) {
         let folder = package.folder().strip_prefix(&repo.root)?;
-        let models_as_they_stand = models(repo, &copy, package)?;
+        let models_as_they_stand = models(repo, &copy, [package])?;
         if models_as_they_stand.failed > 0 {
             models_as_they_stand.tell();
             return Err(format!("the models of {} fail as they stand", package.name).into());
@@ -104,7 +104,7 @@ pub(crate) fn mutate(repo: &Repo) -> Result<Tally> {
             let file = path.strip_prefix(folder)?.display().to_string();
             for site in sites(&source) {
                 std::fs::write(copy.join(path), site.weaken(&source))?;
-                let caught = models(repo, &copy, package)?.failed > 0;
+                let caught = models(repo, &copy, [package])?.failed > 0;
                 let (good, verdict) = match (caught, site.is_argued(&argued, &file)) {
                     (true, false) => (true, "caught"),
                     (false, true) => (true, "argued"),

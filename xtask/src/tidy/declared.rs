@@ -25,7 +25,7 @@ fn find(texts: &BTreeMap<PathBuf, String>) -> Vec<String> {
         let package = name
             .split_once("/src/")
             .or_else(|| name.split_once("/tests/"));
-        // trybuild takes all files of its folder.
+        // A test takes all files of this folder.
         package.is_some_and(|(package, _)| {
             name.ends_with(".rs")
                 && !name.contains("/compile-fail/")

@@ -90,7 +90,7 @@ pub(super) fn check(repo: &Repo) -> Result<StepOutcome> {
         Ok(host) => host,
         Err(lacking) => return Ok(lacking.into()),
     };
-    let oxmpi = repo.oxmpi()?;
+    let oxmpi = repo.runtime()?.join("oxmpi");
     let lstopo = which("lstopo-no-graphics").ok_or("no lstopo-no-graphics on the path")?;
     let mut tally = Tally::default();
     for case in &CASES {

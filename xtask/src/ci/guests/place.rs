@@ -113,7 +113,7 @@ pub(super) fn check(repo: &Repo, host: &Host) -> Result<Tally> {
         .enumerate()
         .map(|(number, case)| case.script(number));
     let mut files = programs(repo, host)?;
-    files.push(repo.oxmpi()?);
+    files.push(repo.runtime()?.join("oxmpi"));
     let job = Job {
         script: format!("set -eu\n{}", scripts.collect::<String>()),
         files,

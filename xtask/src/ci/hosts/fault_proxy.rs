@@ -6,7 +6,6 @@ use crate::{Repo, Result};
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use xshell::cmd;
 
 /// The port on which the proxies listen.
 const PORT: u16 = 7;
@@ -27,13 +26,8 @@ impl<'h> FaultProxy<'h> {
     /// # Errors
     /// When a proxy or its redirection rules cannot be set up.
     pub(super) fn build(repo: &Repo, hosts: &'h Namespaces) -> Result<Self> {
-        let sh = &repo.shell;
-        cmd!(
-            sh,
-            "cargo build --quiet --package oxmpi-launch --example fault_proxy"
-        )
-        .run()?;
-        let program = repo.root.join("target/debug/examples/fault_proxy");
+        let built = repo.for_tests(&["--example", "fault_proxy"])?;
+        let program = built.join("examples/fault_proxy");
         let mut fault_proxy = Self {
             hosts,
             proxies: Vec::new(),

@@ -38,7 +38,8 @@ const CASES: [InterfaceCase; 4] = [
 /// When a job cannot be started.
 pub(super) fn check(repo: &Repo, hosts: &Namespaces) -> Result<Tally> {
     hosts.add_bridges("docker0", "172.17.0.1/16")?;
-    let (oxmpi, hello) = (repo.oxmpi()?, repo.examples()?.join("hello"));
+    let built = repo.runtime()?;
+    let (oxmpi, hello) = (built.join("oxmpi"), built.join("examples/hello"));
     let mut tally = Tally::default();
     for (setting, expected) in CASES {
         let mut job = Command::new(&oxmpi);

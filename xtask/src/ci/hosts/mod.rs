@@ -88,8 +88,7 @@ fn make(repo: &Repo) -> Result<Namespaces, StepOutcome> {
 /// The tests, with each job spread over the hosts.
 fn tests<'r>(repo: &'r Repo, hosts: &Namespaces) -> Cmd<'r> {
     let sh = &repo.shell;
-    cmd!(sh, "cargo test --quiet --package oxmpi-launch --test ranks")
-        .env("OXMPI_TEST_HOSTS", hosts.command())
+    cmd!(sh, "cargo test --quiet --workspace --test ranks").env("OXMPI_TEST_HOSTS", hosts.command())
 }
 
 /// Runs the tests that contain one of `names`, or all, through proxies, which stall one host in the end.

@@ -48,7 +48,8 @@ const fn stated(ranks: u32, hosts: u32) -> [u32; 4] {
 /// # Errors
 /// When a job fails.
 pub(super) fn check(repo: &Repo, hosts: &Namespaces) -> Result<Tally> {
-    let (oxmpi, hello) = (repo.oxmpi()?, repo.examples()?.join("hello"));
+    let built = repo.runtime()?;
+    let (oxmpi, hello) = (built.join("oxmpi"), built.join("examples/hello"));
     let mut tally = Tally::default();
     let mut took = [StartCounts::default(); SIZES.len()];
     let (mut jobs, mut bare) = ([const { Vec::new() }; 4], [const { Vec::new() }; 4]);

@@ -28,11 +28,11 @@ pub(super) struct Programs {
 
 impl Programs {
     pub(super) fn build(repo: &Repo) -> Result<Programs> {
-        let examples = repo.examples()?;
+        let built = repo.runtime()?;
         Ok(Programs {
-            oxmpi: repo.oxmpi()?,
-            hello: examples.join("hello"),
-            ending: examples.join("manager_ending"),
+            oxmpi: built.join("oxmpi"),
+            hello: built.join("examples/hello"),
+            ending: built.join("examples/manager_ending"),
         })
     }
 }

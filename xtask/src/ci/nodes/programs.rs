@@ -21,9 +21,9 @@ impl Programs {
     /// When they cannot be built.
     pub(in crate::ci) fn build(repo: &Repo) -> Result<Programs> {
         let sh = &repo.shell;
-        let package = ["--quiet", "--package", "oxmpi-launch"];
-        let ranks = cmd!(sh, "cargo test {package...} --test ranks --no-run");
-        let remote_exec = cmd!(sh, "cargo build {package...} --example remote_exec");
+        let all = ["--quiet", "--workspace"];
+        let ranks = cmd!(sh, "cargo test {all...} --test ranks --no-run");
+        let remote_exec = cmd!(sh, "cargo build {all...} --example remote_exec");
         let built = BuiltPrograms::of(ranks)?.and(BuiltPrograms::of(remote_exec)?);
         let bare = |name: &str| built.bare(repo, name, "nodes");
         Ok(Programs {

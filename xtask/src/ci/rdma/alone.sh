@@ -15,14 +15,14 @@ pair() {
 }
 
 for round in 1 2 3; do
-    pair "pingpong $round" "$ours"
+    pair "verbs_pingpong $round" "$ours"
     pair "ibv_rc_pingpong $round" "$theirs"
 done
-OXMPI_TEST_RDMA="rxe0 $gid" timeout 1000 integration --test-threads=1 device:: $skipped
+OXMPI_TEST_RDMA="rxe0 $gid" timeout 1000 verbs --test-threads=1 device:: $skipped
 verdict "tests on the device, their status" $?
 # Root may lock all memory, and another user what its limit says.
 ulimit -l 256
 OXMPI_TEST_RDMA="rxe0 $gid" OXMPI_TEST_MEMLOCK=1 timeout 240 ./setpriv --reuid 65534 --regid 65534 --clear-groups \
-    integration --test-threads=1 beyond_the_limit
+    verbs --test-threads=1 beyond_the_limit
 verdict "a test under a limit of locked memory, its status" $?
 exit "$failures"

@@ -57,5 +57,5 @@ verdict() {
 # Both ping-pong programs listen on this port: 18515.
 listens() { grep -q ':4853 [0-9A-F:]* 0A' /proc/net/tcp /proc/net/tcp6; }
 
-ours="pingpong rxe0 $gid"
+ours="verbs_pingpong rxe0 $gid"
 theirs="ibv_rc_pingpong -d rxe0 -g $gid -s 4096 -n 200 -m 4096 -e"

@@ -140,12 +140,12 @@ impl<'a> Guests<'a> {
 /// Builds the example and the tests.
 fn programs(repo: &Repo) -> Result<Vec<PathBuf>> {
     let sh = &repo.shell;
-    let package = ["--quiet", "--package", "oxmpi-verbs"];
-    let example = cmd!(sh, "cargo build {package...} --example pingpong");
-    let tests = cmd!(sh, "cargo test {package...} --test integration --no-run");
+    let all = ["--quiet", "--workspace"];
+    let example = cmd!(sh, "cargo build {all...} --example verbs_pingpong");
+    let tests = cmd!(sh, "cargo test {all...} --test verbs --no-run");
     let built = BuiltPrograms::of(example)?.and(BuiltPrograms::of(tests)?);
     let bare = |name| Ok(built.bare(repo, name, "rdma-programs")?.0);
-    ["pingpong", "integration"].into_iter().map(bare).collect()
+    ["verbs_pingpong", "verbs"].into_iter().map(bare).collect()
 }
 
 /// Shows a guest's console, and counts the checks that it reports.

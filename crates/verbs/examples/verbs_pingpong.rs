@@ -1,5 +1,5 @@
-//! Two processes play ping-pong over RDMA. Start `pingpong DEVICE GID_INDEX` on one host, then
-//! `pingpong DEVICE GID_INDEX HOST` on another one, or on the same.
+//! Two processes play ping-pong over RDMA. Start `verbs_pingpong DEVICE GID_INDEX` on one host, then
+//! `verbs_pingpong DEVICE GID_INDEX HOST` on another one, or on the same.
 
 use oxmpi_verbs::{
     Access, AddressVector, CompletionQueueOptions, GlobalRoute, InitAttributes, Payload,
@@ -17,7 +17,7 @@ const RECEIVE: u64 = 1;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [name, index, host @ ..] = &arguments[..] else {
-        return Err("usage: pingpong DEVICE GID_INDEX [HOST]".into());
+        return Err("usage: verbs_pingpong DEVICE GID_INDEX [HOST]".into());
     };
     let index: u8 = index.parse()?;
     let device = devices()?.into_iter().find(|device| device.name() == *name);
