@@ -67,7 +67,7 @@ pub(crate) fn check(repo: &Repo) -> Result<StepOutcome> {
 fn twins(repo: &Repo, open_mpi: &OpenMpi) -> Result<Vec<PathBuf>> {
     let sh = &repo.shell;
     let prefix = repo.root.join("target/compare/prefix");
-    install::lay(repo, &prefix, "abi")?;
+    install::lay(repo, &prefix)?;
     let (compiler, folder) = (prefix.join("bin/oxmpicc"), repo.scratch("rdma-figures")?);
     let mut programs = Vec::new();
     for name in ["pingpong", "rate"] {
