@@ -71,6 +71,7 @@ pub fn select(
     let has_network = !interfaces.is_empty();
     let usable = UsableTransports {
         verbs: has_network && !adapters.is_empty(),
+        ports: !adapters.is_empty(),
         network: has_network,
         adapters: devices.iter().any(Device::is_adapter),
     };
@@ -94,6 +95,8 @@ pub fn select(
 struct UsableTransports {
     /// A port of an adapter is usable, and an interface by which its queue pairs are connected.
     verbs: bool,
+    /// A port of an adapter is usable.
+    ports: bool,
     /// An interface is usable.
     network: bool,
     /// There are adapters, usable or not.
@@ -284,10 +287,10 @@ const NO_INTERFACE: &str = "no interface of this host is usable";
 
 /// Why verbs is not usable, as a clause.
 const fn no_verbs(usable: &UsableTransports) -> &'static str {
-    match (usable.adapters, usable.network) {
+    match (usable.adapters, usable.ports) {
         (false, _) => "this host has no RDMA device",
-        (true, true) => "no port of this host's RDMA devices is usable",
-        (true, false) => "no interface of this host is usable, by which it connects",
+        (true, false) => "no port of this host's RDMA devices is usable",
+        (true, true) => "no interface of this host is usable, by which it connects",
     }
 }
 

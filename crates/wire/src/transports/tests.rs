@@ -274,6 +274,8 @@ fn every_transport_and_device_has_its_reason() {
         "verbs - no port of this host's RDMA devices is usable"
     );
     assert_eq!(down[2], "tcp + the fastest network that has a driver here");
+    // No interface is taken for the ports' sake, and that is not why.
+    assert_eq!(lines(without_ports("^tcp"))[1], down[1]);
     assert!(!chosen("^tcp", "auto").lacks_interfaces && !chosen("tcp", "ib0").lacks_interfaces);
     let none = chosen("^lo", "^ib0,eth0");
     assert!(none.lacks_interfaces);

@@ -21,10 +21,6 @@ echo 0 > /proc/sys/net/ipv6/conf/eth0/accept_dad
 # The longest packet of RoCE is 4096 bytes and its headers.
 ./ip link set eth0 mtu 4500 up
 ./ip addr add "$address/24" dev eth0
-# Soft-iWARP counts the limit for root, too.
-[ "$kind" = rxe ] || ulimit -l unlimited
-rdma link add "${kind}0" type "$kind" netdev eth0 || exit 1
-
 # soon COMMAND...: waits for what another program or the kernel does meanwhile, at most five minutes. A busy host makes a
 # guest twenty times slower.
 soon() {
@@ -35,6 +31,12 @@ soon() {
         usleep 100000
     done
 }
+
+# Soft-iWARP learns of the link before its device is made only.
+soon grep -q 1 /sys/class/net/eth0/carrier
+# It counts the limit for root, too.
+[ "$kind" = rxe ] || ulimit -l unlimited
+rdma link add "${kind}0" type "$kind" netdev eth0 || exit 1
 
 # The GID that an IPv4 address gives, by which both sides find each other; soft-iWARP has none.
 gid=1
