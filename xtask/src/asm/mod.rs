@@ -147,6 +147,8 @@ fn listings(repo: &Repo) -> Result<Vec<Listing>> {
 }
 
 /// Compiles the functions in a package of their own, as a user's package would, and returns all assembly.
+///
+/// They are one codegen unit, so link-time optimisation would only optimise the code of other crates, which is not looked at.
 fn compile(repo: &Repo) -> Result<String> {
     let sh = &repo.shell;
     let folder = repo.scratch("asm")?;
@@ -154,7 +156,8 @@ fn compile(repo: &Repo) -> Result<String> {
     let (runtime, shm, wire) = (path("runtime"), path("shm"), path("wire"));
     let manifest = format!(
         "[package]\nname = \"functions\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\noxmpi.path = '{runtime}'\noxmpi-shm.path = '{shm}'\noxmpi-wire.path = '{wire}'\n"
+         [dependencies]\noxmpi.path = '{runtime}'\noxmpi-shm.path = '{shm}'\noxmpi-wire.path = '{wire}'\n\n\
+         [profile.release]\nlto = 'off'\n"
     );
     sh.write_file(folder.join("Cargo.toml"), manifest)?;
     sh.write_file(folder.join("src/lib.rs"), SOURCE)?;
