@@ -94,10 +94,12 @@ impl<'a> Stored<'a> {
 }
 
 impl Take for Stored<'_> {
+    #[inline]
     fn left(&self) -> usize {
         self.left
     }
 
+    #[inline]
     fn take(&mut self, to: &mut [u8]) {
         assert!(to.len() <= self.left, "more than is left");
         self.region.read(self.at, to);

@@ -1,5 +1,6 @@
 //! [`VerbsRx`]: the receiving half, which polls the completion queue of all connections.
 
+mod found;
 mod incoming;
 mod ring;
 mod shared;
@@ -8,6 +9,7 @@ mod sleep;
 pub(super) use self::incoming::Incoming;
 pub(super) use self::shared::SharedReceives;
 
+use self::found::Found;
 use self::ring::Rings;
 use super::buffers::Buffers;
 use super::control::Control;
@@ -18,13 +20,9 @@ use super::options::{EagerRings, VerbsTransportError};
 use super::order::{Held, Place};
 use super::request_id::RequestId;
 use super::tx::{VerbsTx, is_left_notice};
-use crate::error::VerbsError;
 use crate::objects::{Completion, ProtectionDomain};
 use oxmpi_wire::{AsTx, Fault, Header, Kind, Peer, Rx, Sink, Take};
 use std::collections::{BTreeMap, VecDeque};
-
-/// Completions that are taken at a time.
-const BATCH: usize = 16;
 
 /// Completions of one poll that are no frames, so that a peer cannot keep this rank from its other work.
 const OTHERS: u32 = 64;
@@ -47,12 +45,9 @@ pub struct VerbsRx {
     device: OpenDevice,
     /// The others, the next one first.
     others: VecDeque<OpenDevice>,
-    /// Where a poll finds completions, so that it need not clear the places each time.
-    room: Vec<Completion>,
-    /// Completions so far.
+    found: Found,
+    /// Completions that were handled so far.
     taken: u64,
-    /// Completions that were found when this half was armed.
-    ahead: VecDeque<Completion>,
     /// The last poll found nothing and left nothing to do.
     quiet: bool,
 }
@@ -80,6 +75,7 @@ impl VerbsRx {
         shared: Vec<Option<SharedReceives>>,
         (ring_options, domains): (EagerRings, Vec<ProtectionDomain>),
     ) -> Self {
+        let found = Found::new(devices.len());
         let mut others = VecDeque::from(devices);
         let device = others.pop_front().expect("a device");
         Self {
@@ -92,9 +88,8 @@ impl VerbsRx {
             domains,
             device,
             others,
-            room: vec![Completion::default(); BATCH],
+            found,
             taken: 0,
-            ahead: VecDeque::new(),
             quiet: false,
         }
     }
@@ -115,7 +110,7 @@ impl VerbsRx {
         self.peers[peer as usize] = None;
     }
 
-    /// Completions that were taken so far.
+    /// Completions that were handled so far.
     pub(crate) const fn taken(&self) -> u64 {
         self.taken
     }
@@ -133,18 +128,7 @@ impl VerbsRx {
         [&self.device].into_iter().chain(&self.others)
     }
 
-    /// Takes completions, at most as many as `room` has places.
-    fn take<'a>(&mut self, room: &'a mut [Completion]) -> Result<&'a [Completion], VerbsError> {
-        if self.ahead.is_empty() {
-            return self.device.queue.poll(room);
-        }
-        let count = self.ahead.len().min(room.len());
-        for (to, completion) in room.iter_mut().zip(self.ahead.drain(..count)) {
-            *to = completion;
-        }
-        Ok(&room[..count])
-    }
-
+    #[inline]
     fn handle<T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
         completion: &Completion,
@@ -235,56 +219,77 @@ impl VerbsRx {
         if len != HEAD + head.header.len as usize {
             return Err("a frame of another length than its header says");
         }
-        let credits = tx.as_tx().credits(peer, queue);
-        credits.take(head.grant)?;
-        let is_own = head.header.kind == Kind::Transport;
-        if is_own && head.header.len == 0 {
-            credits.credit_message_arrived()?;
-            if shared.is_none() {
-                let buffers = incoming.own_mut(queue);
-                buffers.free.push(buffer);
-                post(buffers, [peer, 1], queue, tx.as_tx());
+        tx.as_tx().take_credits(peer, queue, head.grant)?;
+        let place = match head.header.kind {
+            Kind::Transport if head.header.len == 0 => {
+                return self.credit_message_arrived(arrival, tx.as_tx());
             }
-            tx.as_tx().advance(peer);
-            return Ok(Step::Other);
-        }
-        let is_left_notice = is_own && is_left_notice(&head.header);
-        let place = match is_left_notice {
-            true => Place::Before,
-            false => incoming.order.place(head.sequence)?,
+            Kind::Transport if is_left_notice(&head.header) => Place::Before,
+            _ => incoming.order.place(head.sequence)?,
         };
         let buffers = incoming.buffers(queue, shared);
         let mut body = buffers.body(buffer, head.header.len as usize);
         let step = match place {
-            Place::Before if is_left_notice => {
+            Place::Next => deliver(peer, &head.header, &mut body, tx, sink)?,
+            Place::Early => {
+                let held = Held::take(head.header, &mut body);
+                incoming.order.hold(head.sequence, held);
+                Step::Other
+            }
+            Place::Before if is_left_notice(&head.header) => {
                 let [left] = body.take_exact();
                 tx.as_tx().peer_left(peer, left)?;
                 Step::Other
             }
             Place::Before => Step::Other,
-            Place::Next => deliver(peer, &head.header, &mut body, tx, sink)?,
-            Place::Early => {
-                let mut held = vec![0; body.left()];
-                body.take(&mut held);
-                let header = head.header;
-                incoming
-                    .order
-                    .hold(head.sequence, Held { header, body: held });
-                Step::Other
-            }
         };
         if incoming.order.has_next() && !self.ready.contains(&peer) {
             self.ready.push_back(peer);
         }
-        let count = tx.as_tx().credits(peer, queue).frame_arrived()?;
+        let tx = tx.as_tx();
+        let count = tx.frame_arrived(peer, queue)?;
         if shared.is_none() {
             let buffers = incoming.own_mut(queue);
             buffers.free.push(buffer);
-            post(buffers, [peer, count], queue, tx.as_tx());
+            if count > 0 {
+                post(buffers, [peer, count], queue, tx);
+            }
         }
-        tx.as_tx().advance(peer);
-        self.count_frame(peer, queue, tx);
+        tx.advance(peer);
+        incoming.frames = incoming.frames.saturating_add(1);
+        if incoming.frames == self.ring_options.threshold {
+            self.offer_ring(peer, queue, tx);
+        }
         Ok(step)
+    }
+
+    /// Counts a credit message, and frees its buffer if that is the peer's own.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
+    #[cold]
+    fn credit_message_arrived(
+        &mut self,
+        arrival: Arrival,
+        tx: &mut VerbsTx,
+    ) -> Result<Step, &'static str> {
+        let Arrival {
+            peer,
+            queue,
+            buffer,
+            ..
+        } = arrival;
+        tx.credit_message_arrived(peer, queue)?;
+        let incoming = self.peers[peer as usize].as_mut();
+        if let Some(incoming) = incoming
+            && self.shared[queue as usize].is_none()
+        {
+            let buffers = incoming.own_mut(queue);
+            buffers.free.push(buffer);
+            post(buffers, [peer, 1], queue, tx);
+        }
+        tx.advance(peer);
+        Ok(Step::Other)
     }
 
     /// Hands over the next frame of a peer that is ready.
@@ -342,6 +347,7 @@ fn deliver<T: AsTx<VerbsTx>, S: Sink<T>>(
 }
 
 /// Posts `count` free buffers to the queue pair of `peer`.
+#[cold]
 fn post(buffers: &mut Buffers, [peer, count]: [u32; 2], queue: u8, tx: &mut VerbsTx) {
     for _ in 0..count {
         let buffer = buffers
@@ -357,27 +363,30 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
         let (mut frames, mut others) = (0, 0);
         // Devices that had nothing, one after the other.
         let mut idle = 0;
-        let mut room = std::mem::take(&mut self.room);
         while frames < budget && others < OTHERS {
-            if let Some(step) = self.deliver_ready(tx, sink) {
-                match step {
-                    Step::Frame => frames += 1,
-                    Step::Other => others += 1,
+            let step = match self.found.next() {
+                Some(completion) => {
+                    self.taken += 1;
+                    Some(self.handle(&completion, tx, sink))
                 }
+                None => self.deliver_ready(tx, sink),
+            };
+            match step {
+                Some(Step::Frame) => frames += 1,
+                Some(Step::Other) => others += 1,
+                None => {}
+            }
+            if step.is_some() {
                 continue;
             }
             let [ring_frames, ring_others] = self.poll_rings(budget - frames, tx, sink);
             frames += ring_frames;
             others += ring_others;
-            let most = BATCH.min((budget - frames) as usize);
-            let found = match self.take(&mut room[..most]) {
-                Ok(found) => found,
-                Err(why) => {
-                    tx.as_tx().device_failed(&why);
-                    break;
-                }
-            };
-            if found.is_empty() && ring_frames + ring_others == 0 {
+            if let Err(why) = self.found.take(&self.device.queue) {
+                tx.as_tx().device_failed(&why);
+                break;
+            }
+            if self.found.is_empty() && ring_frames + ring_others == 0 {
                 if idle == self.others.len() {
                     break;
                 }
@@ -386,15 +395,7 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
                 continue;
             }
             idle = 0;
-            self.taken += found.len() as u64;
-            for completion in found {
-                match self.handle(completion, tx, sink) {
-                    Step::Frame => frames += 1,
-                    Step::Other => others += 1,
-                }
-            }
         }
-        self.room = room;
         let moved = frames + others + VerbsTx::report(tx, sink);
         self.quiet = moved == 0;
         self.next_device();

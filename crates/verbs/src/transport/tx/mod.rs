@@ -1,6 +1,7 @@
 //! [`VerbsTx`]: the sending half of a rank's connections, with gets, puts and registered memory.
 
 mod access;
+mod inline_message;
 mod lease;
 mod link;
 mod loss;
@@ -21,14 +22,15 @@ pub(super) use self::memory::Registrations;
 pub(super) use self::pair::Pair;
 pub(super) use self::port_pairs::{PortPairs, is_left_notice};
 
+use self::inline_message::InlineMessage;
 use self::memory::Note;
 use self::operations::Operations;
 use self::pair::Posted;
 use super::OPERATIONS;
 use super::buffers::Buffers;
 use super::control::Control;
-use super::credits::Credits;
-use super::frame_head::{FrameHead, HEAD, MAX_INLINE, own_header};
+use super::credits::Grant;
+use super::frame_head::{FrameHead, HEAD, own_header};
 use super::pipeline_sizes::RANGES;
 use super::queue_sizes::QueueSizes;
 use super::request_id::RequestId;
@@ -60,6 +62,8 @@ pub struct VerbsTx {
     regions: Regions<RawBytes, Note>,
     registrations: Registrations,
     operations: Operations,
+    /// Where frames that are sent inline are written.
+    message: InlineMessage,
     /// Peers for which a call has returned [`Busy`], and what it was.
     peers_awaiting_room: Vec<(u32, Refused)>,
     /// Peers whose frames of the transport itself wait for a buffer of all peers.
@@ -97,6 +101,7 @@ impl VerbsTx {
             regions: Regions::new(),
             registrations,
             operations: Operations::new(),
+            message: InlineMessage::new(),
             peers_awaiting_room: Vec::new(),
             awaiting_buffers: Vec::new(),
             completions: VecDeque::new(),
@@ -139,9 +144,39 @@ impl VerbsTx {
         self.queues.count()
     }
 
-    /// Flow control of a queue of `peer`.
-    pub(super) fn credits(&mut self, peer: u32, queue: u8) -> &mut Credits {
-        &mut self.link(peer).pair(queue).credits
+    /// Takes the credits of a queue that a message of `peer` carries back.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
+    #[inline]
+    pub(super) fn take_credits(
+        &mut self,
+        peer: u32,
+        queue: u8,
+        grant: Grant,
+    ) -> Result<(), &'static str> {
+        self.link(peer).take_credits(queue, grant)
+    }
+
+    /// Counts a frame of `peer` that has arrived by a queue. Returns the number of buffers to post now.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
+    #[inline]
+    pub(super) fn frame_arrived(&mut self, peer: u32, queue: u8) -> Result<u32, &'static str> {
+        self.link(peer).frame_arrived(queue)
+    }
+
+    /// Counts a credit message of `peer` that has arrived by a queue, and whose buffer is posted again now.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
+    pub(super) fn credit_message_arrived(
+        &mut self,
+        peer: u32,
+        queue: u8,
+    ) -> Result<(), &'static str> {
+        self.link(peer).pair(queue).credits.credit_message_arrived()
     }
 
     /// Notes that a call returns [`Busy`] for `peer`, so that the sink gets [`Sink::room`] when there is room for it.
@@ -235,6 +270,7 @@ impl VerbsTx {
         }
     }
 
+    #[cold]
     fn advance_waiting(&mut self, peer: u32) {
         // These may have frames to send.
         self.post_pieces(peer);
@@ -265,9 +301,11 @@ impl VerbsTx {
             let posted = pair.map_or(Ok(()), |pair| pair.send_credit_message(shared));
             self.check(peer, posted);
         }
+        self.link(peer).look_for_due();
     }
 
     /// Counts the end of the oldest request of the send queue of a queue pair of `peer`.
+    #[inline]
     pub(super) fn sent(&mut self, peer: u32, queue: u8, completion: &Completion) {
         let shared = self.shared[queue as usize].as_mut();
         let Some(link) = &mut self.links[peer as usize] else {
@@ -310,7 +348,12 @@ impl VerbsTx {
     }
 
     /// Reports completions, losses and room to `sink`. Returns how many.
+    #[inline]
     pub(super) fn report<T: AsTx<Self>, S: Sink<T>>(tx: &mut T, sink: &mut S) -> u32 {
+        let own = tx.as_tx();
+        if !own.has_local_work() && own.peers_awaiting_room.is_empty() {
+            return 0;
+        }
         for peer in std::mem::take(&mut tx.as_tx().awaiting_buffers) {
             tx.as_tx().advance(peer);
         }
@@ -413,23 +456,6 @@ impl Slot for VerbsSlot<'_> {
     }
 }
 
-/// A message that is sent inline.
-struct InlineMessage {
-    bytes: [u8; MAX_INLINE],
-    len: usize,
-}
-
-impl Put for InlineMessage {
-    fn room(&self) -> usize {
-        self.bytes.len() - self.len
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        self.bytes[self.len..][..bytes.len()].copy_from_slice(bytes);
-        self.len += bytes.len();
-    }
-}
-
 impl Tx for VerbsTx {
     type Slot<'a> = VerbsSlot<'a>;
 
@@ -440,36 +466,16 @@ impl Tx for VerbsTx {
     /// # Cost
     /// The body is copied once, and the device's library copies the message once; a longer one than is granted inline
     /// goes by [`Tx::frame`].
+    #[inline]
     fn short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
         let (len, peer) = (head.len as usize, to.0);
-        let route = self.admit(peer, head.len)?;
-        let (queue, whole) = match route {
-            Route::Queue(queue) => (queue, HEAD + len),
-            Route::Ring => (self.queues_to(peer).of_accesses(), HEAD + len + FOOTER),
+        let link = self.links[peer as usize].as_deref_mut();
+        let Some((pair, sequence)) = link.and_then(|link| link.next_short(head.len)) else {
+            return self.short_by_route(to, head, body);
         };
-        let link = self.link(peer);
-        if link.lost.is_some() || !link.pair(queue).inlines(whole) {
-            return self.whole(to, head, body);
-        }
-        let mut message = InlineMessage {
-            bytes: [0; MAX_INLINE],
-            len: HEAD,
-        };
-        body.drain(0, len, &mut message);
-        if let Route::Ring = route {
-            let posted = link.send_ring_inline(queue, head, &mut message.bytes, message.len);
-            self.check(peer, posted);
-            return Ok(());
-        }
-        let sequence = link.number();
-        let pair = link.pair(queue);
-        let head = FrameHead {
-            grant: pair.send_frame(),
-            sequence,
-            header: *head,
-        };
-        message.bytes[..HEAD].copy_from_slice(&head.bytes());
-        let posted = pair.send_inline_frame(sequence, &message.bytes[..message.len]);
+        self.message.clear();
+        body.drain(0, len, &mut self.message);
+        let posted = pair.send_inline_frame(sequence, head, &mut self.message);
         self.check(peer, posted);
         Ok(())
     }
@@ -488,5 +494,35 @@ impl Tx for VerbsTx {
 
     fn give_up(&mut self, peer: Peer, why: Fault) {
         self.lose(peer.0, why);
+    }
+}
+
+impl VerbsTx {
+    /// [`Tx::short`] where the queue of the smallest buffers is not the way.
+    fn short_by_route<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
+        let (len, peer) = (head.len as usize, to.0);
+        let route = self.admit(peer, head.len)?;
+        let (queue, whole) = match route {
+            Route::Queue(queue) => (queue, HEAD + len),
+            Route::Ring => (self.queues_to(peer).of_accesses(), HEAD + len + FOOTER),
+        };
+        let link = self.links[peer as usize].as_mut();
+        let link =
+            link.filter(|link| link.lost.is_none() && link.pairs[queue as usize].inlines(whole));
+        let Some(link) = link else {
+            return self.whole(to, head, body);
+        };
+        let message = &mut self.message;
+        message.clear();
+        body.drain(0, len, message);
+        let posted = match route {
+            Route::Ring => link.send_ring_inline(queue, head, message),
+            Route::Queue(queue) => {
+                let sequence = link.number();
+                link.pair(queue).send_inline_frame(sequence, head, message)
+            }
+        };
+        self.check(peer, posted);
+        Ok(())
     }
 }
