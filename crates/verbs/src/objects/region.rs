@@ -62,6 +62,18 @@ pub struct Segment<'a> {
     region: PhantomData<&'a MemoryRegion>,
 }
 
+impl Segment<'_> {
+    /// No bytes.
+    pub(super) const NONE: Self = Self {
+        _segment: ibv_sge {
+            addr: 0,
+            length: 0,
+            lkey: 0,
+        },
+        region: PhantomData,
+    };
+}
+
 /// Pages are not shared with other memory: the device's are pinned.
 const PAGE: usize = 4096;
 

@@ -65,6 +65,14 @@ impl Order {
         }
     }
 
+    /// Whether the frame `number` is the next one, which then counts as taken.
+    #[inline(always)]
+    pub(super) fn takes(&mut self, number: u32) -> bool {
+        let is_next = number == self.next;
+        self.next = self.next.wrapping_add(u32::from(is_next));
+        is_next
+    }
+
     /// The place of the frame `number`, which counts as taken if it is the next one.
     ///
     /// # Errors

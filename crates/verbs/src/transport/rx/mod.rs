@@ -2,6 +2,7 @@
 
 mod found;
 mod incoming;
+mod other_arrivals;
 mod ring;
 mod shared;
 mod sleep;
@@ -11,15 +12,13 @@ pub(super) use self::shared::SharedReceives;
 
 use self::found::Found;
 use self::ring::Rings;
-use super::buffers::Buffers;
 use super::control::Control;
 use super::data_head::is_data;
 use super::frame_head::{FrameHead, HEAD};
 use super::open_device::OpenDevice;
 use super::options::{EagerRings, VerbsTransportError};
-use super::order::{Held, Place};
 use super::request_id::RequestId;
-use super::tx::{VerbsTx, is_left_notice};
+use super::tx::VerbsTx;
 use crate::objects::{Completion, ProtectionDomain};
 use oxmpi_wire::{AsTx, Fault, Header, Kind, Peer, Rx, Sink, Take};
 use std::collections::{BTreeMap, VecDeque};
@@ -144,23 +143,35 @@ impl VerbsRx {
                 peer,
                 queue,
                 buffer,
-            } => self.received(completion, [peer, buffer], queue, tx, sink),
+            } => self.received::<false, _, _>(completion, [peer, buffer], queue, tx, sink),
             RequestId::Shared { queue, buffer } => {
-                let step = match self.by_number.get(&(queue, completion.queue_pair())) {
-                    Some(&peer) => self.received(completion, [peer, buffer], queue, tx, sink),
-                    None => Step::Other,
-                };
-                let shared = self.shared[queue as usize].as_mut();
-                if let Err(why) = shared.map_or(Ok(()), |shared| shared.free(buffer)) {
-                    tx.as_tx().device_failed(&why);
-                }
-                step
+                self.received_from_any(completion, (queue, buffer), tx, sink)
             }
         }
     }
 
-    /// Handles the completion of a receive.
-    fn received<T: AsTx<VerbsTx>, S: Sink<T>>(
+    /// Handles the completion of a receive of a shared queue.
+    fn received_from_any<T: AsTx<VerbsTx>, S: Sink<T>>(
+        &mut self,
+        completion: &Completion,
+        (queue, buffer): (u8, u32),
+        tx: &mut T,
+        sink: &mut S,
+    ) -> Step {
+        let step = match self.by_number.get(&(queue, completion.queue_pair())) {
+            Some(&peer) => self.received::<true, _, _>(completion, [peer, buffer], queue, tx, sink),
+            None => Step::Other,
+        };
+        let shared = self.shared[queue as usize].as_mut();
+        if let Err(why) = shared.map_or(Ok(()), |shared| shared.free(buffer)) {
+            tx.as_tx().device_failed(&why);
+        }
+        step
+    }
+
+    /// Handles the completion of a receive, of a queue of the peer's own or one that all peers share.
+    #[inline]
+    fn received<const IS_SHARED: bool, T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
         completion: &Completion,
         [peer, buffer]: [u32; 2],
@@ -168,20 +179,17 @@ impl VerbsRx {
         tx: &mut T,
         sink: &mut S,
     ) -> Step {
-        if tx.as_tx().is_lost(peer) {
-            return Step::Other;
-        }
-        if let Err(why) = completion.result() {
-            tx.as_tx().broken(peer, queue, &why);
-            return Step::Other;
-        }
         let arrival = Arrival {
             peer,
             queue,
             buffer,
             len: completion.len(),
         };
-        match self.arrived(arrival, tx, sink) {
+        if !completion.is_success() {
+            failed(completion, arrival, tx.as_tx());
+            return Step::Other;
+        }
+        match self.arrived::<IS_SHARED, _, _>(arrival, tx, sink) {
             Ok(step) => step,
             Err(rule) => {
                 tx.as_tx().lose(peer, Fault::Protocol(rule));
@@ -194,102 +202,87 @@ impl VerbsRx {
     ///
     /// # Errors
     /// The rule that the peer broke.
-    fn arrived<T, S>(
+    #[inline]
+    fn arrived<const IS_SHARED: bool, T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
         arrival: Arrival,
         tx: &mut T,
         sink: &mut S,
-    ) -> Result<Step, &'static str>
-    where
-        T: AsTx<VerbsTx>,
-        S: Sink<T>,
-    {
+    ) -> Result<Step, &'static str> {
         let Arrival {
             peer,
             queue,
             buffer,
             len,
         } = arrival;
-        let Some(incoming) = &mut self.peers[peer as usize] else {
+        let Some(link) = tx.as_tx().live_link(peer) else {
             return Ok(Step::Other);
         };
-        let shared = self.shared[queue as usize].as_ref();
-        let head = FrameHead::parse(&incoming.buffers(queue, shared).read(buffer, 0));
+        let Some(Incoming { own, order, .. }) = &mut self.peers[peer as usize] else {
+            return Ok(Step::Other);
+        };
+        let buffers = match IS_SHARED {
+            true => self.shared[queue as usize]
+                .as_ref()
+                .map(|shared| &shared.buffers),
+            false => own[queue as usize].as_ref(),
+        };
+        let buffers = buffers.expect("a queue has buffers of the peer's own, or shared ones");
+        let head = FrameHead::parse(&buffers.read(buffer, 0));
         let head = head.map_err(|_| "a frame whose header is none")?;
         if len != HEAD + head.header.len as usize {
             return Err("a frame of another length than its header says");
         }
-        tx.as_tx().take_credits(peer, queue, head.grant)?;
-        let place = match head.header.kind {
-            Kind::Transport if head.header.len == 0 => {
-                return self.credit_message_arrived(arrival, tx.as_tx());
-            }
-            Kind::Transport if is_left_notice(&head.header) => Place::Before,
-            _ => incoming.order.place(head.sequence)?,
-        };
-        let buffers = incoming.buffers(queue, shared);
+        link.take_credits(queue, head.grant)?;
+        if head.header.kind == Kind::Transport || !order.takes(head.sequence) {
+            return self.arrived_otherwise(arrival, &head, tx, sink);
+        }
         let mut body = buffers.body(buffer, head.header.len as usize);
-        let step = match place {
-            Place::Next => deliver(peer, &head.header, &mut body, tx, sink)?,
-            Place::Early => {
-                let held = Held::take(head.header, &mut body);
-                incoming.order.hold(head.sequence, held);
-                Step::Other
-            }
-            Place::Before if is_left_notice(&head.header) => {
-                let [left] = body.take_exact();
-                tx.as_tx().peer_left(peer, left)?;
-                Step::Other
-            }
-            Place::Before => Step::Other,
-        };
-        if incoming.order.has_next() && !self.ready.contains(&peer) {
-            self.ready.push_back(peer);
-        }
-        let tx = tx.as_tx();
-        let count = tx.frame_arrived(peer, queue)?;
-        if shared.is_none() {
-            let buffers = incoming.own_mut(queue);
-            buffers.free.push(buffer);
-            if count > 0 {
-                post(buffers, [peer, count], queue, tx);
-            }
-        }
-        tx.advance(peer);
-        incoming.frames = incoming.frames.saturating_add(1);
-        if incoming.frames == self.ring_options.threshold {
-            self.offer_ring(peer, queue, tx);
-        }
-        Ok(step)
+        sink.frame(tx, Peer(peer), &head.header, &mut body);
+        self.frame_ended::<IS_SHARED>(arrival, tx.as_tx())?;
+        Ok(Step::Frame)
     }
 
-    /// Counts a credit message, and frees its buffer if that is the peer's own.
+    /// Counts a frame that was handled, and posts free buffers of the peer's own if it is time.
     ///
     /// # Errors
     /// The rule that the peer broke.
-    #[cold]
-    fn credit_message_arrived(
+    #[inline(always)]
+    fn frame_ended<const IS_SHARED: bool>(
         &mut self,
         arrival: Arrival,
         tx: &mut VerbsTx,
-    ) -> Result<Step, &'static str> {
+    ) -> Result<(), &'static str> {
         let Arrival {
             peer,
             queue,
             buffer,
             ..
         } = arrival;
-        tx.credit_message_arrived(peer, queue)?;
-        let incoming = self.peers[peer as usize].as_mut();
-        if let Some(incoming) = incoming
-            && self.shared[queue as usize].is_none()
-        {
+        let Some(incoming) = &mut self.peers[peer as usize] else {
+            return Ok(());
+        };
+        if incoming.order.has_next() && !self.ready.contains(&peer) {
+            self.ready.push_back(peer);
+        }
+        let link = tx.link(peer);
+        let count = link.frame_arrived(queue)?;
+        let has_waiting = link.has_waiting();
+        if !IS_SHARED {
             let buffers = incoming.own_mut(queue);
             buffers.free.push(buffer);
-            post(buffers, [peer, 1], queue, tx);
+            if count > 0 {
+                tx.post_receives(peer, queue, (buffers, count));
+            }
         }
-        tx.advance(peer);
-        Ok(Step::Other)
+        if has_waiting {
+            tx.advance_waiting(peer);
+        }
+        incoming.frames = incoming.frames.saturating_add(1);
+        if incoming.frames == self.ring_options.threshold {
+            self.offer_ring(peer, queue, tx);
+        }
+        Ok(())
     }
 
     /// Hands over the next frame of a peer that is ready.
@@ -346,15 +339,14 @@ fn deliver<T: AsTx<VerbsTx>, S: Sink<T>>(
     Ok(Step::Other)
 }
 
-/// Posts `count` free buffers to the queue pair of `peer`.
+/// Handles the completion of a receive that has failed.
 #[cold]
-fn post(buffers: &mut Buffers, [peer, count]: [u32; 2], queue: u8, tx: &mut VerbsTx) {
-    for _ in 0..count {
-        let buffer = buffers
-            .free
-            .pop()
-            .expect("as many free buffers as arrivals");
-        tx.post_receive(peer, queue, buffer, &[buffers.segment(buffer)]);
+fn failed(completion: &Completion, arrival: Arrival, tx: &mut VerbsTx) {
+    let Arrival { peer, queue, .. } = arrival;
+    if let Err(why) = completion.result()
+        && !tx.is_lost(peer)
+    {
+        tx.broken(peer, queue, &why);
     }
 }
 

@@ -98,8 +98,8 @@ impl Link {
     }
 
     /// The queue pair for a receive queue.
-    #[inline]
-    pub(super) fn pair(&mut self, queue: u8) -> &mut Pair {
+    #[inline(always)]
+    pub(in crate::transport) fn pair(&mut self, queue: u8) -> &mut Pair {
         &mut self.pairs[queue as usize]
     }
 
@@ -183,7 +183,7 @@ impl Link {
 
     /// Whether something waits to be sent or posted.
     #[inline]
-    pub(super) fn has_waiting(&self) -> bool {
+    pub(in crate::transport) fn has_waiting(&self) -> bool {
         !(self.pending.is_empty() && self.waiting.is_empty() && self.streams.is_empty())
             || self.port_pairs.has_failed()
             || self.may_be_due
@@ -193,8 +193,12 @@ impl Link {
     ///
     /// # Errors
     /// The rule that the peer broke.
-    #[inline]
-    pub(super) fn take_credits(&mut self, queue: u8, grant: Grant) -> Result<(), &'static str> {
+    #[inline(always)]
+    pub(in crate::transport) fn take_credits(
+        &mut self,
+        queue: u8,
+        grant: Grant,
+    ) -> Result<(), &'static str> {
         self.may_be_due |= grant.credit_messages > 0;
         self.pair(queue).credits.take(grant)
     }
@@ -203,8 +207,8 @@ impl Link {
     ///
     /// # Errors
     /// The rule that the peer broke.
-    #[inline]
-    pub(super) fn frame_arrived(&mut self, queue: u8) -> Result<u32, &'static str> {
+    #[inline(always)]
+    pub(in crate::transport) fn frame_arrived(&mut self, queue: u8) -> Result<u32, &'static str> {
         let count = self.pair(queue).credits.frame_arrived()?;
         self.may_be_due |= count > 0;
         Ok(count)
@@ -239,6 +243,17 @@ impl Link {
         let number = self.next;
         self.next = number.wrapping_add(1);
         number
+    }
+
+    /// Counts the end of the oldest request of a queue, which is done, if it is a frame that was sent inline. Returns whether
+    /// it was.
+    #[inline]
+    pub(super) fn inline_frame_ended(&mut self, queue: u8) -> bool {
+        let is_frame = self.pair(queue).inline_frame_done();
+        if is_frame {
+            self.frame_ended();
+        }
+        is_frame
     }
 
     /// Counts the end of a frame.

@@ -29,13 +29,12 @@ use self::pair::Posted;
 use super::OPERATIONS;
 use super::buffers::Buffers;
 use super::control::Control;
-use super::credits::Grant;
 use super::frame_head::{FrameHead, HEAD, own_header};
 use super::pipeline_sizes::RANGES;
 use super::queue_sizes::QueueSizes;
 use super::request_id::RequestId;
 use super::ring::FOOTER;
-use crate::objects::{Completion, ProtectionDomain, Segment};
+use crate::objects::{Completion, ProtectionDomain};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::regions::{RegionId, Regions};
 use oxmpi_wire::{AsTx, Busy, Bytes, Fault, Header, Limits, Peer, Put, Sink, Slot, Token, Tx};
@@ -118,12 +117,19 @@ impl VerbsTx {
         self.links[peer as usize] = None;
     }
 
+    /// The connection to `peer`, unless it is lost.
+    #[inline(always)]
+    pub(super) fn live_link(&mut self, peer: u32) -> Option<&mut Link> {
+        let link = self.links[peer as usize].as_deref_mut();
+        link.filter(|link| link.lost.is_none())
+    }
+
     /// The connection to `peer`.
     ///
     /// # Panics
     /// If there has never been one.
-    #[inline]
-    fn link(&mut self, peer: u32) -> &mut Link {
+    #[inline(always)]
+    pub(super) fn link(&mut self, peer: u32) -> &mut Link {
         self.links[peer as usize]
             .as_mut()
             .expect("a peer that was connected")
@@ -142,41 +148,6 @@ impl VerbsTx {
     /// Queues of a rail.
     pub(super) fn queues_of_rail(&self) -> u8 {
         self.queues.count()
-    }
-
-    /// Takes the credits of a queue that a message of `peer` carries back.
-    ///
-    /// # Errors
-    /// The rule that the peer broke.
-    #[inline]
-    pub(super) fn take_credits(
-        &mut self,
-        peer: u32,
-        queue: u8,
-        grant: Grant,
-    ) -> Result<(), &'static str> {
-        self.link(peer).take_credits(queue, grant)
-    }
-
-    /// Counts a frame of `peer` that has arrived by a queue. Returns the number of buffers to post now.
-    ///
-    /// # Errors
-    /// The rule that the peer broke.
-    #[inline]
-    pub(super) fn frame_arrived(&mut self, peer: u32, queue: u8) -> Result<u32, &'static str> {
-        self.link(peer).frame_arrived(queue)
-    }
-
-    /// Counts a credit message of `peer` that has arrived by a queue, and whose buffer is posted again now.
-    ///
-    /// # Errors
-    /// The rule that the peer broke.
-    pub(super) fn credit_message_arrived(
-        &mut self,
-        peer: u32,
-        queue: u8,
-    ) -> Result<(), &'static str> {
-        self.link(peer).pair(queue).credits.credit_message_arrived()
     }
 
     /// Notes that a call returns [`Busy`] for `peer`, so that the sink gets [`Sink::room`] when there is room for it.
@@ -271,7 +242,7 @@ impl VerbsTx {
     }
 
     #[cold]
-    fn advance_waiting(&mut self, peer: u32) {
+    pub(super) fn advance_waiting(&mut self, peer: u32) {
         // These may have frames to send.
         self.post_pieces(peer);
         let link = self.link(peer);
@@ -307,6 +278,20 @@ impl VerbsTx {
     /// Counts the end of the oldest request of the send queue of a queue pair of `peer`.
     #[inline]
     pub(super) fn sent(&mut self, peer: u32, queue: u8, completion: &Completion) {
+        if completion.is_success()
+            && let Some(link) = self.live_link(peer)
+            && link.inline_frame_ended(queue)
+        {
+            if link.has_waiting() {
+                self.advance_waiting(peer);
+            }
+            return;
+        }
+        self.sent_otherwise(peer, queue, completion);
+    }
+
+    /// [`VerbsTx::sent`] of a request that was not a frame sent inline, or has failed, or of a lost peer.
+    fn sent_otherwise(&mut self, peer: u32, queue: u8, completion: &Completion) {
         let shared = self.shared[queue as usize].as_mut();
         let Some(link) = &mut self.links[peer as usize] else {
             return;
@@ -335,14 +320,23 @@ impl VerbsTx {
         self.advance(peer);
     }
 
-    pub(super) fn post_receive(&mut self, peer: u32, queue: u8, buffer: u32, to: &[Segment<'_>]) {
+    /// Posts `count` free buffers to the queue pair of `peer` for a queue of its own.
+    #[cold]
+    pub(super) fn post_receives(
+        &mut self,
+        peer: u32,
+        queue: u8,
+        (buffers, count): (&mut Buffers, u32),
+    ) {
+        let free = buffers.take_free(count as usize);
         if let Some(pair) = &self.link(peer).pair(queue).pair {
-            let id = RequestId::Receive {
+            let id = |buffer| RequestId::Receive {
                 peer,
                 queue,
                 buffer,
             };
-            let posted = pair.post_receive(id.word(), to);
+            let posted =
+                pair.post_receives(free.map(|(buffer, segment)| (id(buffer).word(), segment)));
             self.check(peer, posted);
         }
     }

@@ -22,7 +22,7 @@ pub(in crate::transport) struct Pair {
     retired: Option<QueuePair<ReadyToSend>>,
     /// The number of its requests.
     id: u64,
-    pub(super) credits: Credits,
+    pub(in crate::transport) credits: Credits,
     /// Buffers of messages that are not sent inline; `None` if those of all peers are shared.
     own: Option<Buffers>,
     /// The most messages in the send queue.
@@ -336,8 +336,25 @@ impl Pair {
         })
     }
 
-    /// Removes the oldest request, which is done, and frees its buffer.
+    /// Removes the oldest request, which is done, if it is a frame that was sent inline. Returns whether it was.
     #[inline]
+    pub(super) fn inline_frame_done(&mut self) -> bool {
+        let is_frame = matches!(
+            self.posted.front(),
+            Some(Posted::Frame {
+                staged: None,
+                released: None,
+                ..
+            })
+        );
+        if is_frame {
+            self.posted.pop_front();
+            self.messages -= 1;
+        }
+        is_frame
+    }
+
+    /// Removes the oldest request, which is done, and frees its buffer.
     pub(super) fn done(&mut self, shared: Option<&mut Buffers>) -> Option<Posted> {
         let posted = self.posted.pop_front()?;
         match posted {
