@@ -22,6 +22,7 @@ mod region;
 mod shared_queue;
 #[cfg(test)]
 mod tests;
+
 pub use address::{AddressVector, GlobalRoute};
 pub use address_handle::AddressHandle;
 pub use completion::{

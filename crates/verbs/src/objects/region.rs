@@ -290,13 +290,16 @@ impl MemoryRegion {
     #[inline]
     fn place(&self, at: usize, length: usize) -> *mut u8 {
         let inside = at.checked_add(length).is_some_and(|end| end <= self.length);
-        assert!(
-            inside,
-            "{length} bytes from byte {at} on are not in a region of {}",
-            self.length
-        );
+        if !inside {
+            outside(at, length, self.length);
+        }
         self.memory.wrapping_add(at)
     }
+}
+
+#[cold]
+fn outside(at: usize, length: usize, of: usize) -> ! {
+    panic!("{length} bytes from byte {at} on are not in a region of {of}")
 }
 
 /// The word at `place`, in one piece.

@@ -176,7 +176,7 @@ impl QueuePair<ReadyToSend> {
 }
 
 impl LivePair {
-    #[inline]
+    #[inline(always)]
     pub(super) fn post(
         &self,
         id: u64,

@@ -39,7 +39,7 @@ impl Found {
     ///
     /// # Errors
     /// When the device fails.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&mut self, queue: &CompletionQueue) -> Result<(), VerbsError> {
         if self.waiting.is_empty() {
             self.waiting = 0..0;

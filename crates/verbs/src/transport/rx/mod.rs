@@ -12,6 +12,7 @@ pub(super) use self::shared::SharedReceives;
 
 use self::found::Found;
 use self::ring::Rings;
+use super::buffers::Buffers;
 use super::control::Control;
 use super::data_head::is_data;
 use super::frame_head::{FrameHead, HEAD};
@@ -130,7 +131,7 @@ impl VerbsRx {
     #[inline]
     fn handle<T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
-        completion: &Completion,
+        completion: Completion,
         tx: &mut T,
         sink: &mut S,
     ) -> Step {
@@ -153,7 +154,7 @@ impl VerbsRx {
     /// Handles the completion of a receive of a shared queue.
     fn received_from_any<T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
-        completion: &Completion,
+        completion: Completion,
         (queue, buffer): (u8, u32),
         tx: &mut T,
         sink: &mut S,
@@ -173,7 +174,7 @@ impl VerbsRx {
     #[inline]
     fn received<const IS_SHARED: bool, T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
-        completion: &Completion,
+        completion: Completion,
         [peer, buffer]: [u32; 2],
         queue: u8,
         tx: &mut T,
@@ -218,14 +219,13 @@ impl VerbsRx {
         let Some(link) = tx.as_tx().live_link(peer) else {
             return Ok(Step::Other);
         };
-        let Some(Incoming { own, order, .. }) = &mut self.peers[peer as usize] else {
+        let Some(incoming) = &mut self.peers[peer as usize] else {
             return Ok(Step::Other);
         };
+        let Incoming { own, order, frames } = incoming;
         let buffers = match IS_SHARED {
-            true => self.shared[queue as usize]
-                .as_ref()
-                .map(|shared| &shared.buffers),
-            false => own[queue as usize].as_ref(),
+            true => (self.shared[queue as usize].as_mut()).map(|shared| &mut shared.buffers),
+            false => own[queue as usize].as_mut(),
         };
         let buffers = buffers.expect("a queue has buffers of the peer's own, or shared ones");
         let head = FrameHead::parse(&buffers.read(buffer, 0));
@@ -235,54 +235,32 @@ impl VerbsRx {
         }
         link.take_credits(queue, head.grant)?;
         if head.header.kind == Kind::Transport || !order.takes(head.sequence) {
-            return self.arrived_otherwise(arrival, &head, tx, sink);
+            return self.arrived_otherwise(arrival, head, tx, sink);
         }
         let mut body = buffers.body(buffer, head.header.len as usize);
         sink.frame(tx, Peer(peer), &head.header, &mut body);
-        self.frame_ended::<IS_SHARED>(arrival, tx.as_tx())?;
+        let tx = tx.as_tx();
+        frame_ended(arrival, (!IS_SHARED).then_some(buffers), tx)?;
+        *frames = frames.saturating_add(1);
+        if order.has_next() || *frames == self.ring_options.threshold {
+            self.look_after(arrival, tx);
+        }
         Ok(Step::Frame)
     }
 
-    /// Counts a frame that was handled, and posts free buffers of the peer's own if it is time.
-    ///
-    /// # Errors
-    /// The rule that the peer broke.
-    #[inline(always)]
-    fn frame_ended<const IS_SHARED: bool>(
-        &mut self,
-        arrival: Arrival,
-        tx: &mut VerbsTx,
-    ) -> Result<(), &'static str> {
-        let Arrival {
-            peer,
-            queue,
-            buffer,
-            ..
-        } = arrival;
-        let Some(incoming) = &mut self.peers[peer as usize] else {
-            return Ok(());
+    /// After a frame that was handled: lets a held one be the next, and offers its sender a ring, if it is time.
+    #[cold]
+    fn look_after(&mut self, arrival: Arrival, tx: &mut VerbsTx) {
+        let Arrival { peer, queue, .. } = arrival;
+        let Some(incoming) = &self.peers[peer as usize] else {
+            return;
         };
         if incoming.order.has_next() && !self.ready.contains(&peer) {
             self.ready.push_back(peer);
         }
-        let link = tx.link(peer);
-        let count = link.frame_arrived(queue)?;
-        let has_waiting = link.has_waiting();
-        if !IS_SHARED {
-            let buffers = incoming.own_mut(queue);
-            buffers.free.push(buffer);
-            if count > 0 {
-                tx.post_receives(peer, queue, (buffers, count));
-            }
-        }
-        if has_waiting {
-            tx.advance_waiting(peer);
-        }
-        incoming.frames = incoming.frames.saturating_add(1);
         if incoming.frames == self.ring_options.threshold {
             self.offer_ring(peer, queue, tx);
         }
-        Ok(())
     }
 
     /// Hands over the next frame of a peer that is ready.
@@ -339,9 +317,40 @@ fn deliver<T: AsTx<VerbsTx>, S: Sink<T>>(
     Ok(Step::Other)
 }
 
+/// Counts a frame that was handled, and frees its buffer if that is one of the peer's `own`.
+///
+/// # Errors
+/// The rule that the peer broke.
+#[inline(always)]
+fn frame_ended(
+    arrival: Arrival,
+    own: Option<&mut Buffers>,
+    tx: &mut VerbsTx,
+) -> Result<(), &'static str> {
+    let Arrival {
+        peer,
+        queue,
+        buffer,
+        ..
+    } = arrival;
+    let link = tx.link(peer);
+    let count = link.frame_arrived(queue)?;
+    let has_waiting = link.has_waiting();
+    if let Some(buffers) = own {
+        buffers.free.push(buffer);
+        if count > 0 {
+            tx.post_receives(peer, queue, (buffers, count));
+        }
+    }
+    if has_waiting {
+        tx.advance_waiting(peer);
+    }
+    Ok(())
+}
+
 /// Handles the completion of a receive that has failed.
 #[cold]
-fn failed(completion: &Completion, arrival: Arrival, tx: &mut VerbsTx) {
+fn failed(completion: Completion, arrival: Arrival, tx: &mut VerbsTx) {
     let Arrival { peer, queue, .. } = arrival;
     if let Err(why) = completion.result()
         && !tx.is_lost(peer)
@@ -359,7 +368,7 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
             let step = match self.found.next() {
                 Some(completion) => {
                     self.taken += 1;
-                    Some(self.handle(&completion, tx, sink))
+                    Some(self.handle(completion, tx, sink))
                 }
                 None => self.deliver_ready(tx, sink),
             };

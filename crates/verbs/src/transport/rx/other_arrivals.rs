@@ -1,14 +1,14 @@
 //! Messages of peers that are not the next frame for the sink.
 
-use super::{Arrival, Step, VerbsRx, deliver};
+use super::{Arrival, Step, VerbsRx, deliver, frame_ended};
 use crate::transport::frame_head::FrameHead;
 use crate::transport::order::{Held, Place};
 use crate::transport::tx::{VerbsTx, is_left_notice};
 use oxmpi_wire::{AsTx, Kind, Sink, Take};
 
 impl VerbsRx {
-    /// Handles a message with this head, whose credits were taken: one of the transport, or a frame out of order. Frees its
-    /// buffer if that is the peer's own.
+    /// Handles a message with this head, whose credits were taken: one of the transport, or a frame out of order.
+    /// Frees its buffer if that is the peer's own.
     ///
     /// # Errors
     /// The rule that the peer broke.
@@ -16,7 +16,7 @@ impl VerbsRx {
     pub(super) fn arrived_otherwise<T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
         arrival: Arrival,
-        head: &FrameHead,
+        head: FrameHead,
         tx: &mut T,
         sink: &mut S,
     ) -> Result<Step, &'static str> {
@@ -53,9 +53,11 @@ impl VerbsRx {
             }
             Place::Before => Step::Other,
         };
-        match shared.is_some() {
-            true => self.frame_ended::<true>(arrival, tx.as_tx())?,
-            false => self.frame_ended::<false>(arrival, tx.as_tx())?,
+        let own = shared.is_none().then(|| incoming.own_mut(queue));
+        frame_ended(arrival, own, tx.as_tx())?;
+        incoming.frames = incoming.frames.saturating_add(1);
+        if incoming.order.has_next() || incoming.frames == self.ring_options.threshold {
+            self.look_after(arrival, tx.as_tx());
         }
         Ok(step)
     }

@@ -103,8 +103,8 @@ impl Link {
         &mut self.pairs[queue as usize]
     }
 
-    /// The queue pair by which a frame with a body of `len` bytes is sent inline now, and its number; `None` if it is not, or
-    /// something has to be looked at first.
+    /// The queue pair by which a frame with a body of `len` bytes is sent inline now, and its number; `None` if it is
+    /// not, or something has to be looked at first.
     #[inline]
     pub(super) fn next_short(&mut self, len: u32) -> Option<(&mut Pair, u32)> {
         if len >= self.short_below || !self.waiting.is_empty() || !self.has_window() {
@@ -199,6 +199,9 @@ impl Link {
         queue: u8,
         grant: Grant,
     ) -> Result<(), &'static str> {
+        if grant == Grant::default() {
+            return Ok(());
+        }
         self.may_be_due |= grant.credit_messages > 0;
         self.pair(queue).credits.take(grant)
     }
@@ -245,8 +248,8 @@ impl Link {
         number
     }
 
-    /// Counts the end of the oldest request of a queue, which is done, if it is a frame that was sent inline. Returns whether
-    /// it was.
+    /// Counts the end of the oldest request of a queue, which is done, if it is a frame that was sent inline. Returns
+    /// whether it was.
     #[inline]
     pub(super) fn inline_frame_ended(&mut self, queue: u8) -> bool {
         let is_frame = self.pair(queue).inline_frame_done();

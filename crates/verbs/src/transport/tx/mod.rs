@@ -13,6 +13,7 @@ mod pending;
 mod pipeline;
 mod port_pairs;
 mod ring;
+mod slot;
 mod stream;
 
 pub(super) use self::link::Link;
@@ -21,11 +22,13 @@ pub(super) use self::loss::NO_RECEIVE;
 pub(super) use self::memory::Registrations;
 pub(super) use self::pair::Pair;
 pub(super) use self::port_pairs::{PortPairs, is_left_notice};
+pub use self::slot::VerbsSlot;
 
 use self::inline_message::InlineMessage;
 use self::memory::Note;
 use self::operations::Operations;
 use self::pair::Posted;
+use self::slot::Route;
 use super::OPERATIONS;
 use super::buffers::Buffers;
 use super::control::Control;
@@ -37,7 +40,7 @@ use super::ring::FOOTER;
 use crate::objects::{Completion, ProtectionDomain};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::regions::{RegionId, Regions};
-use oxmpi_wire::{AsTx, Busy, Bytes, Fault, Header, Limits, Peer, Put, Sink, Slot, Token, Tx};
+use oxmpi_wire::{AsTx, Busy, Bytes, Fault, Header, Limits, Peer, Sink, Token, Tx};
 use std::collections::VecDeque;
 use std::fmt;
 
@@ -276,8 +279,8 @@ impl VerbsTx {
     }
 
     /// Counts the end of the oldest request of the send queue of a queue pair of `peer`.
-    #[inline]
-    pub(super) fn sent(&mut self, peer: u32, queue: u8, completion: &Completion) {
+    #[inline(always)]
+    pub(super) fn sent(&mut self, peer: u32, queue: u8, completion: Completion) {
         if completion.is_success()
             && let Some(link) = self.live_link(peer)
             && link.inline_frame_ended(queue)
@@ -291,7 +294,8 @@ impl VerbsTx {
     }
 
     /// [`VerbsTx::sent`] of a request that was not a frame sent inline, or has failed, or of a lost peer.
-    fn sent_otherwise(&mut self, peer: u32, queue: u8, completion: &Completion) {
+    #[inline(never)]
+    fn sent_otherwise(&mut self, peer: u32, queue: u8, completion: Completion) {
         let shared = self.shared[queue as usize].as_mut();
         let Some(link) = &mut self.links[peer as usize] else {
             return;
@@ -399,55 +403,6 @@ enum Refused {
     Frame(u32),
     /// A get, a put, an atomic or a flush.
     Operation,
-}
-
-/// How a frame goes.
-#[derive(Debug, Clone, Copy)]
-enum Route {
-    /// To the ring of the peer.
-    Ring,
-    /// By this receive queue of the peer.
-    Queue(u8),
-}
-
-/// A frame under construction, in a registered buffer.
-#[derive(Debug)]
-pub struct VerbsSlot<'a> {
-    tx: &'a mut VerbsTx,
-    to: u32,
-    route: Route,
-    header: Header,
-    /// Bytes of the body so far.
-    len: usize,
-}
-
-impl Put for VerbsSlot<'_> {
-    fn room(&self) -> usize {
-        self.header.len as usize - self.len
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        assert!(bytes.len() <= self.room(), "more than there is room for");
-        match self.route {
-            Route::Queue(queue) => self.tx.stage(self.to, queue, self.len, bytes),
-            Route::Ring => {
-                let ring = self.tx.link(self.to).ring.as_ref();
-                let ring = ring.expect("a ring that took the frame");
-                ring.stage(self.header.len as usize, HEAD + self.len, bytes);
-            }
-        }
-        self.len += bytes.len();
-    }
-}
-
-impl Slot for VerbsSlot<'_> {
-    fn send(self) {
-        assert_eq!(self.room(), 0, "the frame is not full");
-        match self.route {
-            Route::Queue(queue) => self.tx.send_staged(self.to, queue, &self.header, None),
-            Route::Ring => self.tx.send_ring_frame(self.to, &self.header),
-        }
-    }
 }
 
 impl Tx for VerbsTx {

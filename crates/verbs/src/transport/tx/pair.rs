@@ -199,7 +199,7 @@ impl Pair {
     }
 
     /// Sends a frame inline, whose body is in the message.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_inline_frame(
         &mut self,
         sequence: u32,
