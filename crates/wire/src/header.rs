@@ -173,6 +173,7 @@ impl Header {
     ///
     /// # Errors
     /// [`HeaderError`] for the first wrong field. The transport has to check the length of the body.
+    #[inline]
     pub fn parse(bytes: &[u8]) -> Result<Self, HeaderError> {
         let (raw, _) = Raw::read_from_prefix(bytes).map_err(|_| HeaderError::Short(bytes.len()))?;
         if raw.version != VERSION {
@@ -193,6 +194,7 @@ impl Header {
     }
 
     /// Encodes the header for a byte stream.
+    #[inline]
     #[must_use]
     pub fn bytes(&self) -> [u8; Self::LEN] {
         zerocopy::transmute!(Raw {

@@ -64,11 +64,9 @@ pub(super) unsafe extern "C" fn post_recv(
     request: *mut ibv_recv_wr,
     _: *mut *mut ibv_recv_wr,
 ) -> c_int {
-    // SAFETY: the caller's request.
-    let receive = unsafe { receive("post_recv", request) };
-    receive.map_or_else(identity, |receive| {
-        with_device(|device| device.post_receive(number_of(pair), receive))
-    })
+    let post = |receive| with_device(|device| device.post_receive(number_of(pair), receive));
+    // SAFETY: the caller's requests.
+    unsafe { post_each("post_recv", request, post) }
 }
 
 pub(super) unsafe extern "C" fn post_srq_recv(
@@ -76,11 +74,30 @@ pub(super) unsafe extern "C" fn post_srq_recv(
     request: *mut ibv_recv_wr,
     _: *mut *mut ibv_recv_wr,
 ) -> c_int {
-    // SAFETY: the caller's request.
-    let receive = unsafe { receive("post_srq_recv", request) };
-    receive.map_or_else(identity, |receive| {
-        with_device(|device| device.post_shared(queue.addr(), receive))
-    })
+    let post = |receive| with_device(|device| device.post_shared(queue.addr(), receive));
+    // SAFETY: the caller's requests.
+    unsafe { post_each("post_srq_recv", request, post) }
+}
+
+/// Posts the receives of a list of requests, until one fails, each as a `call` of its own.
+///
+/// # Safety
+/// Each request is one, with its segments.
+unsafe fn post_each(
+    call: &'static str,
+    mut request: *const ibv_recv_wr,
+    post: impl Fn(Receive) -> c_int,
+) -> c_int {
+    while !request.is_null() {
+        // SAFETY: by the caller's word.
+        match unsafe { receive(call, request) }.map_or_else(identity, &post) {
+            0 => {}
+            errno => return errno,
+        }
+        // SAFETY: by the caller's word.
+        request = unsafe { (*request).next };
+    }
+    0
 }
 
 /// The receive of a request; the errno of `call` if that is to fail.

@@ -188,7 +188,11 @@ impl<C: Network> VerbsNetworkTx<C> {
 
     /// The peers whose control connection has ended and all of whose messages have been received: `taken` completions
     /// were taken so far, and the last poll found nothing if it was `quiet`.
+    #[inline]
     pub(super) fn take_ended(&mut self, taken: u64, quiet: bool) -> Vec<Ended> {
+        if self.ended.is_empty() {
+            return Vec::new();
+        }
         // What was in the queue then, and in rings, which are polled in turn with it.
         let most = 2 * u64::from(self.connector.depth());
         let is_over =

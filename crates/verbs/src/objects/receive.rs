@@ -60,6 +60,55 @@ pub(super) unsafe fn post<R: Receiver>(
     posted(R::CALL, to, errno)
 }
 
+/// Receives that one call posts at most.
+const CHAIN: usize = 16;
+
+/// Posts receives of a segment each to `queue`, in this order.
+///
+/// # Safety
+/// The queue is alive, and belongs to `to`.
+#[inline]
+pub(super) unsafe fn post_each<'a, R: Receiver>(
+    to: &R,
+    queue: *mut R::Queue,
+    receives: impl IntoIterator<Item = (u64, Segment<'a>)>,
+) -> Result<(), PostError> {
+    const NONE: ibv_recv_wr = ibv_recv_wr {
+        wr_id: 0,
+        next: ptr::null_mut(),
+        sg_list: ptr::null_mut(),
+        num_sge: 1,
+    };
+    let Some(post) = to.post() else {
+        return Err(refused(R::CALL, to, "", ENOSYS));
+    };
+    let mut receives = receives.into_iter();
+    loop {
+        let (mut requests, mut segments) = ([NONE; CHAIN], [Segment::NONE; CHAIN]);
+        let mut count = 0;
+        while count < CHAIN
+            && let Some((id, segment)) = receives.next()
+        {
+            requests[count].wr_id = id;
+            segments[count] = segment;
+            count += 1;
+        }
+        let mut first = ptr::null_mut();
+        for (request, segment) in requests[..count].iter_mut().zip(&segments[..count]).rev() {
+            request.sg_list = ptr::from_ref(segment).cast_mut().cast();
+            request.next = first;
+            first = request;
+        }
+        if first.is_null() {
+            return Ok(());
+        }
+        let mut bad = ptr::null_mut();
+        // SAFETY: as in `post`, for each request; each names the next one.
+        let errno = unsafe { post(queue, first, &raw mut bad) };
+        posted(R::CALL, to, errno)?;
+    }
+}
+
 /// The result of a post. Providers return errno, some of them negated.
 #[inline]
 pub(super) fn posted(

@@ -7,13 +7,13 @@ use crate::ffi::{
     IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, ibv_mr, ibv_sge,
 };
 use oxmpi_os::RawBytes;
-use oxmpi_os::atomic::perform;
 use oxmpi_os::copy::{copy_from_shared, copy_to_shared};
-use oxmpi_wire::{Atomic, Bytes, Width};
+use oxmpi_wire::Bytes;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 bitflags::bitflags! {
     /// What may be done to a region, or by the peer of a queue pair, beside local reads.
@@ -60,6 +60,18 @@ pub struct Segment<'a> {
     // Read by the device only, through the address of this value.
     _segment: ibv_sge,
     region: PhantomData<&'a MemoryRegion>,
+}
+
+impl Segment<'_> {
+    /// No bytes.
+    pub(super) const NONE: Self = Self {
+        _segment: ibv_sge {
+            addr: 0,
+            length: 0,
+            lkey: 0,
+        },
+        region: PhantomData,
+    };
 }
 
 /// Pages are not shared with other memory: the device's are pinned.
@@ -206,8 +218,21 @@ impl MemoryRegion {
     ///
     /// # Panics
     /// If they reach beyond its end.
+    ///
+    /// # Cost
+    /// A few aligned words are loads, whose number the compiler knows if it does that of the bytes; else a call.
+    #[inline]
     pub fn read(&self, at: usize, bytes: &mut [u8]) {
         let from = self.place(at, bytes.len());
+        if let (words @ ([_] | [_, _, _]), []) = bytes.as_chunks_mut()
+            && from.cast::<u64>().is_aligned()
+        {
+            for (word, at) in words.iter_mut().zip((0..).step_by(8)) {
+                // SAFETY: `place` has checked that the word is in the region; it is aligned as the first one is.
+                *word = unsafe { word_at(from.wrapping_add(at)) }.to_ne_bytes();
+            }
+            return;
+        }
         // SAFETY: as in `write`.
         unsafe { copy_from_shared(from, bytes) };
     }
@@ -221,8 +246,8 @@ impl MemoryRegion {
     pub fn load(&self, at: usize) -> u64 {
         let place = self.place(at, 8);
         assert!(place.cast::<u64>().is_aligned(), "byte {at} begins no word");
-        // SAFETY: `place` has checked that the word is in the region, whose memory nothing borrows; it is aligned.
-        unsafe { perform(place, Width::Bits64, Atomic::Fetch) }
+        // SAFETY: `place` has checked that the word is in the region; it is aligned.
+        unsafe { word_at(place) }
     }
 
     /// The part of it that a work request reads or writes.
@@ -262,15 +287,30 @@ impl MemoryRegion {
     }
 
     /// The address of `length` bytes from byte `at` on.
+    #[inline]
     fn place(&self, at: usize, length: usize) -> *mut u8 {
         let inside = at.checked_add(length).is_some_and(|end| end <= self.length);
-        assert!(
-            inside,
-            "{length} bytes from byte {at} on are not in a region of {}",
-            self.length
-        );
+        if !inside {
+            outside(at, length, self.length);
+        }
         self.memory.wrapping_add(at)
     }
+}
+
+#[cold]
+fn outside(at: usize, length: usize, of: usize) -> ! {
+    panic!("{length} bytes from byte {at} on are not in a region of {of}")
+}
+
+/// The word at `place`, in one piece.
+///
+/// # Safety
+/// It is in a region, whose memory nothing borrows, and aligned.
+#[inline]
+unsafe fn word_at(place: *mut u8) -> u64 {
+    // SAFETY: by the caller's word.
+    let word = unsafe { AtomicU64::from_ptr(place.cast()) };
+    word.load(Ordering::Acquire)
 }
 
 impl fmt::Debug for MemoryRegion {

@@ -79,6 +79,19 @@ impl SharedReceiveQueue {
         unsafe { receive::post(&*self.0, self.0.queue.as_ptr(), id, segments) }
     }
 
+    /// Posts several receives, as [`QueuePair::post_receives`](crate::QueuePair::post_receives) does.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn post_receives<'a>(
+        &self,
+        receives: impl IntoIterator<Item = (u64, Segment<'a>)>,
+    ) -> Result<(), PostError> {
+        // SAFETY: as above.
+        unsafe { receive::post_each(&*self.0, self.0.queue.as_ptr(), receives) }
+    }
+
     /// Asks for one event ([`Context::next_event`]) as soon as the queue holds fewer than `limit` receives.
     ///
     /// # Errors

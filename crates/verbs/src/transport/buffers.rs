@@ -46,6 +46,26 @@ impl Buffers {
         Ok(buffers)
     }
 
+    /// Takes `count` of those that are free, whole.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline]
+    pub(super) fn take_free(&mut self, count: usize) -> impl Iterator<Item = (u32, Segment<'_>)> {
+        let Self {
+            region,
+            stride,
+            free,
+        } = self;
+        let (region, stride) = (&*region, *stride);
+        let kept = free.len().checked_sub(count);
+        let taken = free.drain(kept.expect("as many free buffers")..);
+        taken.map(move |buffer| {
+            let at = buffer as usize * stride;
+            (buffer, region.segment(at..at + stride))
+        })
+    }
+
     /// All of a buffer.
     pub(super) fn segment(&self, buffer: u32) -> Segment<'_> {
         self.part(buffer, self.stride)
@@ -94,10 +114,12 @@ impl<'a> Stored<'a> {
 }
 
 impl Take for Stored<'_> {
+    #[inline]
     fn left(&self) -> usize {
         self.left
     }
 
+    #[inline]
     fn take(&mut self, to: &mut [u8]) {
         assert!(to.len() <= self.left, "more than is left");
         self.region.read(self.at, to);

@@ -90,7 +90,7 @@ impl Credits {
     ///
     /// # Errors
     /// The rule that the peer broke.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&mut self, grant: Grant) -> Result<(), &'static str> {
         self.frames += u32::from(grant.frames);
         self.credit_messages += u32::from(grant.credit_messages);
@@ -105,7 +105,7 @@ impl Credits {
     ///
     /// # Errors
     /// The rule that the peer broke.
-    #[inline]
+    #[inline(always)]
     pub(super) fn frame_arrived(&mut self) -> Result<u32, &'static str> {
         self.empty += 1;
         if self.empty + u32::from(self.owed.frames) > self.queue.buffers {

@@ -7,7 +7,7 @@
 //! The sender has frames of at most [`WINDOW`] successive numbers in flight. Those that have arrived and are not polled
 //! are in buffers, so no frame is further ahead than the window and all buffers.
 
-use oxmpi_wire::Header;
+use oxmpi_wire::{Header, Take};
 use std::collections::BTreeMap;
 
 /// Successive numbers from the oldest frame that is in flight on.
@@ -18,6 +18,16 @@ pub(super) const WINDOW: u32 = 256;
 pub(super) struct Held {
     pub(super) header: Header,
     pub(super) body: Vec<u8>,
+}
+
+impl Held {
+    /// Keeps a frame with its body.
+    #[cold]
+    pub(super) fn take(header: Header, from: &mut impl Take) -> Self {
+        let mut body = vec![0; from.left()];
+        from.take(&mut body);
+        Self { header, body }
+    }
 }
 
 /// The frames of a peer in order.
@@ -53,6 +63,14 @@ impl Order {
             repeats,
             held: BTreeMap::new(),
         }
+    }
+
+    /// Whether the frame `number` is the next one, which then counts as taken.
+    #[inline(always)]
+    pub(super) fn takes(&mut self, number: u32) -> bool {
+        let is_next = number == self.next;
+        self.next = self.next.wrapping_add(u32::from(is_next));
+        is_next
     }
 
     /// The place of the frame `number`, which counts as taken if it is the next one.

@@ -58,6 +58,11 @@ impl QueueSizes {
         found.expect("the longest frame fits the largest buffers").1
     }
 
+    /// Bytes of a body that the smallest buffers hold, and their queue.
+    pub(super) fn smallest_of_all(&self) -> (u32, u8) {
+        self.by_size[0]
+    }
+
     /// The queue of the transport's own frames.
     pub(super) fn of_control(&self) -> u8 {
         self.smallest(Control::LEN as u32)

@@ -48,6 +48,13 @@ impl Completion {
     }
 
     /// Whether the work was done.
+    #[inline]
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        self.0.status == IBV_WC_SUCCESS
+    }
+
+    /// Whether the work was done.
     ///
     /// # Errors
     /// Why it was not. From then on the queue pair does nothing, and its other requests end as flushed.

@@ -70,6 +70,22 @@ impl<S: Accepting, T: TransportService> QueuePair<S, T> {
         // SAFETY: the queue pair is alive.
         unsafe { receive::post(&self.live, self.live.pair.as_ptr(), id, segments) }
     }
+
+    /// As [`post_receive`](Self::post_receive), for several receives of a segment each.
+    ///
+    /// # Errors
+    /// As of one. Receives before the one that failed are posted.
+    ///
+    /// # Cost
+    /// One call for 16 of them.
+    #[inline]
+    pub fn post_receives<'a>(
+        &self,
+        receives: impl IntoIterator<Item = (u64, Segment<'a>)>,
+    ) -> Result<(), PostError> {
+        // SAFETY: the queue pair is alive.
+        unsafe { receive::post_each(&self.live, self.live.pair.as_ptr(), receives) }
+    }
 }
 
 impl Receiver for LivePair {
@@ -160,7 +176,7 @@ impl QueuePair<ReadyToSend> {
 }
 
 impl LivePair {
-    #[inline]
+    #[inline(always)]
     pub(super) fn post(
         &self,
         id: u64,

@@ -8,7 +8,7 @@ use crate::transport::order::Order;
 #[derive(Debug)]
 pub(in crate::transport) struct Incoming {
     /// By receive queue: buffers that are posted to the peer's own queue pair; `None` if the queue is shared.
-    own: Vec<Option<Buffers>>,
+    pub(super) own: Vec<Option<Buffers>>,
     pub(super) order: Order,
     /// Frames that came by queues so far.
     pub(super) frames: u32,
@@ -35,6 +35,7 @@ impl Incoming {
     }
 
     /// The buffers of a queue of the peer's own.
+    #[inline(always)]
     pub(super) fn own_mut(&mut self, queue: u8) -> &mut Buffers {
         let buffers = self.own[queue as usize].as_mut();
         buffers.expect("only receives of own queues name a peer")

@@ -1,6 +1,8 @@
 //! [`VerbsRx`]: the receiving half, which polls the completion queue of all connections.
 
+mod found;
 mod incoming;
+mod other_arrivals;
 mod ring;
 mod shared;
 mod sleep;
@@ -8,6 +10,7 @@ mod sleep;
 pub(super) use self::incoming::Incoming;
 pub(super) use self::shared::SharedReceives;
 
+use self::found::Found;
 use self::ring::Rings;
 use super::buffers::Buffers;
 use super::control::Control;
@@ -15,16 +18,11 @@ use super::data_head::is_data;
 use super::frame_head::{FrameHead, HEAD};
 use super::open_device::OpenDevice;
 use super::options::{EagerRings, VerbsTransportError};
-use super::order::{Held, Place};
 use super::request_id::RequestId;
-use super::tx::{VerbsTx, is_left_notice};
-use crate::error::VerbsError;
+use super::tx::VerbsTx;
 use crate::objects::{Completion, ProtectionDomain};
 use oxmpi_wire::{AsTx, Fault, Header, Kind, Peer, Rx, Sink, Take};
 use std::collections::{BTreeMap, VecDeque};
-
-/// Completions that are taken at a time.
-const BATCH: usize = 16;
 
 /// Completions of one poll that are no frames, so that a peer cannot keep this rank from its other work.
 const OTHERS: u32 = 64;
@@ -47,12 +45,9 @@ pub struct VerbsRx {
     device: OpenDevice,
     /// The others, the next one first.
     others: VecDeque<OpenDevice>,
-    /// Where a poll finds completions, so that it need not clear the places each time.
-    room: Vec<Completion>,
-    /// Completions so far.
+    found: Found,
+    /// Completions that were handled so far.
     taken: u64,
-    /// Completions that were found when this half was armed.
-    ahead: VecDeque<Completion>,
     /// The last poll found nothing and left nothing to do.
     quiet: bool,
 }
@@ -80,6 +75,7 @@ impl VerbsRx {
         shared: Vec<Option<SharedReceives>>,
         (ring_options, domains): (EagerRings, Vec<ProtectionDomain>),
     ) -> Self {
+        let found = Found::new(devices.len());
         let mut others = VecDeque::from(devices);
         let device = others.pop_front().expect("a device");
         Self {
@@ -92,9 +88,8 @@ impl VerbsRx {
             domains,
             device,
             others,
-            room: vec![Completion::default(); BATCH],
+            found,
             taken: 0,
-            ahead: VecDeque::new(),
             quiet: false,
         }
     }
@@ -115,7 +110,7 @@ impl VerbsRx {
         self.peers[peer as usize] = None;
     }
 
-    /// Completions that were taken so far.
+    /// Completions that were handled so far.
     pub(crate) const fn taken(&self) -> u64 {
         self.taken
     }
@@ -133,21 +128,10 @@ impl VerbsRx {
         [&self.device].into_iter().chain(&self.others)
     }
 
-    /// Takes completions, at most as many as `room` has places.
-    fn take<'a>(&mut self, room: &'a mut [Completion]) -> Result<&'a [Completion], VerbsError> {
-        if self.ahead.is_empty() {
-            return self.device.queue.poll(room);
-        }
-        let count = self.ahead.len().min(room.len());
-        for (to, completion) in room.iter_mut().zip(self.ahead.drain(..count)) {
-            *to = completion;
-        }
-        Ok(&room[..count])
-    }
-
+    #[inline]
     fn handle<T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
-        completion: &Completion,
+        completion: Completion,
         tx: &mut T,
         sink: &mut S,
     ) -> Step {
@@ -160,44 +144,53 @@ impl VerbsRx {
                 peer,
                 queue,
                 buffer,
-            } => self.received(completion, [peer, buffer], queue, tx, sink),
+            } => self.received::<false, _, _>(completion, [peer, buffer], queue, tx, sink),
             RequestId::Shared { queue, buffer } => {
-                let step = match self.by_number.get(&(queue, completion.queue_pair())) {
-                    Some(&peer) => self.received(completion, [peer, buffer], queue, tx, sink),
-                    None => Step::Other,
-                };
-                let shared = self.shared[queue as usize].as_mut();
-                if let Err(why) = shared.map_or(Ok(()), |shared| shared.free(buffer)) {
-                    tx.as_tx().device_failed(&why);
-                }
-                step
+                self.received_from_any(completion, (queue, buffer), tx, sink)
             }
         }
     }
 
-    /// Handles the completion of a receive.
-    fn received<T: AsTx<VerbsTx>, S: Sink<T>>(
+    /// Handles the completion of a receive of a shared queue.
+    fn received_from_any<T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
-        completion: &Completion,
+        completion: Completion,
+        (queue, buffer): (u8, u32),
+        tx: &mut T,
+        sink: &mut S,
+    ) -> Step {
+        let step = match self.by_number.get(&(queue, completion.queue_pair())) {
+            Some(&peer) => self.received::<true, _, _>(completion, [peer, buffer], queue, tx, sink),
+            None => Step::Other,
+        };
+        let shared = self.shared[queue as usize].as_mut();
+        if let Err(why) = shared.map_or(Ok(()), |shared| shared.free(buffer)) {
+            tx.as_tx().device_failed(&why);
+        }
+        step
+    }
+
+    /// Handles the completion of a receive, of a queue of the peer's own or one that all peers share.
+    #[inline]
+    fn received<const IS_SHARED: bool, T: AsTx<VerbsTx>, S: Sink<T>>(
+        &mut self,
+        completion: Completion,
         [peer, buffer]: [u32; 2],
         queue: u8,
         tx: &mut T,
         sink: &mut S,
     ) -> Step {
-        if tx.as_tx().is_lost(peer) {
-            return Step::Other;
-        }
-        if let Err(why) = completion.result() {
-            tx.as_tx().broken(peer, queue, &why);
-            return Step::Other;
-        }
         let arrival = Arrival {
             peer,
             queue,
             buffer,
             len: completion.len(),
         };
-        match self.arrived(arrival, tx, sink) {
+        if !completion.is_success() {
+            failed(completion, arrival, tx.as_tx());
+            return Step::Other;
+        }
+        match self.arrived::<IS_SHARED, _, _>(arrival, tx, sink) {
             Ok(step) => step,
             Err(rule) => {
                 tx.as_tx().lose(peer, Fault::Protocol(rule));
@@ -210,81 +203,64 @@ impl VerbsRx {
     ///
     /// # Errors
     /// The rule that the peer broke.
-    fn arrived<T, S>(
+    #[inline]
+    fn arrived<const IS_SHARED: bool, T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
         arrival: Arrival,
         tx: &mut T,
         sink: &mut S,
-    ) -> Result<Step, &'static str>
-    where
-        T: AsTx<VerbsTx>,
-        S: Sink<T>,
-    {
+    ) -> Result<Step, &'static str> {
         let Arrival {
             peer,
             queue,
             buffer,
             len,
         } = arrival;
+        let Some(link) = tx.as_tx().live_link(peer) else {
+            return Ok(Step::Other);
+        };
         let Some(incoming) = &mut self.peers[peer as usize] else {
             return Ok(Step::Other);
         };
-        let shared = self.shared[queue as usize].as_ref();
-        let head = FrameHead::parse(&incoming.buffers(queue, shared).read(buffer, 0));
+        let Incoming { own, order, frames } = incoming;
+        let buffers = match IS_SHARED {
+            true => (self.shared[queue as usize].as_mut()).map(|shared| &mut shared.buffers),
+            false => own[queue as usize].as_mut(),
+        };
+        let buffers = buffers.expect("a queue has buffers of the peer's own, or shared ones");
+        let head = FrameHead::parse(&buffers.read(buffer, 0));
         let head = head.map_err(|_| "a frame whose header is none")?;
         if len != HEAD + head.header.len as usize {
             return Err("a frame of another length than its header says");
         }
-        let credits = tx.as_tx().credits(peer, queue);
-        credits.take(head.grant)?;
-        let is_own = head.header.kind == Kind::Transport;
-        if is_own && head.header.len == 0 {
-            credits.credit_message_arrived()?;
-            if shared.is_none() {
-                let buffers = incoming.own_mut(queue);
-                buffers.free.push(buffer);
-                post(buffers, [peer, 1], queue, tx.as_tx());
-            }
-            tx.as_tx().advance(peer);
-            return Ok(Step::Other);
+        link.take_credits(queue, head.grant)?;
+        if head.header.kind == Kind::Transport || !order.takes(head.sequence) {
+            return self.arrived_otherwise(arrival, head, tx, sink);
         }
-        let is_left_notice = is_own && is_left_notice(&head.header);
-        let place = match is_left_notice {
-            true => Place::Before,
-            false => incoming.order.place(head.sequence)?,
-        };
-        let buffers = incoming.buffers(queue, shared);
         let mut body = buffers.body(buffer, head.header.len as usize);
-        let step = match place {
-            Place::Before if is_left_notice => {
-                let [left] = body.take_exact();
-                tx.as_tx().peer_left(peer, left)?;
-                Step::Other
-            }
-            Place::Before => Step::Other,
-            Place::Next => deliver(peer, &head.header, &mut body, tx, sink)?,
-            Place::Early => {
-                let mut held = vec![0; body.left()];
-                body.take(&mut held);
-                let header = head.header;
-                incoming
-                    .order
-                    .hold(head.sequence, Held { header, body: held });
-                Step::Other
-            }
+        sink.frame(tx, Peer(peer), &head.header, &mut body);
+        let tx = tx.as_tx();
+        frame_ended(arrival, (!IS_SHARED).then_some(buffers), tx)?;
+        *frames = frames.saturating_add(1);
+        if order.has_next() || *frames == self.ring_options.threshold {
+            self.look_after(arrival, tx);
+        }
+        Ok(Step::Frame)
+    }
+
+    /// After a frame that was handled: lets a held one be the next, and offers its sender a ring, if it is time.
+    #[cold]
+    fn look_after(&mut self, arrival: Arrival, tx: &mut VerbsTx) {
+        let Arrival { peer, queue, .. } = arrival;
+        let Some(incoming) = &self.peers[peer as usize] else {
+            return;
         };
         if incoming.order.has_next() && !self.ready.contains(&peer) {
             self.ready.push_back(peer);
         }
-        let count = tx.as_tx().credits(peer, queue).frame_arrived()?;
-        if shared.is_none() {
-            let buffers = incoming.own_mut(queue);
-            buffers.free.push(buffer);
-            post(buffers, [peer, count], queue, tx.as_tx());
+        if incoming.frames == self.ring_options.threshold {
+            self.offer_ring(peer, queue, tx);
         }
-        tx.as_tx().advance(peer);
-        self.count_frame(peer, queue, tx);
-        Ok(step)
     }
 
     /// Hands over the next frame of a peer that is ready.
@@ -341,14 +317,45 @@ fn deliver<T: AsTx<VerbsTx>, S: Sink<T>>(
     Ok(Step::Other)
 }
 
-/// Posts `count` free buffers to the queue pair of `peer`.
-fn post(buffers: &mut Buffers, [peer, count]: [u32; 2], queue: u8, tx: &mut VerbsTx) {
-    for _ in 0..count {
-        let buffer = buffers
-            .free
-            .pop()
-            .expect("as many free buffers as arrivals");
-        tx.post_receive(peer, queue, buffer, &[buffers.segment(buffer)]);
+/// Counts a frame that was handled, and frees its buffer if that is one of the peer's `own`.
+///
+/// # Errors
+/// The rule that the peer broke.
+#[inline(always)]
+fn frame_ended(
+    arrival: Arrival,
+    own: Option<&mut Buffers>,
+    tx: &mut VerbsTx,
+) -> Result<(), &'static str> {
+    let Arrival {
+        peer,
+        queue,
+        buffer,
+        ..
+    } = arrival;
+    let link = tx.link(peer);
+    let count = link.frame_arrived(queue)?;
+    let has_waiting = link.has_waiting();
+    if let Some(buffers) = own {
+        buffers.free.push(buffer);
+        if count > 0 {
+            tx.post_receives(peer, queue, (buffers, count));
+        }
+    }
+    if has_waiting {
+        tx.advance_waiting(peer);
+    }
+    Ok(())
+}
+
+/// Handles the completion of a receive that has failed.
+#[cold]
+fn failed(completion: Completion, arrival: Arrival, tx: &mut VerbsTx) {
+    let Arrival { peer, queue, .. } = arrival;
+    if let Err(why) = completion.result()
+        && !tx.is_lost(peer)
+    {
+        tx.broken(peer, queue, &why);
     }
 }
 
@@ -357,27 +364,30 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
         let (mut frames, mut others) = (0, 0);
         // Devices that had nothing, one after the other.
         let mut idle = 0;
-        let mut room = std::mem::take(&mut self.room);
         while frames < budget && others < OTHERS {
-            if let Some(step) = self.deliver_ready(tx, sink) {
-                match step {
-                    Step::Frame => frames += 1,
-                    Step::Other => others += 1,
+            let step = match self.found.next() {
+                Some(completion) => {
+                    self.taken += 1;
+                    Some(self.handle(completion, tx, sink))
                 }
+                None => self.deliver_ready(tx, sink),
+            };
+            match step {
+                Some(Step::Frame) => frames += 1,
+                Some(Step::Other) => others += 1,
+                None => {}
+            }
+            if step.is_some() {
                 continue;
             }
             let [ring_frames, ring_others] = self.poll_rings(budget - frames, tx, sink);
             frames += ring_frames;
             others += ring_others;
-            let most = BATCH.min((budget - frames) as usize);
-            let found = match self.take(&mut room[..most]) {
-                Ok(found) => found,
-                Err(why) => {
-                    tx.as_tx().device_failed(&why);
-                    break;
-                }
-            };
-            if found.is_empty() && ring_frames + ring_others == 0 {
+            if let Err(why) = self.found.take(&self.device.queue) {
+                tx.as_tx().device_failed(&why);
+                break;
+            }
+            if self.found.is_empty() && ring_frames + ring_others == 0 {
                 if idle == self.others.len() {
                     break;
                 }
@@ -386,15 +396,7 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
                 continue;
             }
             idle = 0;
-            self.taken += found.len() as u64;
-            for completion in found {
-                match self.handle(completion, tx, sink) {
-                    Step::Frame => frames += 1,
-                    Step::Other => others += 1,
-                }
-            }
         }
-        self.room = room;
         let moved = frames + others + VerbsTx::report(tx, sink);
         self.quiet = moved == 0;
         self.next_device();

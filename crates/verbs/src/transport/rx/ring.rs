@@ -89,23 +89,20 @@ impl RingRx {
 }
 
 impl VerbsRx {
-    /// Counts a frame that `peer` has sent by a queue, and offers it a ring by the same rail if it is time.
-    pub(super) fn count_frame<T: AsTx<VerbsTx>>(&mut self, peer: u32, queue: u8, tx: &mut T) {
-        let Some(incoming) = &mut self.peers[peer as usize] else {
-            return;
-        };
-        incoming.frames = incoming.frames.saturating_add(1);
+    /// Offers a ring to `peer`, which has sent enough frames for one by a queue, by the same rail.
+    #[cold]
+    pub(super) fn offer_ring(&mut self, peer: u32, queue: u8, tx: &mut VerbsTx) {
         let options = &self.ring_options;
-        if incoming.frames != options.threshold || self.rings.open.len() >= options.peers as usize {
+        if self.rings.open.len() >= options.peers as usize {
             return;
         }
         let shape = RingShape::new(options.slots, options.size);
-        let rail = queue / tx.as_tx().queues_of_rail();
+        let rail = queue / tx.queues_of_rail();
         let domain = &self.domains[usize::from(rail)];
         let ring = shape.and_then(|shape| RingRx::new(domain, peer, shape));
         if let Some(ring) = ring {
             let start = ring.memory.remote(0);
-            tx.as_tx().offer_ring(peer, rail, start, ring.shape);
+            tx.offer_ring(peer, rail, start, ring.shape);
             self.rings.open.push(ring);
         }
     }

@@ -73,13 +73,12 @@ impl SharedReceives {
     }
 
     fn post_free(&mut self) -> Result<(), PostError> {
-        while let Some(buffer) = self.buffers.free.pop() {
-            let queue = self.number;
-            let id = RequestId::Shared { queue, buffer };
-            self.queue
-                .post_receive(id.word(), &[self.buffers.segment(buffer)])?;
-            self.posted += 1;
-        }
+        let (queue, count) = (self.number, self.buffers.free.len());
+        let id = |buffer| RequestId::Shared { queue, buffer }.word();
+        let free = self.buffers.take_free(count);
+        self.queue
+            .post_receives(free.map(|(buffer, segment)| (id(buffer), segment)))?;
+        self.posted += count as u32;
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! How a rank sleeps until something arrives.
 
-use super::{BATCH, VerbsRx};
+use super::VerbsRx;
 use crate::error::VerbsError;
-use crate::objects::{Completion, EventSource};
+use crate::objects::EventSource;
 use crate::transport::open_device::OpenDevice;
 use oxmpi_wire::{Sleeper, WaitObjects};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -33,7 +33,7 @@ impl Sleeper for VerbsRx {
     /// # Cost
     /// Three system calls and an allocation for each device.
     fn arm(&mut self) -> bool {
-        if !self.quiet || !self.ahead.is_empty() {
+        if !self.quiet || !self.found.is_empty() {
             return false;
         }
         if !self.rings.arm() {
@@ -52,11 +52,9 @@ impl Sleeper for VerbsRx {
         for OpenDevice { queue, .. } in devices {
             armed &= queue.arm().is_ok();
             // What was there before gives no event.
-            let mut room = [Completion::default(); BATCH];
-            let found = queue.poll(&mut room).unwrap_or_default();
-            self.ahead.extend(found);
+            armed &= self.found.take(queue).is_ok();
         }
-        armed && self.ahead.is_empty()
+        armed && self.found.is_empty()
     }
 }
 

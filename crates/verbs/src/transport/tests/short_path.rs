@@ -34,19 +34,18 @@ fn short_messages() {
         rings: EagerRings::OFF,
         ..VerbsOptions::default()
     };
-    let mut ends = connected(2, Script::GOOD, &options);
-    let mut sums = [Sum::default(), Sum::default()];
+    let [mut near, mut far] = <[_; 2]>::try_from(connected(2, Script::GOOD, &options))
+        .expect("two ends")
+        .map(|(tx, rx)| (tx, rx, Sum::default()));
     let header = eager(0, 8);
     let one = HeapMemory::new(u64::to_le_bytes(1).to_vec());
     let body = one.bytes();
-    for _ in 0..rounds {
-        for from in [0, 1] {
-            let to = 1 - from;
-            let peer = Peer(to as u32);
-            ends[from].0.short(peer, &header, &body).expect("room");
-            let (tx, rx) = &mut ends[to];
-            rx.poll(tx, 1, &mut sums[to]);
-        }
+    let mut ends = [(&mut near, Peer(1)), (&mut far, Peer(0))];
+    for _ in 0..2 * rounds {
+        let [((tx, ..), peer), ((other_tx, rx, sum), _)] = &mut ends;
+        tx.short(*peer, &header, &body).expect("room");
+        rx.poll(other_tx, 1, sum);
+        ends.reverse();
     }
-    assert_eq!(sums.map(|Sum(sum)| sum), [rounds; 2]);
+    assert_eq!([near.2.0, far.2.0], [rounds; 2]);
 }

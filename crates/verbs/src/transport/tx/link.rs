@@ -1,5 +1,6 @@
 //! [`Link`]: the sending half of the connection to one peer, a queue pair for each receive queue.
 
+use super::inline_message::InlineMessage;
 use super::pair::Pair;
 use super::port_pairs::PortPairs;
 use super::ring::RingTx;
@@ -9,7 +10,7 @@ use crate::objects::RemoteAddress;
 use crate::transport::buffers::Buffers;
 use crate::transport::control::Control;
 use crate::transport::credits::Grant;
-use crate::transport::frame_head::{FrameHead, MAX_INLINE};
+use crate::transport::frame_head::FrameHead;
 use crate::transport::order::WINDOW;
 use crate::transport::queue_sizes::QueueSizes;
 use oxmpi_wire::regions::RegionId;
@@ -23,6 +24,12 @@ pub(in crate::transport) struct Link {
     pub(super) pairs: Vec<Pair>,
     /// The queues that frames take: those of the current port pair.
     pub(super) queues: QueueSizes,
+    /// The queue of the smallest buffers.
+    short_queue: u8,
+    /// Frames with shorter bodies go by it, inline. 0 while something else decides.
+    pub(super) short_below: u32,
+    /// A credit message may be due.
+    may_be_due: bool,
     pub(super) port_pairs: PortPairs,
     /// The number of the next frame.
     next: u32,
@@ -52,7 +59,11 @@ impl Link {
         sizes: &QueueSizes,
     ) -> Self {
         let queues = sizes.on_rail(port_pairs.rail());
+        let (size, short_queue) = queues.smallest_of_all();
         Self {
+            short_below: pairs[short_queue as usize].inlines_below(size),
+            short_queue,
+            may_be_due: false,
             pairs,
             word_queue: queues.of_accesses(),
             queues,
@@ -87,9 +98,25 @@ impl Link {
     }
 
     /// The queue pair for a receive queue.
-    #[inline]
-    pub(super) fn pair(&mut self, queue: u8) -> &mut Pair {
+    #[inline(always)]
+    pub(in crate::transport) fn pair(&mut self, queue: u8) -> &mut Pair {
         &mut self.pairs[queue as usize]
+    }
+
+    /// The queue pair by which a frame with a body of `len` bytes is sent inline now, and its number; `None` if it is
+    /// not, or something has to be looked at first.
+    #[inline]
+    pub(super) fn next_short(&mut self, len: u32) -> Option<(&mut Pair, u32)> {
+        if len >= self.short_below || !self.waiting.is_empty() || !self.has_window() {
+            return None;
+        }
+        let pair = &mut self.pairs[self.short_queue as usize];
+        if !pair.can_send(None) {
+            return None;
+        }
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        Some((pair, number))
     }
 
     /// Whether a frame can be sent now by a queue, which may take one of the buffers of all peers.
@@ -133,21 +160,18 @@ impl Link {
         self.pairs[queue as usize].send_ring_frame(head.sequence, write)
     }
 
-    /// Sends a frame inline to the ring: its body is in the first `len` bytes, behind the place of its head.
+    /// Sends a frame inline to the ring, whose body is in the message.
     pub(super) fn send_ring_inline(
         &mut self,
         queue: u8,
         header: &Header,
-        message: &mut [u8; MAX_INLINE],
-        len: usize,
+        message: &mut InlineMessage,
     ) -> Result<(), PostError> {
         let head = self.ring_head(header);
-        let bytes = head.bytes();
-        message[..bytes.len()].copy_from_slice(&bytes);
         let Some(ring) = &mut self.ring else {
             return Ok(());
         };
-        let write = |pair: &_, id| ring.send_inline(pair, id, message, len);
+        let write = |pair: &_, id| ring.send_inline(pair, id, &head, message);
         self.pairs[queue as usize].send_ring_frame(head.sequence, write)
     }
 
@@ -159,17 +183,54 @@ impl Link {
 
     /// Whether something waits to be sent or posted.
     #[inline]
-    pub(super) fn has_waiting(&self) -> bool {
+    pub(in crate::transport) fn has_waiting(&self) -> bool {
         !(self.pending.is_empty() && self.waiting.is_empty() && self.streams.is_empty())
             || self.port_pairs.has_failed()
-            || self.pairs.iter().any(|pair| pair.credits.is_message_due())
+            || self.may_be_due
+    }
+
+    /// Takes the credits of a queue that a message of the peer carries back.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
+    #[inline(always)]
+    pub(in crate::transport) fn take_credits(
+        &mut self,
+        queue: u8,
+        grant: Grant,
+    ) -> Result<(), &'static str> {
+        if grant == Grant::default() {
+            return Ok(());
+        }
+        self.may_be_due |= grant.credit_messages > 0;
+        self.pair(queue).credits.take(grant)
+    }
+
+    /// Counts a frame that has arrived by a queue. Returns the number of buffers to post now.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
+    #[inline(always)]
+    pub(in crate::transport) fn frame_arrived(&mut self, queue: u8) -> Result<u32, &'static str> {
+        let count = self.pair(queue).credits.frame_arrived()?;
+        self.may_be_due |= count > 0;
+        Ok(count)
+    }
+
+    /// Notes whether a credit message is still due.
+    pub(super) fn look_for_due(&mut self) {
+        self.may_be_due = self.is_message_due();
+    }
+
+    fn is_message_due(&self) -> bool {
+        (self.pairs.iter()).any(|pair| pair.credits.is_message_due())
     }
 
     /// Whether something waits that may take a buffer of all peers.
     pub(super) fn awaits_buffers(&self) -> bool {
         !(self.waiting.is_empty() && self.streams.is_empty())
             || self.port_pairs.awaits_buffers()
-            || self.pairs.iter().any(|pair| pair.credits.is_message_due())
+            || self.is_message_due()
     }
 
     /// Whether a frame waits for room, or has not been acknowledged yet.
@@ -187,12 +248,28 @@ impl Link {
         number
     }
 
-    /// Counts the end of a frame.
-    pub(super) fn frame_ended(&mut self) {
-        let (next, oldest) = (self.next, self.oldest);
-        if next.wrapping_sub(oldest) < WINDOW / 2 {
-            return;
+    /// Counts the end of the oldest request of a queue, which is done, if it is a frame that was sent inline. Returns
+    /// whether it was.
+    #[inline]
+    pub(super) fn inline_frame_ended(&mut self, queue: u8) -> bool {
+        let is_frame = self.pair(queue).inline_frame_done();
+        if is_frame {
+            self.frame_ended();
         }
+        is_frame
+    }
+
+    /// Counts the end of a frame.
+    #[inline]
+    pub(super) fn frame_ended(&mut self) {
+        if self.next.wrapping_sub(self.oldest) >= WINDOW / 2 {
+            self.find_oldest();
+        }
+    }
+
+    #[cold]
+    fn find_oldest(&mut self) {
+        let next = self.next;
         let oldest = self.pairs.iter().filter_map(Pair::oldest_frame);
         let age = (oldest.chain(self.port_pairs.numbers()))
             .map(|number| next.wrapping_sub(number))

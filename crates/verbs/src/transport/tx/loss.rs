@@ -13,6 +13,7 @@ pub(in crate::transport) const NO_RECEIVE: Fault = Fault::Refused(
 );
 
 impl VerbsTx {
+    #[inline]
     pub(in crate::transport) fn is_lost(&self, peer: u32) -> bool {
         let link = self.links[peer as usize].as_ref();
         link.is_none_or(|link| link.lost.is_some())
@@ -28,6 +29,7 @@ impl VerbsTx {
             return;
         }
         link.lost = Some(why);
+        link.short_below = 0;
         link.pending.clear();
         let waiting = std::mem::take(&mut link.waiting);
         let waiting = waiting.iter().filter_map(Control::released);
@@ -53,9 +55,14 @@ impl VerbsTx {
     #[inline]
     pub(super) fn check(&mut self, peer: u32, posted: Result<(), PostError>) {
         if let Err(error) = posted {
-            tracing::debug!(peer, %error, "a request was not posted");
-            self.lose(peer, Fault::Refused("the device takes no request"));
+            self.not_posted(peer, &error);
         }
+    }
+
+    #[cold]
+    fn not_posted(&mut self, peer: u32, error: &PostError) {
+        tracing::debug!(peer, %error, "a request was not posted");
+        self.lose(peer, Fault::Refused("the device takes no request"));
     }
 
     /// Loses all peers: the completion queue has failed.

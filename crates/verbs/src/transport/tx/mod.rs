@@ -1,6 +1,7 @@
 //! [`VerbsTx`]: the sending half of a rank's connections, with gets, puts and registered memory.
 
 mod access;
+mod inline_message;
 mod lease;
 mod link;
 mod loss;
@@ -12,6 +13,7 @@ mod pending;
 mod pipeline;
 mod port_pairs;
 mod ring;
+mod slot;
 mod stream;
 
 pub(super) use self::link::Link;
@@ -20,23 +22,25 @@ pub(super) use self::loss::NO_RECEIVE;
 pub(super) use self::memory::Registrations;
 pub(super) use self::pair::Pair;
 pub(super) use self::port_pairs::{PortPairs, is_left_notice};
+pub use self::slot::VerbsSlot;
 
+use self::inline_message::InlineMessage;
 use self::memory::Note;
 use self::operations::Operations;
 use self::pair::Posted;
+use self::slot::Route;
 use super::OPERATIONS;
 use super::buffers::Buffers;
 use super::control::Control;
-use super::credits::Credits;
-use super::frame_head::{FrameHead, HEAD, MAX_INLINE, own_header};
+use super::frame_head::{FrameHead, HEAD, own_header};
 use super::pipeline_sizes::RANGES;
 use super::queue_sizes::QueueSizes;
 use super::request_id::RequestId;
 use super::ring::FOOTER;
-use crate::objects::{Completion, ProtectionDomain, Segment};
+use crate::objects::{Completion, ProtectionDomain};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::regions::{RegionId, Regions};
-use oxmpi_wire::{AsTx, Busy, Bytes, Fault, Header, Limits, Peer, Put, Sink, Slot, Token, Tx};
+use oxmpi_wire::{AsTx, Busy, Bytes, Fault, Header, Limits, Peer, Sink, Token, Tx};
 use std::collections::VecDeque;
 use std::fmt;
 
@@ -60,6 +64,8 @@ pub struct VerbsTx {
     regions: Regions<RawBytes, Note>,
     registrations: Registrations,
     operations: Operations,
+    /// Where frames that are sent inline are written.
+    message: InlineMessage,
     /// Peers for which a call has returned [`Busy`], and what it was.
     peers_awaiting_room: Vec<(u32, Refused)>,
     /// Peers whose frames of the transport itself wait for a buffer of all peers.
@@ -97,6 +103,7 @@ impl VerbsTx {
             regions: Regions::new(),
             registrations,
             operations: Operations::new(),
+            message: InlineMessage::new(),
             peers_awaiting_room: Vec::new(),
             awaiting_buffers: Vec::new(),
             completions: VecDeque::new(),
@@ -113,12 +120,19 @@ impl VerbsTx {
         self.links[peer as usize] = None;
     }
 
+    /// The connection to `peer`, unless it is lost.
+    #[inline(always)]
+    pub(super) fn live_link(&mut self, peer: u32) -> Option<&mut Link> {
+        let link = self.links[peer as usize].as_deref_mut();
+        link.filter(|link| link.lost.is_none())
+    }
+
     /// The connection to `peer`.
     ///
     /// # Panics
     /// If there has never been one.
-    #[inline]
-    fn link(&mut self, peer: u32) -> &mut Link {
+    #[inline(always)]
+    pub(super) fn link(&mut self, peer: u32) -> &mut Link {
         self.links[peer as usize]
             .as_mut()
             .expect("a peer that was connected")
@@ -137,11 +151,6 @@ impl VerbsTx {
     /// Queues of a rail.
     pub(super) fn queues_of_rail(&self) -> u8 {
         self.queues.count()
-    }
-
-    /// Flow control of a queue of `peer`.
-    pub(super) fn credits(&mut self, peer: u32, queue: u8) -> &mut Credits {
-        &mut self.link(peer).pair(queue).credits
     }
 
     /// Notes that a call returns [`Busy`] for `peer`, so that the sink gets [`Sink::room`] when there is room for it.
@@ -235,7 +244,8 @@ impl VerbsTx {
         }
     }
 
-    fn advance_waiting(&mut self, peer: u32) {
+    #[cold]
+    pub(super) fn advance_waiting(&mut self, peer: u32) {
         // These may have frames to send.
         self.post_pieces(peer);
         let link = self.link(peer);
@@ -265,10 +275,27 @@ impl VerbsTx {
             let posted = pair.map_or(Ok(()), |pair| pair.send_credit_message(shared));
             self.check(peer, posted);
         }
+        self.link(peer).look_for_due();
     }
 
     /// Counts the end of the oldest request of the send queue of a queue pair of `peer`.
-    pub(super) fn sent(&mut self, peer: u32, queue: u8, completion: &Completion) {
+    #[inline(always)]
+    pub(super) fn sent(&mut self, peer: u32, queue: u8, completion: Completion) {
+        if completion.is_success()
+            && let Some(link) = self.live_link(peer)
+            && link.inline_frame_ended(queue)
+        {
+            if link.has_waiting() {
+                self.advance_waiting(peer);
+            }
+            return;
+        }
+        self.sent_otherwise(peer, queue, completion);
+    }
+
+    /// [`VerbsTx::sent`] of a request that was not a frame sent inline, or has failed, or of a lost peer.
+    #[inline(never)]
+    fn sent_otherwise(&mut self, peer: u32, queue: u8, completion: Completion) {
         let shared = self.shared[queue as usize].as_mut();
         let Some(link) = &mut self.links[peer as usize] else {
             return;
@@ -297,20 +324,34 @@ impl VerbsTx {
         self.advance(peer);
     }
 
-    pub(super) fn post_receive(&mut self, peer: u32, queue: u8, buffer: u32, to: &[Segment<'_>]) {
+    /// Posts `count` free buffers to the queue pair of `peer` for a queue of its own.
+    #[cold]
+    pub(super) fn post_receives(
+        &mut self,
+        peer: u32,
+        queue: u8,
+        (buffers, count): (&mut Buffers, u32),
+    ) {
+        let free = buffers.take_free(count as usize);
         if let Some(pair) = &self.link(peer).pair(queue).pair {
-            let id = RequestId::Receive {
+            let id = |buffer| RequestId::Receive {
                 peer,
                 queue,
                 buffer,
             };
-            let posted = pair.post_receive(id.word(), to);
+            let posted =
+                pair.post_receives(free.map(|(buffer, segment)| (id(buffer).word(), segment)));
             self.check(peer, posted);
         }
     }
 
     /// Reports completions, losses and room to `sink`. Returns how many.
+    #[inline]
     pub(super) fn report<T: AsTx<Self>, S: Sink<T>>(tx: &mut T, sink: &mut S) -> u32 {
+        let own = tx.as_tx();
+        if !own.has_local_work() && own.peers_awaiting_room.is_empty() {
+            return 0;
+        }
         for peer in std::mem::take(&mut tx.as_tx().awaiting_buffers) {
             tx.as_tx().advance(peer);
         }
@@ -364,72 +405,6 @@ enum Refused {
     Operation,
 }
 
-/// How a frame goes.
-#[derive(Debug, Clone, Copy)]
-enum Route {
-    /// To the ring of the peer.
-    Ring,
-    /// By this receive queue of the peer.
-    Queue(u8),
-}
-
-/// A frame under construction, in a registered buffer.
-#[derive(Debug)]
-pub struct VerbsSlot<'a> {
-    tx: &'a mut VerbsTx,
-    to: u32,
-    route: Route,
-    header: Header,
-    /// Bytes of the body so far.
-    len: usize,
-}
-
-impl Put for VerbsSlot<'_> {
-    fn room(&self) -> usize {
-        self.header.len as usize - self.len
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        assert!(bytes.len() <= self.room(), "more than there is room for");
-        match self.route {
-            Route::Queue(queue) => self.tx.stage(self.to, queue, self.len, bytes),
-            Route::Ring => {
-                let ring = self.tx.link(self.to).ring.as_ref();
-                let ring = ring.expect("a ring that took the frame");
-                ring.stage(self.header.len as usize, HEAD + self.len, bytes);
-            }
-        }
-        self.len += bytes.len();
-    }
-}
-
-impl Slot for VerbsSlot<'_> {
-    fn send(self) {
-        assert_eq!(self.room(), 0, "the frame is not full");
-        match self.route {
-            Route::Queue(queue) => self.tx.send_staged(self.to, queue, &self.header, None),
-            Route::Ring => self.tx.send_ring_frame(self.to, &self.header),
-        }
-    }
-}
-
-/// A message that is sent inline.
-struct InlineMessage {
-    bytes: [u8; MAX_INLINE],
-    len: usize,
-}
-
-impl Put for InlineMessage {
-    fn room(&self) -> usize {
-        self.bytes.len() - self.len
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        self.bytes[self.len..][..bytes.len()].copy_from_slice(bytes);
-        self.len += bytes.len();
-    }
-}
-
 impl Tx for VerbsTx {
     type Slot<'a> = VerbsSlot<'a>;
 
@@ -440,36 +415,16 @@ impl Tx for VerbsTx {
     /// # Cost
     /// The body is copied once, and the device's library copies the message once; a longer one than is granted inline
     /// goes by [`Tx::frame`].
+    #[inline]
     fn short<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
         let (len, peer) = (head.len as usize, to.0);
-        let route = self.admit(peer, head.len)?;
-        let (queue, whole) = match route {
-            Route::Queue(queue) => (queue, HEAD + len),
-            Route::Ring => (self.queues_to(peer).of_accesses(), HEAD + len + FOOTER),
+        let link = self.links[peer as usize].as_deref_mut();
+        let Some((pair, sequence)) = link.and_then(|link| link.next_short(head.len)) else {
+            return self.short_by_route(to, head, body);
         };
-        let link = self.link(peer);
-        if link.lost.is_some() || !link.pair(queue).inlines(whole) {
-            return self.whole(to, head, body);
-        }
-        let mut message = InlineMessage {
-            bytes: [0; MAX_INLINE],
-            len: HEAD,
-        };
-        body.drain(0, len, &mut message);
-        if let Route::Ring = route {
-            let posted = link.send_ring_inline(queue, head, &mut message.bytes, message.len);
-            self.check(peer, posted);
-            return Ok(());
-        }
-        let sequence = link.number();
-        let pair = link.pair(queue);
-        let head = FrameHead {
-            grant: pair.send_frame(),
-            sequence,
-            header: *head,
-        };
-        message.bytes[..HEAD].copy_from_slice(&head.bytes());
-        let posted = pair.send_inline_frame(sequence, &message.bytes[..message.len]);
+        self.message.clear();
+        body.drain(0, len, &mut self.message);
+        let posted = pair.send_inline_frame(sequence, head, &mut self.message);
         self.check(peer, posted);
         Ok(())
     }
@@ -488,5 +443,35 @@ impl Tx for VerbsTx {
 
     fn give_up(&mut self, peer: Peer, why: Fault) {
         self.lose(peer.0, why);
+    }
+}
+
+impl VerbsTx {
+    /// [`Tx::short`] where the queue of the smallest buffers is not the way.
+    fn short_by_route<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
+        let (len, peer) = (head.len as usize, to.0);
+        let route = self.admit(peer, head.len)?;
+        let (queue, whole) = match route {
+            Route::Queue(queue) => (queue, HEAD + len),
+            Route::Ring => (self.queues_to(peer).of_accesses(), HEAD + len + FOOTER),
+        };
+        let link = self.links[peer as usize].as_mut();
+        let link =
+            link.filter(|link| link.lost.is_none() && link.pairs[queue as usize].inlines(whole));
+        let Some(link) = link else {
+            return self.whole(to, head, body);
+        };
+        let message = &mut self.message;
+        message.clear();
+        body.drain(0, len, message);
+        let posted = match route {
+            Route::Ring => link.send_ring_inline(queue, head, message),
+            Route::Queue(queue) => {
+                let sequence = link.number();
+                link.pair(queue).send_inline_frame(sequence, head, message)
+            }
+        };
+        self.check(peer, posted);
+        Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! [`Pair`]: the sending half of the queue pair for one receive queue of a peer.
 
+use super::inline_message::InlineMessage;
 use crate::error::PostError;
 use crate::objects::{Payload, QueuePair, ReadyToSend, RemoteAddress, Segment, SendFlags};
 use crate::transport::OPERATIONS;
@@ -21,7 +22,7 @@ pub(in crate::transport) struct Pair {
     retired: Option<QueuePair<ReadyToSend>>,
     /// The number of its requests.
     id: u64,
-    pub(super) credits: Credits,
+    pub(in crate::transport) credits: Credits,
     /// Buffers of messages that are not sent inline; `None` if those of all peers are shared.
     own: Option<Buffers>,
     /// The most messages in the send queue.
@@ -117,6 +118,12 @@ impl Pair {
         len <= self.inline
     }
 
+    /// Frames with shorter bodies than this are sent inline to buffers for bodies of `size` bytes.
+    pub(super) fn inlines_below(&self, size: u32) -> u32 {
+        let most = self.inline.checked_sub(HEAD);
+        most.map_or(0, |most| size.min(most as u32) + 1)
+    }
+
     /// Whether a frame can be sent now, which may take one of the buffers of all peers.
     #[inline]
     pub(super) fn can_send(&self, shared: Option<&Buffers>) -> bool {
@@ -191,13 +198,21 @@ impl Pair {
         Ok(())
     }
 
-    /// Sends a frame inline.
+    /// Sends a frame inline, whose body is in the message.
+    #[inline(always)]
     pub(super) fn send_inline_frame(
         &mut self,
         sequence: u32,
-        message: &[u8],
+        header: &Header,
+        message: &mut InlineMessage,
     ) -> Result<(), PostError> {
+        let head = FrameHead {
+            grant: self.send_frame(),
+            sequence,
+            header: *header,
+        };
         if let Some(pair) = &self.pair {
+            let message = message.with_head(&head.bytes());
             post(pair, self.id, Payload::Inline(message))?;
             self.count(Posted::Frame {
                 sequence,
@@ -208,6 +223,7 @@ impl Pair {
         Ok(())
     }
 
+    #[inline]
     fn count(&mut self, message: Posted) {
         self.posted.push_back(message);
         self.messages += 1;
@@ -320,6 +336,24 @@ impl Pair {
         })
     }
 
+    /// Removes the oldest request, which is done, if it is a frame that was sent inline. Returns whether it was.
+    #[inline]
+    pub(super) fn inline_frame_done(&mut self) -> bool {
+        let is_frame = matches!(
+            self.posted.front(),
+            Some(Posted::Frame {
+                staged: None,
+                released: None,
+                ..
+            })
+        );
+        if is_frame {
+            self.posted.pop_front();
+            self.messages -= 1;
+        }
+        is_frame
+    }
+
     /// Removes the oldest request, which is done, and frees its buffer.
     pub(super) fn done(&mut self, shared: Option<&mut Buffers>) -> Option<Posted> {
         let posted = self.posted.pop_front()?;
@@ -366,6 +400,7 @@ impl Pair {
     }
 }
 
+#[inline]
 fn post(pair: &QueuePair<ReadyToSend>, id: u64, payload: Payload<'_>) -> Result<(), PostError> {
     pair.post_send(id, payload, None, SendFlags::SIGNALED)
 }

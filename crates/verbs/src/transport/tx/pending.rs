@@ -4,6 +4,7 @@ use super::VerbsTx;
 
 impl VerbsTx {
     /// Whether the next poll has something to report that no completion announces.
+    #[inline]
     pub(crate) fn has_local_work(&self) -> bool {
         !(self.completions.is_empty() && self.losses.is_empty() && self.awaiting_buffers.is_empty())
     }

@@ -1,15 +1,16 @@
 //! [`RingTx`]: the sending side of an eager ring, and the word by which a rank answers the sender of its own ring.
 
 use super::VerbsTx;
+use super::inline_message::InlineMessage;
 use crate::error::PostError;
 use crate::objects::{
     Access, MemoryRegion, Payload, QueuePair, ReadyToSend, RemoteAddress, Segment, SendFlags,
 };
 use crate::transport::control::Control;
-use crate::transport::frame_head::{FrameHead, HEAD, MAX_INLINE};
+use crate::transport::frame_head::{FrameHead, HEAD};
 use crate::transport::queue_sizes::QueueSizes;
 use crate::transport::ring::{FOOTER, RingShape, Word, footer};
-use oxmpi_wire::Header;
+use oxmpi_wire::{Header, Put};
 
 /// The ring of a peer, to which this rank writes.
 #[derive(Debug)]
@@ -84,17 +85,17 @@ impl RingTx {
         )
     }
 
-    /// Writes a message inline: the first `len` bytes, behind which there is room for the footer.
+    /// Writes a message inline.
     pub(super) fn send_inline(
         &mut self,
         pair: &QueuePair<ReadyToSend>,
         id: u64,
-        message: &mut [u8; MAX_INLINE],
-        len: usize,
+        head: &FrameHead,
+        message: &mut InlineMessage,
     ) -> Result<(), PostError> {
-        let (_, to, footer) = self.place(len);
-        message[len..len + FOOTER].copy_from_slice(&footer);
-        let message = Payload::Inline(&message[..len + FOOTER]);
+        let (_, to, footer) = self.place(message.len());
+        message.put(&footer);
+        let message = Payload::Inline(message.with_head(&head.bytes()));
         pair.post_write(id, message, to, None, SendFlags::SIGNALED)
     }
 
@@ -195,6 +196,7 @@ impl VerbsTx {
         };
         let word = memory.remote(shape.word_at());
         let link = self.link(peer);
+        link.short_below = 0;
         link.ring = Some(RingTx {
             queue: link.queues.of_accesses(),
             memory,

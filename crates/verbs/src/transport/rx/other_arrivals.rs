@@ -1,0 +1,92 @@
+//! Messages of peers that are not the next frame for the sink.
+
+use super::{Arrival, Step, VerbsRx, deliver, frame_ended};
+use crate::transport::frame_head::FrameHead;
+use crate::transport::order::{Held, Place};
+use crate::transport::tx::{VerbsTx, is_left_notice};
+use oxmpi_wire::{AsTx, Kind, Sink, Take};
+
+impl VerbsRx {
+    /// Handles a message with this head, whose credits were taken: one of the transport, or a frame out of order.
+    /// Frees its buffer if that is the peer's own.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
+    #[inline(never)]
+    pub(super) fn arrived_otherwise<T: AsTx<VerbsTx>, S: Sink<T>>(
+        &mut self,
+        arrival: Arrival,
+        head: FrameHead,
+        tx: &mut T,
+        sink: &mut S,
+    ) -> Result<Step, &'static str> {
+        let Arrival {
+            peer,
+            queue,
+            buffer,
+            ..
+        } = arrival;
+        let Some(incoming) = &mut self.peers[peer as usize] else {
+            return Ok(Step::Other);
+        };
+        let place = match head.header.kind {
+            Kind::Transport if head.header.len == 0 => {
+                return self.credit_message_arrived(arrival, tx.as_tx());
+            }
+            Kind::Transport if is_left_notice(&head.header) => Place::Before,
+            _ => incoming.order.place(head.sequence)?,
+        };
+        let shared = self.shared[queue as usize].as_ref();
+        let buffers = incoming.buffers(queue, shared);
+        let mut body = buffers.body(buffer, head.header.len as usize);
+        let step = match place {
+            Place::Next => deliver(peer, &head.header, &mut body, tx, sink)?,
+            Place::Early => {
+                let held = Held::take(head.header, &mut body);
+                incoming.order.hold(head.sequence, held);
+                Step::Other
+            }
+            Place::Before if is_left_notice(&head.header) => {
+                let [left] = body.take_exact();
+                tx.as_tx().peer_left(peer, left)?;
+                Step::Other
+            }
+            Place::Before => Step::Other,
+        };
+        let own = shared.is_none().then(|| incoming.own_mut(queue));
+        frame_ended(arrival, own, tx.as_tx())?;
+        incoming.frames = incoming.frames.saturating_add(1);
+        if incoming.order.has_next() || incoming.frames == self.ring_options.threshold {
+            self.look_after(arrival, tx.as_tx());
+        }
+        Ok(step)
+    }
+
+    /// Counts a credit message, and posts its buffer again if that is the peer's own.
+    ///
+    /// # Errors
+    /// The rule that the peer broke.
+    fn credit_message_arrived(
+        &mut self,
+        arrival: Arrival,
+        tx: &mut VerbsTx,
+    ) -> Result<Step, &'static str> {
+        let Arrival {
+            peer,
+            queue,
+            buffer,
+            ..
+        } = arrival;
+        tx.link(peer).pair(queue).credits.credit_message_arrived()?;
+        let incoming = self.peers[peer as usize].as_mut();
+        if let Some(incoming) = incoming
+            && self.shared[queue as usize].is_none()
+        {
+            let buffers = incoming.own_mut(queue);
+            buffers.free.push(buffer);
+            tx.post_receives(peer, queue, (buffers, 1));
+        }
+        tx.advance(peer);
+        Ok(Step::Other)
+    }
+}
