@@ -4,11 +4,13 @@
 //! by retries, this one knows at once: a queue pair whose peer is destroyed or in error is in error itself.
 
 mod completions;
+mod extended;
 mod memory;
 mod shared;
 mod transfers;
 
 use self::completions::Queue;
+use self::extended::{DomainIdentity, Domains};
 use self::memory::Memory;
 pub(super) use self::memory::Span;
 use self::shared::Shared;
@@ -54,6 +56,8 @@ pub(super) struct Device {
     channels: BTreeMap<usize, UnixDatagram>,
     /// Shared receive queues, by the address of the C object.
     shared: BTreeMap<usize, Shared>,
+    /// Of XRC.
+    domains: Domains,
     /// Where asynchronous events are written, by the address of the context.
     events: BTreeMap<usize, UnixDatagram>,
     /// Ports that are down, by device and number.
@@ -86,6 +90,10 @@ struct Pair {
     posted: VecDeque<Receive>,
     /// The shared receive queue in place of them; 0 for none.
     shared: usize,
+    /// The XRC domain whose shared receive queues requests name.
+    target_of: Option<DomainIdentity>,
+    /// Processes that have it open.
+    users: u32,
     /// Requests of which the first waits for a receive of the peer.
     waiting: VecDeque<Send>,
     /// Polls for which it has waited.
@@ -108,6 +116,8 @@ pub(super) struct Send {
     pub(super) payload: Payload,
     /// Address and key of the peer's memory.
     pub(super) remote: (u64, u32),
+    /// The shared receive queue of the peer, of an initiator.
+    pub(super) remote_queue: u32,
 }
 
 /// Where the bytes of a request are.
@@ -130,6 +140,7 @@ impl Device {
             queues: BTreeMap::new(),
             channels: BTreeMap::new(),
             shared: BTreeMap::new(),
+            domains: Domains::default(),
             events: BTreeMap::new(),
             cut: BTreeSet::new(),
             carried: BTreeMap::new(),
@@ -151,6 +162,10 @@ impl Device {
         self.script.map_or(1 << 22, |script| script.max_cqe)
     }
 
+    pub(super) fn max_qp_wr(&self) -> i32 {
+        self.script.map_or(1 << 15, |script| script.max_qp_wr)
+    }
+
     /// Devices, and ports of each.
     pub(super) fn counts(&self) -> [u8; 2] {
         self.script
@@ -164,6 +179,10 @@ impl Device {
 
     pub(super) fn is_iwarp(&self) -> bool {
         self.script.is_some_and(|script| script.is_iwarp)
+    }
+
+    pub(super) fn queue_pairs(&self) -> usize {
+        self.pairs.len()
     }
 
     pub(super) fn registered(&self) -> usize {
@@ -253,6 +272,7 @@ impl Device {
             receives,
             shared,
             max_send_wr,
+            users: 1,
             ..Pair::default()
         };
         self.pairs.insert(self.last_pair, pair);
@@ -306,6 +326,12 @@ impl Device {
 
     /// Removes a queue pair with its completions.
     pub(super) fn destroy_pair(&mut self, number: u32) {
+        if let Some(pair) = self.pairs.get_mut(&number) {
+            pair.users -= 1;
+            if pair.users > 0 {
+                return;
+            }
+        }
         let Some(pair) = self.pairs.remove(&number) else {
             return;
         };

@@ -4,6 +4,7 @@
 //! a [device](device) whose queue pairs reach each other, and misbehaves as its [`Script`] says.
 
 mod device;
+mod extended;
 mod heap;
 mod library;
 mod mapped;
@@ -67,6 +68,11 @@ pub(crate) fn cut(device: u8, port: u8) {
 /// Bytes of requests that a port has sent, and of reads that it has asked for.
 pub(crate) fn carried(device: u8, port: u8) -> u64 {
     with_device(|of| of.carried.get(&(device, port)).copied().unwrap_or(0))
+}
+
+/// Queue pairs that there are now.
+pub(crate) fn queue_pairs() -> usize {
+    with_device(|device| device.queue_pairs())
 }
 
 /// The regions that are registered.

@@ -37,6 +37,21 @@ c_values! {
 
     IBV_QPT_RC = 2;
     IBV_QPT_UD = 4;
+    IBV_QPT_XRC_SEND = 9;
+    IBV_QPT_XRC_RECV = 10;
+
+    IBV_DEVICE_XRC = 1 << 20;
+    IBV_XRCD_INIT_ATTR_FD = 1;
+    IBV_XRCD_INIT_ATTR_OFLAGS = 1 << 1;
+    IBV_SRQT_XRC = 1;
+    IBV_SRQ_INIT_ATTR_TYPE = 1;
+    IBV_SRQ_INIT_ATTR_PD = 1 << 1;
+    IBV_SRQ_INIT_ATTR_XRCD = 1 << 2;
+    IBV_SRQ_INIT_ATTR_CQ = 1 << 3;
+    IBV_QP_INIT_ATTR_XRCD = 1 << 1;
+    IBV_QP_OPEN_ATTR_NUM = 1;
+    IBV_QP_OPEN_ATTR_XRCD = 1 << 1;
+    IBV_QP_OPEN_ATTR_TYPE = 1 << 3;
 
     IBV_QPS_INIT = 1;
     IBV_QPS_RTR = 2;

@@ -1,5 +1,6 @@
 //! The network over a device of this process, with testkit's switch as its control network.
 
+mod extended;
 mod ports;
 mod rdmacm;
 
@@ -48,12 +49,23 @@ fn ends_by(
     by_verbs: impl Fn(u32, u32) -> bool,
     by_rdmacm: bool,
 ) -> Vec<(NetworkTx, NetworkRx)> {
+    ends_of(count, script, |_| options.clone(), by_verbs, by_rdmacm)
+}
+
+/// The same with options of each rank.
+fn ends_of(
+    count: u32,
+    script: Script,
+    options: impl Fn(u32) -> VerbsOptions,
+    by_verbs: impl Fn(u32, u32) -> bool,
+    by_rdmacm: bool,
+) -> Vec<(NetworkTx, NetworkRx)> {
     fake::run(script);
     let devices = devices_of(&fake::LIBRARY).expect("a list");
     let context = devices[0].open().expect("it opens");
     let controls = switch::<RawBytes>(count).expect("sockets");
     let open = |(me, control)| {
-        let mut options = options.clone();
+        let mut options = options(me);
         if script.is_iwarp {
             options = options.on_iwarp();
         }

@@ -4,7 +4,7 @@ use super::descriptor::never_block;
 use super::device::Device;
 use super::handle::Handle;
 use crate::error::VerbsError;
-use crate::ffi::{ibv_context, ibv_context_ops, ibv_device_attr};
+use crate::ffi::{IBV_DEVICE_XRC, ibv_context, ibv_context_ops, ibv_device_attr, verbs_context};
 use crate::library::Library;
 use std::ffi::c_int;
 use std::fmt;
@@ -52,6 +52,8 @@ pub struct DeviceLimits {
     pub max_qp_rd_atom: u32,
     /// Reads that a queue pair has in flight at a time.
     pub max_qp_init_rd_atom: u32,
+    /// It has extended reliable connections ([`XrcDomain`](super::XrcDomain)).
+    pub has_xrc: bool,
 }
 
 impl Device {
@@ -131,6 +133,16 @@ impl Context {
         unsafe { &(*self.as_ptr()).ops }
     }
 
+    /// The provider's functions that the library has no names for; `None` if there are fewer.
+    pub(super) fn extended(&self) -> Option<&verbs_context> {
+        let extended = self.as_ptr().cast::<verbs_context>().wrapping_sub(1);
+        // SAFETY: libraries of rdma-core 32 and later allocate each context at the end of a `verbs_context`, which is filled
+        // when the device is opened; `layouts.c` asserts what is before the context.
+        let extended = unsafe { &*extended };
+        let least = size_of::<verbs_context>() + size_of::<ibv_context>();
+        (extended.sz >= least).then_some(extended)
+    }
+
     /// An error if a call on this device returned one.
     pub(super) fn check(
         &self,
@@ -177,6 +189,7 @@ impl From<&ibv_device_attr> for DeviceLimits {
             max_mr_size: attributes.max_mr_size,
             max_qp_rd_atom: count(attributes.max_qp_rd_atom),
             max_qp_init_rd_atom: count(attributes.max_qp_init_rd_atom),
+            has_xrc: attributes.device_cap_flags & IBV_DEVICE_XRC != 0,
         }
     }
 }

@@ -22,6 +22,7 @@ mod region;
 mod shared_queue;
 #[cfg(test)]
 mod tests;
+mod xrc;
 
 pub use address::{AddressVector, GlobalRoute};
 pub use address_handle::AddressHandle;
@@ -38,8 +39,11 @@ pub use port::{Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
 pub use queue_pair::{
     Accepting, DatagramAttributes, Destination, Init, InitAttributes, Payload, QueueCapacity,
     QueuePair, QueuePairState, ROUTING_HEADER, ReadyToReceive, ReadyToSend, ReceiveAttributes,
-    ReliableConnection, Reset, SendAttributes, SendFlags, TransportService, UnreliableDatagram,
+    ReliableConnection, ReliableService, Reset, SendAttributes, SendFlags, TransportService,
+    UnreliableDatagram, XrcInitiator, XrcTarget,
 };
 pub use rdmacm::{CmChannel, CmEvent, CmEventKind, CmFailure, CmIdentifier, CmKey, CmParameters};
 pub use region::{Access, MemoryRegion, RemoteAddress, Segment};
 pub use shared_queue::SharedReceiveQueue;
+pub(crate) use xrc::WeakInitiator;
+pub use xrc::XrcDomain;

@@ -34,7 +34,8 @@ impl PairConnector {
         let port_pair = ConnectedPortPair {
             rail: 0,
             reaches_memory: true,
-            pairs: Some(self.connected_pairs(peer, 0, offered, connected)?),
+            pairs: Some(self.connected_pairs(peer, 0, offered, connected, None)?),
+            target: None,
         };
         self.add(peer, vec![port_pair], tx, rx);
         Ok(())

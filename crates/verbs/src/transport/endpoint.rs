@@ -1,10 +1,11 @@
 //! [`VerbsEndpoint`]: the connections of a rank while they are made.
 
 use super::buffers::Buffers;
+use super::extended::{ExtendedDomain, Initiators, OfferedEnds};
 use super::growing_queue::GrowingQueue;
 use super::open_device::capacity;
 use super::options::{VerbsOptions, VerbsTransportError};
-use super::pair_address::PairAddress;
+use super::pair_address::{ExtendedAddress, PairAddress};
 use super::prepared::Prepared;
 use super::queue_sizes::QueueSizes;
 use super::rail::{PortPair, Rail};
@@ -51,7 +52,9 @@ pub(crate) struct PairConnector {
     options: VerbsOptions,
     pub(super) sizes: QueueSizes,
     /// By receive queue.
-    shared: Vec<Option<SharedReceiveQueue>>,
+    pub(super) shared: Vec<Option<SharedReceiveQueue>>,
+    /// Those of `X` queues, which several peers share.
+    pub(super) initiators: Initiators,
     /// By peer and rail.
     offered: BTreeMap<u32, Vec<Offered>>,
     /// Ranks that share its buffers.
@@ -71,17 +74,21 @@ pub(super) struct OpenRail {
     /// The place of its device.
     device: usize,
     pub(super) domain: ProtectionDomain,
-    queue: CompletionQueue,
+    pub(super) queue: CompletionQueue,
+    /// With receive queues of kind `X`.
+    pub(super) extended: Option<ExtendedDomain>,
 }
 
 /// Queue pairs that are offered to a peer.
 #[derive(Debug)]
 pub(crate) struct Offered {
-    /// By receive queue.
-    pairs: Vec<QueuePair<Init>>,
+    /// By receive queue; none if these are of kind `X`.
+    pub(super) pairs: Vec<QueuePair<Init>>,
     /// The posted buffers of the peer's own queues.
     pub(super) buffers: Vec<Option<Buffers>>,
     pub(super) address: PairAddress,
+    /// With receive queues of kind `X`.
+    pub(super) extended: Option<OfferedEnds>,
 }
 
 impl VerbsEndpoint {
@@ -135,20 +142,22 @@ impl VerbsEndpoint {
             device: *place,
             domain: devices[*place].domain.clone(),
             queue: devices[*place].queue.clone(),
+            extended: devices[*place].extended.clone(),
         };
         let rails: Vec<OpenRail> = rails.iter().zip(&places).map(open).collect();
         let (mut receives, mut sends) = (Vec::new(), Vec::new());
         let on_each = rails
             .iter()
             .flat_map(|rail| queues.iter().map(move |queue| (rail, queue)));
-        for ((OpenRail { domain, .. }, queue), number) in on_each.zip(0..) {
+        for ((open, queue), number) in on_each.zip(0..) {
+            let domain = &open.domain;
             let (receive, send) = match queue {
                 ReceiveQueue::PerPeer(_) => (None, None),
                 ReceiveQueue::Shared(shared) | ReceiveQueue::Extended(shared) => {
                     let shared = fitted.apply(*shared);
                     let send = Buffers::all_free(domain, shared.buffers, shared.size)?;
                     (
-                        Some(SharedReceives::new(domain, number, &shared)?),
+                        Some(SharedReceives::new(open, number, &shared)?),
                         Some(send),
                     )
                 }
@@ -167,6 +176,7 @@ impl VerbsEndpoint {
             rails,
             sizes: sizes.clone(),
             shared: shared.collect(),
+            initiators: Initiators::default(),
             offered: BTreeMap::new(),
             peers,
             queues: (devices.iter())
@@ -214,7 +224,7 @@ impl VerbsEndpoint {
     /// # Errors
     /// When the device has no more queue pairs, or this process may lock no more memory.
     pub fn offer(&mut self, peer: Peer) -> Result<Vec<PairAddress>, VerbsTransportError> {
-        self.connector.offer(peer)
+        self.connector.offer(peer, &[])
     }
 
     /// Connects the queue pairs that were [offered](Self::offer) to `peer` with those of `port_pairs`. What was offered on
@@ -273,8 +283,13 @@ impl PairConnector {
         self.queues.iter().map(GrowingQueue::depth).sum()
     }
 
-    /// As [`VerbsEndpoint::offer`].
-    pub(crate) fn offer(&mut self, peer: Peer) -> Result<Vec<PairAddress>, VerbsTransportError> {
+    /// As [`VerbsEndpoint::offer`]. With `X` queues, a peer that has said where it is gets the connection that this rank has
+    /// with its node: by `port_pairs`.
+    pub(crate) fn offer(
+        &mut self,
+        peer: Peer,
+        port_pairs: &[PortPair],
+    ) -> Result<Vec<PairAddress>, VerbsTransportError> {
         if is_forked_child() {
             return Err(VerbsTransportError::Forked);
         }
@@ -283,7 +298,13 @@ impl PairConnector {
             queue.fit(self.offers)?;
         }
         let rails = 0..self.rails.len();
-        let offered = rails.map(|rail| self.offer_on(rail, peer));
+        let offered = rails.map(|rail| match self.is_extended() {
+            true => {
+                let port_pair = port_pairs.iter().find(|of| usize::from(of.rail) == rail);
+                self.offer_extended(rail, port_pair.map(|port_pair| &port_pair.there))
+            }
+            false => self.offer_on(rail, peer),
+        });
         let offered: Vec<Offered> = offered.collect::<Result<_, _>>()?;
         let addresses = offered.iter().map(|offered| offered.address.clone());
         let addresses = addresses.collect();
@@ -296,8 +317,6 @@ impl PairConnector {
         let OpenRail {
             rail: at, domain, ..
         } = &self.rails[rail];
-        let (port, gids) = (at.context.port(at.port)?, at.context.gids(at.port)?);
-        let gid = gids.iter().find(|entry| entry.index == at.gid_index);
         let (mut pairs, mut all_buffers) = (Vec::new(), Vec::new());
         for (queue, number) in self.queues_of(rail) {
             let pair = self.make_pair(rail, queue, number)?.init(InitAttributes {
@@ -321,10 +340,28 @@ impl PairConnector {
             pairs.push(pair);
             all_buffers.push(buffers);
         }
+        let numbers = pairs.iter().map(QueuePair::number).collect();
+        Ok(Offered {
+            pairs,
+            buffers: all_buffers,
+            address: self.address(rail, numbers, None)?,
+            extended: None,
+        })
+    }
+
+    /// Where peers reach what this rank has on a rail by these numbers.
+    pub(super) fn address(
+        &self,
+        rail: usize,
+        numbers: Vec<u32>,
+        extended: Option<ExtendedAddress>,
+    ) -> Result<PairAddress, VerbsError> {
+        let at = &self.rails[rail].rail;
+        let (port, gids) = (at.context.port(at.port)?, at.context.gids(at.port)?);
+        let gid = gids.iter().find(|entry| entry.index == at.gid_index);
         let limits = at.context.limits()?;
         let reads = limits.max_qp_rd_atom.min(limits.max_qp_init_rd_atom);
-        let numbers: Vec<u32> = pairs.iter().map(QueuePair::number).collect();
-        let address = PairAddress {
+        Ok(PairAddress {
             receive_queues: self.options.receive_queues.clone(),
             // No number of an earlier connection: its late packets are then out of sequence.
             sq_psn: RandomState::new().hash_one(&numbers) as u32 & 0xff_ffff,
@@ -333,12 +370,13 @@ impl PairConnector {
             gid: gid.map(|entry| entry.gid),
             mtu: port.active_mtu,
             reads: reads.clamp(1, MOST_READS) as u8,
-        };
-        Ok(Offered {
-            pairs,
-            buffers: all_buffers,
-            address,
+            extended,
         })
+    }
+
+    /// All that is offered, to whichever peer.
+    pub(super) fn all_offered(&self) -> impl Iterator<Item = &Offered> {
+        self.offered.values().flatten()
     }
 
     /// The receive queues of a rail, and their numbers.

@@ -28,6 +28,7 @@ mod control;
 mod credits;
 mod data_head;
 mod endpoint;
+mod extended;
 mod fitted_queues;
 mod frame_head;
 mod growing_queue;
@@ -58,7 +59,7 @@ pub use hostile::read_bytes_of_peer;
 pub use options::{
     ConnectionOptions, EagerRings, LongMessages, TransferFlags, VerbsOptions, VerbsTransportError,
 };
-pub use pair_address::{PairAddress, PairAddressError};
+pub use pair_address::{ExtendedAddress, PairAddress, PairAddressError};
 pub(crate) use rail::MOST_RAILS;
 pub use rail::{PortPair, Rail};
 pub use receive_queues::{PerPeerQueue, ReceiveQueue, ReceiveQueueError, SharedQueue};

@@ -1,6 +1,7 @@
 //! [`OpenDevice`]: a device with what all its ports have in common.
 
 use super::OPERATIONS;
+use super::extended::{ExtendedDomain, initiator_capacity};
 use super::frame_head::MAX_INLINE;
 use super::growing_queue::{CompletionNeeds, GrowingQueue};
 use super::options::{VerbsOptions, VerbsTransportError};
@@ -22,6 +23,8 @@ pub(super) struct OpenDevice {
     pub(super) domain: ProtectionDomain,
     pub(super) channel: CompletionChannel,
     pub(super) queue: CompletionQueue,
+    /// With receive queues of kind `X`.
+    pub(super) extended: Option<ExtendedDomain>,
     /// The same, to make it longer.
     pub(super) growing: GrowingQueue,
 }
@@ -55,11 +58,14 @@ impl OpenDevice {
             });
         }
         let growing = GrowingQueue::new(context, &channel, needs, peers)?;
+        let file = options.xrc_file.as_deref();
+        let extended = is_extended(options).then(|| ExtendedDomain::open(context, file));
         Ok(Self {
             context: context.clone(),
             domain,
             channel,
             queue: growing.queue.clone(),
+            extended: extended.transpose()?,
             growing,
         })
     }
@@ -99,14 +105,23 @@ impl OpenDevice {
         &self,
         options: &VerbsOptions,
         sizes: &QueueSizes,
+        peers: u32,
     ) -> Result<[u32; 2], VerbsTransportError> {
-        let mut capacity = capacity(&options.receive_queues[0], sizes, 0, options);
+        let mut capacity = match is_extended(options) {
+            true => initiator_capacity(&self.context, options, peers)?.0,
+            false => capacity(&options.receive_queues[0], sizes, 0, options),
+        };
         let queue = &self.queue;
         loop {
             let asked = capacity.max_inline_data;
-            match (self.domain).create_queue_pair(queue, queue, capacity) {
-                Ok(pair) => {
-                    let granted = pair.capacity().max_inline_data;
+            let granted = match is_extended(options) {
+                true => (self.domain.create_initiator(queue, capacity)).map(|pair| pair.capacity()),
+                false => (self.domain.create_queue_pair(queue, queue, capacity))
+                    .map(|pair| pair.capacity()),
+            };
+            match granted {
+                Ok(granted) => {
+                    let granted = granted.max_inline_data;
                     return Ok([asked, granted.min(MAX_INLINE as u32)]);
                 }
                 Err(why) if asked == 0 => return Err(why.into()),
@@ -142,6 +157,15 @@ impl OpenDevice {
         }
     }
 }
+
+/// Whether the receive queues are of kind `X`.
+fn is_extended(options: &VerbsOptions) -> bool {
+    let queues = &options.receive_queues;
+    matches!(queues.first(), Some(ReceiveQueue::Extended(_)))
+}
+
+/// Reads and writes to one peer that its `X` queues allow at a time.
+pub(super) const MOST_ACCESSES: u32 = 16;
 
 /// What the queue pair of receive queue `number` holds: frames and credit messages in flight, and the rank's
 /// operations.

@@ -9,6 +9,7 @@ use crate::registration::{LockedMemoryShortage, NoForkSupport, RegistrationOptio
 use oxmpi_wire::paths::{PathOverrides, RendezvousScheme};
 use oxmpi_wire::{Limits, Peer};
 use std::fmt;
+use std::path::PathBuf;
 
 /// The body of the longest short frame where a device grants nothing inline.
 const SHORT: u32 = 64;
@@ -41,6 +42,9 @@ pub struct VerbsOptions {
     pub rings: EagerRings,
     /// What connections have in common.
     pub connection: ConnectionOptions,
+    /// The file by which ranks of a node find the XRC domain that they share, for receive queues of kind `X`; `None`: one of
+    /// the user's own in `/dev/shm`.
+    pub xrc_file: Option<PathBuf>,
 }
 
 /// What the connections of a rank have in common.
@@ -242,6 +246,7 @@ impl Default for VerbsOptions {
             long: LongMessages::default(),
             rings: EagerRings::default(),
             connection: ConnectionOptions::default(),
+            xrc_file: None,
         }
     }
 }
@@ -317,7 +322,7 @@ pub enum VerbsTransportError {
     NotConnected(CmFailure),
     /// A peer asks for a connection that there is, or cannot be.
     #[error(
-        "the peer has asked for a connection that it has, or of a receive queue that there is not"
+        "the peer has asked for a connection that it has, or of a receive queue or queue pair that there is not"
     )]
     BadRequest,
     /// This rank and a peer have different receive queues.

@@ -1,5 +1,6 @@
 //! Shared receive queues, and their limit events.
 
+use super::extended::ExtendedQueue;
 use super::{Device, Receive};
 use crate::error::ENOMEM;
 use std::collections::VecDeque;
@@ -15,6 +16,8 @@ pub(super) struct Shared {
     posted: VecDeque<Receive>,
     /// There is an event when fewer receives are posted; 0 for none.
     limit: u32,
+    /// Of a queue of an XRC domain.
+    pub(super) extended: Option<ExtendedQueue>,
 }
 
 impl Device {
@@ -34,6 +37,7 @@ impl Device {
             most: most as usize,
             posted: VecDeque::new(),
             limit: 0,
+            extended: None,
         };
         self.shared.insert(queue, shared);
     }
@@ -59,27 +63,25 @@ impl Device {
             return ENOMEM;
         }
         shared.posted.push_back(receive);
-        let users = self.pairs.iter().filter(|(_, pair)| pair.shared == queue);
-        let senders: Vec<u32> = users.map(|(_, pair)| pair.peer).collect();
-        for sender in senders {
-            self.advance(sender);
+        for taker in self.takers_of(queue) {
+            self.advance(self.pairs[&taker].peer);
         }
         0
     }
 
-    /// Whether a message to queue pair `number` has a receive.
-    pub(super) fn has_receive(&self, number: u32) -> bool {
+    /// Whether a message to queue pair `number` waits for a receive of the shared queue `queue`, or of its own.
+    pub(super) fn lacks_receive(&self, number: u32, queue: usize) -> bool {
         let pair = &self.pairs[&number];
-        match self.shared.get(&pair.shared) {
-            Some(shared) => !shared.posted.is_empty(),
-            None => !pair.posted.is_empty(),
+        match self.shared.get(&queue) {
+            Some(shared) => shared.posted.is_empty(),
+            // To a queue that there is not, no message waits.
+            None => pair.target_of.is_none() && pair.posted.is_empty(),
         }
     }
 
-    /// Takes the receive of a message to queue pair `number`.
-    pub(super) fn take_receive(&mut self, number: u32) -> Option<Receive> {
+    /// Takes the receive of a message to queue pair `number`, from the shared queue `queue` if there is one.
+    pub(super) fn take_receive(&mut self, number: u32, queue: usize) -> Option<Receive> {
         let pair = self.pairs.get_mut(&number)?;
-        let queue = pair.shared;
         let Some(shared) = self.shared.get_mut(&queue) else {
             return pair.posted.pop_front();
         };

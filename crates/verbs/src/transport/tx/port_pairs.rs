@@ -15,6 +15,7 @@
 //! A rank with several port pairs to a peer sends it nothing inline, as a staged frame can be repeated.
 
 use super::VerbsTx;
+use super::loss::NODE_LOST;
 use super::pair::Posted;
 use crate::objects::CompletionError;
 use crate::transport::frame_head::{FrameHead, HEAD};
@@ -190,7 +191,14 @@ impl VerbsTx {
         tracing::debug!(peer, %error, "a connection failed");
         match is_of_the_rail && self.leave_port_pair(peer, port_pair) {
             true => self.advance(peer),
-            false => self.lose(peer, super::loss::fault(error)),
+            false => {
+                let is_shared = self.link(peer).pair(queue).initiator().is_some();
+                let why = match error.is_flushed() && is_shared {
+                    true => NODE_LOST,
+                    false => super::loss::fault(error),
+                };
+                self.lose(peer, why);
+            }
         }
     }
 
@@ -214,6 +222,7 @@ impl VerbsTx {
     #[cold]
     pub(super) fn failed(&mut self, peer: u32, queue: u8, why: &CompletionError) {
         self.end_refused(peer, queue, why);
+        self.link(peer).pair(queue).fail_initiator();
         self.broken(peer, queue, why);
         if !self.is_lost(peer) {
             self.keep_oldest(peer, queue);
