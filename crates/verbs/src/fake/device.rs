@@ -177,6 +177,10 @@ impl Device {
             .is_some_and(|script| inline >= script.refused_inline)
     }
 
+    pub(super) fn pages_on_demand(&self) -> bool {
+        self.script.is_some_and(|script| script.pages_on_demand)
+    }
+
     pub(super) fn is_iwarp(&self) -> bool {
         self.script.is_some_and(|script| script.is_iwarp)
     }

@@ -1,13 +1,14 @@
-//! The functions of the fake library that only a [`verbs_context`] names: those of XRC.
+//! The functions of the fake library that only a [`verbs_context`] names: those of XRC, and of what else a device can do.
 
 use super::library::{create, destroy};
 use super::requests::number_of;
 use super::{called, with_device};
 use crate::ffi::{
-    IBV_QPT_XRC_RECV, ibv_context, ibv_qp, ibv_qp_init_attr_ex, ibv_qp_open_attr, ibv_srq,
+    IBV_ODP_SUPPORT, IBV_ODP_SUPPORT_READ, IBV_ODP_SUPPORT_WRITE, IBV_QPT_XRC_RECV, ibv_context,
+    ibv_device_attr_ex, ibv_qp, ibv_qp_init_attr_ex, ibv_qp_open_attr, ibv_srq,
     ibv_srq_init_attr_ex, ibv_xrcd, ibv_xrcd_init_attr, verbs_context,
 };
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
@@ -25,6 +26,7 @@ impl ExtendedContext {
     /// Names the functions.
     pub(super) const fn fill(&mut self) {
         self.extended.sz = size_of::<Self>();
+        self.extended.query_device_ex = Some(query_device_ex);
         self.extended.open_xrcd = Some(open_xrcd);
         self.extended.close_xrcd = Some(close_xrcd);
         self.extended.create_srq_ex = Some(create_srq_ex);
@@ -38,6 +40,24 @@ impl ExtendedContext {
 fn index_of(context: *mut ibv_context) -> u8 {
     // SAFETY: by the callers, which are the functions of the library, the context is open.
     unsafe { (*context).cmd_fd as u8 }
+}
+
+unsafe extern "C" fn query_device_ex(
+    _: *mut ibv_context,
+    _: *const c_void,
+    attributes: *mut ibv_device_attr_ex,
+    room: usize,
+) -> c_int {
+    assert_eq!(room, size_of::<ibv_device_attr_ex>());
+    if with_device(|device| device.pages_on_demand()) {
+        let bits = IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_WRITE;
+        // SAFETY: the caller's attributes.
+        let attributes = unsafe { &mut *attributes };
+        attributes.odp_caps.general_caps = IBV_ODP_SUPPORT.into();
+        attributes.odp_caps.per_transport_caps[0] = bits;
+        attributes.xrc_odp_caps = bits;
+    }
+    called("query_device_ex", format_args!(""))
 }
 
 unsafe extern "C" fn open_xrcd(

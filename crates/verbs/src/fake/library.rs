@@ -5,10 +5,11 @@ use super::extended::ExtendedContext;
 use super::requests::{number_of, poll_cq, post_recv, post_send, post_srq_recv, req_notify_cq};
 use super::{called, with_device};
 use crate::ffi::{
-    IBV_DEVICE_XRC, IBV_EVENT_SRQ_LIMIT_REACHED, IBV_GID_TYPE_ROCE_V2, IBV_LINK_LAYER_ETHERNET,
-    IBV_PORT_ACTIVE, ibv_ah, ibv_ah_attr, ibv_async_event, ibv_comp_channel, ibv_context, ibv_cq,
-    ibv_device, ibv_device_attr, ibv_gid_entry, ibv_mr, ibv_pd, ibv_port_attr, ibv_qp, ibv_qp_attr,
-    ibv_qp_init_attr, ibv_srq, ibv_srq_attr, ibv_srq_init_attr,
+    IBV_ACCESS_ON_DEMAND, IBV_DEVICE_XRC, IBV_EVENT_SRQ_LIMIT_REACHED, IBV_GID_TYPE_ROCE_V2,
+    IBV_LINK_LAYER_ETHERNET, IBV_PORT_ACTIVE, ibv_ah, ibv_ah_attr, ibv_async_event,
+    ibv_comp_channel, ibv_context, ibv_cq, ibv_device, ibv_device_attr, ibv_gid_entry, ibv_mr,
+    ibv_pd, ibv_port_attr, ibv_qp, ibv_qp_attr, ibv_qp_init_attr, ibv_srq, ibv_srq_attr,
+    ibv_srq_init_attr,
 };
 use crate::library::Library;
 use std::ffi::{c_int, c_uint, c_void};
@@ -251,6 +252,11 @@ unsafe extern "C" fn reg_mr(
     }
     let address = memory.expose_provenance() as u64;
     let access = access.cast_unsigned();
+    let is_on_demand = access & IBV_ACCESS_ON_DEMAND != 0;
+    assert!(
+        !is_on_demand || with_device(|device| device.pages_on_demand()),
+        "the device pins pages"
+    );
     let key = with_device(|device| {
         device
             .memory

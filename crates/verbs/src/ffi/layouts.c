@@ -62,6 +62,8 @@ int (*ack_cm_event)(struct rdma_cm_event *) = rdma_ack_cm_event;
 /* The functions of struct verbs_context, which the header calls by inline ones. */
 #define EXTENDED(function, type)                                                                               \
     _Static_assert(__builtin_types_compatible_p(__typeof__(((struct verbs_context *)0)->function), type), #function)
+EXTENDED(query_device_ex, int (*)(struct ibv_context *, const struct ibv_query_device_ex_input *,
+                                  struct ibv_device_attr_ex *, size_t));
 EXTENDED(open_qp, struct ibv_qp *(*)(struct ibv_context *, struct ibv_qp_open_attr *));
 EXTENDED(create_qp_ex, struct ibv_qp *(*)(struct ibv_context *, struct ibv_qp_init_attr_ex *));
 EXTENDED(get_srq_num, int (*)(struct ibv_srq *, uint32_t *));

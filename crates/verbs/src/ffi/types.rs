@@ -296,6 +296,29 @@ c_types! {
         context: *mut ibv_context,
         srq_context: *mut c_void,
     }
+    "struct" ibv_odp_caps whole {
+        general_caps: u64,
+        // Of RC, UC and UD.
+        per_transport_caps: [u32; 3],
+    }
+    "struct" ibv_device_attr_ex prefix {
+        orig_attr: ibv_device_attr,
+        comp_mask: u32,
+        odp_caps: ibv_odp_caps,
+        completion_timestamp_mask: u64,
+        hca_core_clock: u64,
+        device_cap_flags_ex: u64,
+        tso_caps: [u32; 2],
+        rss_caps: [u64; 4],
+        max_wq_type_rq: u32,
+        packet_pacing_caps: [u32; 4],
+        raw_packet_caps: u32,
+        tm_caps: [u32; 5],
+        cq_mod_caps: [u16; 2],
+        max_dm_size: u64,
+        pci_atomic_caps: [u16; 3],
+        xrc_odp_caps: u32,
+    }
     "struct" ibv_xrcd prefix {
         context: *mut ibv_context,
     }
@@ -340,7 +363,9 @@ c_types! {
         qp_type: u32,
     }
     "struct" verbs_context suffix {
-        query_device_ex: Slot,
+        query_device_ex: Option<
+            unsafe extern "C" fn(*mut ibv_context, *const c_void, *mut ibv_device_attr_ex, usize) -> c_int,
+        >,
         ibv_destroy_flow: Slot,
         ABI_placeholder2: Slot,
         ibv_create_flow: Slot,

@@ -34,6 +34,10 @@ c_values! {
     IBV_ACCESS_LOCAL_WRITE = 1;
     IBV_ACCESS_REMOTE_WRITE = 1 << 1;
     IBV_ACCESS_REMOTE_READ = 1 << 2;
+    IBV_ACCESS_ON_DEMAND = 1 << 6;
+    IBV_ODP_SUPPORT = 1;
+    IBV_ODP_SUPPORT_WRITE = 1 << 2;
+    IBV_ODP_SUPPORT_READ = 1 << 3;
 
     IBV_QPT_RC = 2;
     IBV_QPT_UD = 4;

@@ -9,8 +9,10 @@ use super::tx::VerbsNetworkTx;
 use crate::device_parameters::DeviceParameters;
 use crate::objects::{Device, Mtu, PortState, devices};
 use crate::preference::RdmaPreference;
-use crate::registration::RegistrableWarning;
-use crate::transport::{FittedQueues, MOST_RAILS, Rail, ReceiveQueue, VerbsEndpoint, VerbsOptions};
+use crate::registration::{LeavePinned, RegistrableWarning};
+use crate::transport::{
+    FittedQueues, MOST_RAILS, Rail, ReceiveQueue, VerbsEndpoint, VerbsOptions, pages_on_demand,
+};
 use oxmpi_os::limit::LockedMemoryLimit;
 use oxmpi_wire::Network;
 
@@ -52,12 +54,15 @@ impl PortPlan {
     /// # Errors
     /// A setting is in a file that must not be, or rdmacm cannot connect the receive queues.
     fn of(ports: &[UsablePort], preference: &RdmaPreference) -> Result<Self, NoRdmaPort> {
-        let pinned = preference.decide_pinned()?;
         // The ranks of a node have the same ports in other orders.
         let first = ports.iter().min_by_key(|port| &port.name);
         let first = first.ok_or_else(NoRdmaPort::default)?;
         let by_rdmacm = ports.iter().any(|port| port.rdmacm.is_some());
-        let mut options = preference.options(&first.parameters, pinned.leave_pinned);
+        let mut options = preference.options(&first.parameters, LeavePinned::On);
+        // Memory is registered with the device of the first port.
+        let paging = pages_on_demand(&ports[0].rail.context, &options);
+        let pinned = preference.decide_pinned(paging)?;
+        options.registration.leave_pinned = pinned.leave_pinned;
         if by_rdmacm {
             ReceiveQueue::check_rdmacm(&options.receive_queues).map_err(NoRdmaPort::new)?;
         }

@@ -29,7 +29,7 @@ pub use address_handle::AddressHandle;
 pub use completion::{
     Completion, CompletionChannel, CompletionError, CompletionQueue, CompletionQueueOptions,
 };
-pub use context::{Context, DeviceLimits};
+pub use context::{Context, DeviceLimits, OnDemandPaging};
 #[cfg(test)]
 pub(crate) use device::devices_of;
 pub use device::{Device, devices};

@@ -56,6 +56,7 @@ pub(crate) use endpoint::{Offered, PairConnector};
 pub(crate) use fitted_queues::FittedQueues;
 #[doc(hidden)]
 pub use hostile::read_bytes_of_peer;
+pub(crate) use open_device::pages_on_demand;
 pub use options::{
     ConnectionOptions, EagerRings, LongMessages, TransferFlags, VerbsOptions, VerbsTransportError,
 };

@@ -13,7 +13,7 @@ use crate::objects::{
     CompletionChannel, CompletionQueue, Context, ProtectionDomain, QueueCapacity,
 };
 use crate::registration::{
-    BouncePool, LeavePinned, MemoryNotifier, RegistrationCache, RegistrationOptions,
+    BouncePool, Keeper, LeavePinned, MemoryNotifier, RegistrationCache, RegistrationOptions,
 };
 
 /// A device with what all its ports have in common.
@@ -138,16 +138,12 @@ impl OpenDevice {
             leave_pinned,
             caps,
             copied,
+            ..
         } = options.registration;
         let domain = &self.domain;
-        let notifier = (leave_pinned != LeavePinned::Off).then(MemoryNotifier::of_process);
-        let cache = notifier.and_then(|notifier| match notifier {
-            Ok(notifier) => Some(RegistrationCache::new(domain.clone(), notifier, caps)),
-            Err(why) => {
-                tracing::debug!(%why, "no registration is cached");
-                None
-            }
-        });
+        let keeper = (leave_pinned != LeavePinned::Off).then(|| self.keeper(options));
+        let cache =
+            (keeper.flatten()).map(|keeper| RegistrationCache::new(domain.clone(), keeper, caps));
         Registrations {
             cache,
             buffers: BouncePool::new(domain.clone()),
@@ -155,6 +151,33 @@ impl OpenDevice {
             pipeline: options.pipeline(),
             copied,
         }
+    }
+}
+
+impl OpenDevice {
+    /// Who keeps registrations right that are cached: the notifier, or the device where the process has none.
+    fn keeper(&self, options: &VerbsOptions) -> Option<Keeper> {
+        if options.registration.uses_notifier {
+            match MemoryNotifier::of_process() {
+                Ok(notifier) => return Some(Keeper::notifier(notifier)),
+                Err(why) => tracing::debug!(%why, "nothing tells of memory that goes"),
+            }
+        }
+        let paging = pages_on_demand(&self.context, options);
+        tracing::debug!(
+            paging,
+            "registrations are cached only where the device pages on demand"
+        );
+        paging.then_some(Keeper::Device)
+    }
+}
+
+/// Whether connections with these options reach memory that is registered on demand.
+pub(crate) fn pages_on_demand(context: &Context, options: &VerbsOptions) -> bool {
+    let paging = context.on_demand_paging();
+    match is_extended(options) {
+        true => paging.extended,
+        false => paging.reliable,
     }
 }
 
