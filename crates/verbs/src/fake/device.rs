@@ -4,12 +4,14 @@
 //! by retries, this one knows at once: a queue pair whose peer is destroyed or in error is in error itself.
 
 mod completions;
+mod events;
 mod extended;
 mod memory;
 mod shared;
 mod transfers;
 
 use self::completions::Queue;
+pub(super) use self::events::EVENT_LEN;
 use self::extended::{DomainIdentity, Domains};
 use self::memory::Memory;
 pub(super) use self::memory::Span;
@@ -58,8 +60,8 @@ pub(super) struct Device {
     shared: BTreeMap<usize, Shared>,
     /// Of XRC.
     domains: Domains,
-    /// Where asynchronous events are written, by the address of the context.
-    events: BTreeMap<usize, UnixDatagram>,
+    /// The device, and where asynchronous events are written, by the address of the context.
+    events: BTreeMap<usize, (u8, UnixDatagram)>,
     /// Ports that are down, by device and number.
     cut: BTreeSet<(u8, u8)>,
     /// Bytes by port, as of `cut`.
@@ -94,6 +96,10 @@ struct Pair {
     target_of: Option<DomainIdentity>,
     /// Processes that have it open.
     users: u32,
+    /// The addresses of its C object, and of its context.
+    objects: [usize; 2],
+    /// It completes nothing any more.
+    is_mute: bool,
     /// Requests of which the first waits for a receive of the peer.
     waiting: VecDeque<Send>,
     /// Polls for which it has waited.
@@ -380,6 +386,9 @@ impl Device {
         else {
             return 0;
         };
+        if pair.is_mute {
+            return 0;
+        }
         if pair.open >= pair.max_send_wr {
             return ENOMEM;
         }

@@ -1,15 +1,15 @@
 //! The functions of the fake library.
 
-use super::device::Device;
+use super::device::{Device, EVENT_LEN};
 use super::extended::ExtendedContext;
 use super::requests::{number_of, poll_cq, post_recv, post_send, post_srq_recv, req_notify_cq};
 use super::{called, with_device};
 use crate::ffi::{
-    IBV_ACCESS_ON_DEMAND, IBV_DEVICE_XRC, IBV_EVENT_SRQ_LIMIT_REACHED, IBV_GID_TYPE_ROCE_V2,
-    IBV_LINK_LAYER_ETHERNET, IBV_PORT_ACTIVE, ibv_ah, ibv_ah_attr, ibv_async_event,
-    ibv_comp_channel, ibv_context, ibv_cq, ibv_device, ibv_device_attr, ibv_gid_entry, ibv_mr,
-    ibv_pd, ibv_port_attr, ibv_qp, ibv_qp_attr, ibv_qp_init_attr, ibv_srq, ibv_srq_attr,
-    ibv_srq_init_attr,
+    IBV_ACCESS_ON_DEMAND, IBV_DEVICE_XRC, IBV_EVENT_PORT_ACTIVE, IBV_EVENT_PORT_ERR,
+    IBV_GID_TYPE_ROCE_V2, IBV_LINK_LAYER_ETHERNET, IBV_PORT_ACTIVE, ibv_ah, ibv_ah_attr,
+    ibv_async_event, ibv_comp_channel, ibv_context, ibv_cq, ibv_device, ibv_device_attr,
+    ibv_gid_entry, ibv_mr, ibv_pd, ibv_port_attr, ibv_qp, ibv_qp_attr, ibv_qp_init_attr, ibv_srq,
+    ibv_srq_attr, ibv_srq_init_attr,
 };
 use crate::library::Library;
 use std::ffi::{c_int, c_uint, c_void};
@@ -133,7 +133,7 @@ unsafe extern "C" fn open_device(device: *mut ibv_device) -> *mut ibv_context {
     // SAFETY: the caller's device.
     let index = unsafe { (*device).name[INDEX_AT] } - b'0'.cast_signed();
     let (events, doorbell) = UnixDatagram::pair().expect("a socket");
-    with_device(|device| device.set_events(context.addr(), doorbell));
+    with_device(|device| device.set_events(context.addr(), index.cast_unsigned(), doorbell));
     // SAFETY: the context is new.
     let new = unsafe { &mut *context };
     new.async_fd = events.into_raw_fd();
@@ -396,6 +396,10 @@ unsafe extern "C" fn create_qp(
         attributes.cap.max_inline_data = inline;
         // SAFETY: the queue pair is new.
         unsafe { (*pair).qp_num = number };
+        // SAFETY: the caller's domain.
+        let (context, _) = unsafe { context_of(domain) };
+        let objects = [pair.expose_provenance(), context];
+        with_device(|device| device.set_objects(number, objects));
     }
     pair
 }
@@ -480,15 +484,29 @@ unsafe extern "C" fn get_async_event(
     }
     // SAFETY: the context is open.
     let fd = unsafe { (*context).async_fd };
-    // SAFETY: the context owns the descriptor.
-    let Some(address) = (unsafe { next_address(fd) }) else {
-        return -1;
-    };
-    // SAFETY: the caller has room for the event.
-    let event = unsafe { &mut *event };
-    event.event_type = IBV_EVENT_SRQ_LIMIT_REACHED;
-    event.element.srq = ptr::with_exposed_provenance_mut(address);
-    0
+    // SAFETY: the context owns the descriptor, which stays open.
+    let events = ManuallyDrop::new(unsafe { UnixDatagram::from_raw_fd(fd) });
+    loop {
+        let mut bytes = [0; EVENT_LEN];
+        if events.recv(&mut bytes).is_err() {
+            return -1;
+        }
+        let [a, b, c, d, of @ ..] = bytes;
+        let kind = u32::from_ne_bytes([a, b, c, d]);
+        let found = (kind, u64::from_ne_bytes(of));
+        let Some(object) = with_device(|device| device.object_of(found)) else {
+            continue;
+        };
+        // SAFETY: the caller has room for the event.
+        let event = unsafe { &mut *event };
+        event.event_type = kind;
+        match kind {
+            IBV_EVENT_PORT_ACTIVE | IBV_EVENT_PORT_ERR => event.element.port_num = object as c_int,
+            // All others are pointers.
+            _ => event.element.srq = ptr::with_exposed_provenance_mut(object),
+        }
+        return 0;
+    }
 }
 
 unsafe extern "C" fn ack_async_event(_: *mut ibv_async_event) {

@@ -65,6 +65,21 @@ pub(crate) fn cut(device: u8, port: u8) {
     with_device(|of| of.cut(device, port));
 }
 
+/// Announces an event of a port, which goes on as before.
+pub(crate) fn announce_port(device: u8, port: u8, kind: u32) {
+    with_device(|of| of.announce_port(device, port, kind));
+}
+
+/// Lets the queue pairs of a port fail, which complete nothing any more: there is an event of each.
+pub(crate) fn mute_port(device: u8, port: u8) {
+    with_device(|of| of.mute_port(device, port));
+}
+
+/// Lets a device fail, which completes nothing any more: there is an event of that.
+pub(crate) fn fail_device(device: u8) {
+    with_device(|of| of.fail_device(device));
+}
+
 /// Bytes of requests that a port has sent, and of reads that it has asked for.
 pub(crate) fn carried(device: u8, port: u8) -> u64 {
     with_device(|of| of.carried.get(&(device, port)).copied().unwrap_or(0))

@@ -311,7 +311,7 @@ c_types! {
         tso_caps: [u32; 2],
         rss_caps: [u64; 4],
         max_wq_type_rq: u32,
-        packet_pacing_caps: [u32; 4],
+        packet_pacing_caps: [u32; 3],
         raw_packet_caps: u32,
         tm_caps: [u32; 5],
         cq_mod_caps: [u16; 2],

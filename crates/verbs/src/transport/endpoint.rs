@@ -199,7 +199,13 @@ impl VerbsEndpoint {
                 [piece, options.min_rdma(), options.rings.slots],
                 registrations,
             ),
-            rx: VerbsRx::new(devices, peers, receives, (options.rings, domains)),
+            rx: VerbsRx::new(
+                devices,
+                peers,
+                receives,
+                (options.rings, domains),
+                options.connection.patience(),
+            ),
             connector,
         })
     }

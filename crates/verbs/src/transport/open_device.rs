@@ -27,6 +27,8 @@ pub(super) struct OpenDevice {
     pub(super) extended: Option<ExtendedDomain>,
     /// The same, to make it longer.
     pub(super) growing: GrowingQueue,
+    /// Its rails, and the port of each.
+    pub(super) rails: Vec<(u8, u8)>,
 }
 
 impl OpenDevice {
@@ -67,6 +69,7 @@ impl OpenDevice {
             queue: growing.queue.clone(),
             extended: extended.transpose()?,
             growing,
+            rails: Vec::new(),
         })
     }
 
@@ -90,6 +93,9 @@ impl OpenDevice {
                 let device = Self::new(&rail.context, ports as u32, peers, options, sizes)?;
                 devices.push(device);
             }
+            let of = places.last().map_or(0, |place| *place);
+            let at = places.len() as u8 - 1;
+            devices[of].rails.push((at, rail.port));
         }
         Ok((devices, places))
     }

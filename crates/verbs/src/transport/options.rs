@@ -10,6 +10,7 @@ use oxmpi_wire::paths::{PathOverrides, RendezvousScheme};
 use oxmpi_wire::{Limits, Peer};
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The body of the longest short frame where a device grants nothing inline.
 const SHORT: u32 = 64;
@@ -60,6 +61,14 @@ pub struct ConnectionOptions {
     pub timeout: u8,
     /// As [`SendAttributes::retry_cnt`](crate::SendAttributes::retry_cnt).
     pub retry_count: u8,
+}
+
+impl ConnectionOptions {
+    /// How long a request takes to fail that gets no answer; `None`: for ever.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        let once = Duration::from_nanos(4096) * (1 << self.timeout.min(31));
+        (self.timeout != 0).then(|| once * (u32::from(self.retry_count) + 1))
+    }
 }
 
 impl Default for ConnectionOptions {

@@ -3,15 +3,15 @@
 use super::extended::ExtendedQueue;
 use super::{Device, Receive};
 use crate::error::ENOMEM;
+use crate::ffi::IBV_EVENT_SRQ_LIMIT_REACHED;
 use std::collections::VecDeque;
 use std::ffi::c_int;
-use std::os::unix::net::UnixDatagram;
 
 /// A shared receive queue.
 pub(super) struct Shared {
     pub(super) domain: usize,
     /// Where its events are announced.
-    context: usize,
+    pub(super) context: usize,
     most: usize,
     posted: VecDeque<Receive>,
     /// There is an event when fewer receives are posted; 0 for none.
@@ -21,10 +21,6 @@ pub(super) struct Shared {
 }
 
 impl Device {
-    pub(in crate::fake) fn set_events(&mut self, context: usize, events: UnixDatagram) {
-        self.events.insert(context, events);
-    }
-
     pub(in crate::fake) fn create_shared(
         &mut self,
         queue: usize,
@@ -95,14 +91,10 @@ impl Device {
         let Some(shared) = self.shared.get_mut(&queue) else {
             return;
         };
-        let Some(events) = self.events.get(&shared.context) else {
-            return;
-        };
         if (shared.posted.len() as u32) < shared.limit {
             shared.limit = 0;
-            events
-                .send(&queue.to_ne_bytes())
-                .expect("the test takes events");
+            let context = shared.context;
+            self.announce(context, IBV_EVENT_SRQ_LIMIT_REACHED, queue as u64);
         }
     }
 }

@@ -223,6 +223,7 @@ impl Device {
             std::mem::take(&mut pair.posted),
             std::mem::take(&mut pair.waiting),
         );
+        self.announce_last_receive(number);
         for send in sends {
             self.complete_send(number, send.id, Err(status::WR_FLUSH_ERR));
         }

@@ -22,9 +22,11 @@ fn ends(context: &Context) -> Ends {
         .unwrap();
     let address = AddressVector::global(1, GlobalRoute::new("fe80::1".parse().unwrap(), 0));
     let receive = |number| ReceiveAttributes::new(address, number, 0, Mtu::new(1024).unwrap());
-    let initiator = domain
-        .create_initiator(&completions, QueueCapacity::new(4, 0))
-        .unwrap();
+    let capacity = QueueCapacity {
+        max_inline_data: 8,
+        ..QueueCapacity::new(4, 0)
+    };
+    let initiator = domain.create_initiator(&completions, capacity).unwrap();
     let initiator = initiator.init(InitAttributes::new(1)).unwrap();
     let target = xrc.create_target().unwrap();
     let target = target.init(InitAttributes::new(1)).unwrap();

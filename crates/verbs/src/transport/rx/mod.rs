@@ -1,5 +1,6 @@
 //! [`VerbsRx`]: the receiving half, which polls the completion queue of all connections.
 
+mod events;
 mod incoming;
 mod ring;
 mod shared;
@@ -8,6 +9,7 @@ mod sleep;
 pub(super) use self::incoming::Incoming;
 pub(super) use self::shared::SharedReceives;
 
+use self::events::Events;
 use self::ring::Rings;
 use super::buffers::Buffers;
 use super::control::Control;
@@ -22,6 +24,7 @@ use crate::error::VerbsError;
 use crate::objects::{Completion, ProtectionDomain};
 use oxmpi_wire::{AsTx, Fault, Header, Kind, Peer, Rx, Sink, Take};
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 /// Completions that are taken at a time.
 const BATCH: usize = 16;
@@ -55,6 +58,7 @@ pub struct VerbsRx {
     ahead: VecDeque<Completion>,
     /// The last poll found nothing and left nothing to do.
     quiet: bool,
+    events: Events,
 }
 
 /// What a completion was: an arrival for the sink, or something else.
@@ -79,6 +83,7 @@ impl VerbsRx {
         peers: u32,
         shared: Vec<Option<SharedReceives>>,
         (ring_options, domains): (EagerRings, Vec<ProtectionDomain>),
+        patience: Option<Duration>,
     ) -> Self {
         let mut others = VecDeque::from(devices);
         let device = others.pop_front().expect("a device");
@@ -96,6 +101,7 @@ impl VerbsRx {
             taken: 0,
             ahead: VecDeque::new(),
             quiet: false,
+            events: Events::new(patience),
         }
     }
 
@@ -357,6 +363,9 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
         let (mut frames, mut others) = (0, 0);
         // Devices that had nothing, one after the other.
         let mut idle = 0;
+        if self.events.is_due() {
+            self.act_on_events(tx.as_tx());
+        }
         let mut room = std::mem::take(&mut self.room);
         while frames < budget && others < OTHERS {
             if let Some(step) = self.deliver_ready(tx, sink) {
@@ -378,6 +387,9 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
                 }
             };
             if found.is_empty() && ring_frames + ring_others == 0 {
+                if self.events.has_ended() {
+                    self.destroy_ended(tx.as_tx());
+                }
                 if idle == self.others.len() {
                     break;
                 }
@@ -397,6 +409,10 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
         self.room = room;
         let moved = frames + others + VerbsTx::report(tx, sink);
         self.quiet = moved == 0;
+        if self.quiet && self.events.count() {
+            // A device that gives none has others that tell of its failures.
+            let _ = self.take_events();
+        }
         self.next_device();
         self.prepare_sleep(frames > 0, tx);
         moved

@@ -345,6 +345,20 @@ impl Pair {
         Some(posted)
     }
 
+    /// The number of the queue pair.
+    pub(super) fn number(&self) -> Option<u32> {
+        let pair = self.pair.as_ref().or(self.retired.as_ref());
+        pair.map(QueuePair::number)
+    }
+
+    /// Destroys a queue pair that is kept until all its requests have completed. False if they have not.
+    pub(super) fn destroy_retired(&mut self) -> bool {
+        if self.posted.is_empty() {
+            self.retired = None;
+        }
+        self.pair.is_none() && self.retired.is_none()
+    }
+
     /// Puts the queue pair of a port pair that is left in error. It stays, so that all its requests complete.
     pub(super) fn retire(&mut self) {
         let Some(pair) = self.pair.take() else {

@@ -108,7 +108,7 @@ impl PortPairs {
         (!self.has_left(port_pair)).then_some(rail)
     }
 
-    const fn has_left(&self, port_pair: usize) -> bool {
+    pub(super) const fn has_left(&self, port_pair: usize) -> bool {
         self.left >> port_pair & 1 != 0
     }
 
@@ -203,7 +203,7 @@ impl VerbsTx {
     }
 
     /// Leaves a port pair, if another one is open.
-    fn leave_port_pair(&mut self, peer: u32, port_pair: usize) -> bool {
+    pub(super) fn leave_port_pair(&mut self, peer: u32, port_pair: usize) -> bool {
         let link = self.links[peer as usize].as_mut();
         if !link.is_some_and(|link| link.leave(port_pair, &self.queues)) {
             return false;
@@ -237,7 +237,7 @@ impl VerbsTx {
     }
 
     /// Keeps what the oldest request of a queue pair was for, which has failed.
-    fn keep_oldest(&mut self, peer: u32, queue: u8) {
+    pub(super) fn keep_oldest(&mut self, peer: u32, queue: u8) {
         let shared = self.shared[queue as usize].as_ref();
         let Some(link) = &mut self.links[peer as usize] else {
             return;
