@@ -227,7 +227,7 @@ impl CmConnections {
         let making = self.open.get_mut(&peer)?;
         let result = match event.kind {
             CmEventKind::Failed(why) => Err(VerbsTransportError::NotConnected(why)),
-            kind => making.step((peer, number), &kind, self.timeout, connector),
+            kind => making.step(number, &kind, self.timeout, connector),
         };
         Some((peer, result))
     }
@@ -320,7 +320,7 @@ impl InMaking {
     /// Goes on with the connection of receive queue `number` that this rank has asked for.
     fn step(
         &mut self,
-        (peer, number): (u32, usize),
+        number: usize,
         event: &CmEventKind,
         timeout: Duration,
         connector: &PairConnector,
@@ -340,7 +340,7 @@ impl InMaking {
             CmEventKind::Response | CmEventKind::Established => {
                 let asked = std::mem::replace(&mut self.queues[number], QueueInMaking::Gone);
                 if let QueueInMaking::Asked(pair, mut identifier) = asked {
-                    let pair = connector.complete((peer, queue), pair, &mut identifier)?;
+                    let pair = connector.complete(queue, pair, &mut identifier)?;
                     self.queues[number] = QueueInMaking::Made(pair, identifier);
                 }
             }

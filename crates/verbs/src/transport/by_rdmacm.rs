@@ -87,13 +87,13 @@ impl PairConnector {
     /// As [`accept`](Self::accept).
     pub(crate) fn complete(
         &self,
-        (peer, queue): (u32, u8),
+        queue: u8,
         pair: QueuePair<Init>,
         identifier: &mut CmIdentifier,
     ) -> Result<QueuePair<ReadyToSend>, VerbsTransportError> {
         if self.is_iwarp() {
             let pair = pair.connected_by(identifier);
-            send_first(&pair, RequestId::Send { peer, queue })?;
+            send_first(&pair, RequestId::Opening { queue })?;
             return Ok(pair);
         }
         let pair = self.set_up(queue, pair, identifier)?;

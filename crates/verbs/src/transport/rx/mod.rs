@@ -5,6 +5,8 @@ mod incoming;
 mod ring;
 mod shared;
 mod sleep;
+#[cfg(test)]
+mod tests;
 
 pub(super) use self::incoming::Incoming;
 pub(super) use self::shared::SharedReceives;
@@ -162,6 +164,7 @@ impl VerbsRx {
                 tx.as_tx().sent(peer, queue, completion);
                 Step::Other
             }
+            RequestId::Opening { .. } => Step::Other,
             RequestId::Receive {
                 peer,
                 queue,

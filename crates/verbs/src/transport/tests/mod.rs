@@ -81,7 +81,7 @@ fn with_queues(queues: &str) -> VerbsOptions {
 }
 
 /// Two connected ends.
-fn pair(script: Script) -> [(VerbsTx, VerbsRx); 2] {
+pub(super) fn pair(script: Script) -> [(VerbsTx, VerbsRx); 2] {
     let ends = connected(2, script, &with_queues("P,1000,4"));
     ends.try_into().expect("two ends were asked for")
 }
