@@ -1,6 +1,6 @@
 //! The functions of the fake library that only a [`verbs_context`] names: those of XRC, and of what else a device can do.
 
-use super::library::{create, destroy};
+use super::c_objects::{create, destroy};
 use super::requests::number_of;
 use super::{called, with_device};
 use crate::ffi::{

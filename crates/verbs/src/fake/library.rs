@@ -1,5 +1,6 @@
 //! The functions of the fake library.
 
+use super::c_objects::{create, destroy, refuse};
 use super::device::{Device, EVENT_LEN};
 use super::extended::ExtendedContext;
 use super::requests::{number_of, poll_cq, post_recv, post_send, post_srq_recv, req_notify_cq};
@@ -13,8 +14,7 @@ use crate::ffi::{
 };
 use crate::library::Library;
 use std::ffi::{c_int, c_uint, c_void};
-use std::fmt;
-use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
+use std::mem::{ManuallyDrop, offset_of};
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 use std::ptr;
@@ -52,33 +52,6 @@ pub(crate) static LIBRARY: Library = Library {
     fork_init,
     is_fork_initialized: Some(is_fork_initialized),
 };
-
-/// A new object, unless `call` is to fail; then null, and errno is ENOENT.
-pub(super) fn create<T>(call: &'static str, with: fmt::Arguments<'_>) -> *mut T {
-    if called(call, with) != 0 {
-        return refuse();
-    }
-    // SAFETY: the types of the library consist of numbers, pointers and optional functions: zeroes are valid.
-    Box::into_raw(Box::new(unsafe {
-        MaybeUninit::<T>::zeroed().assume_init()
-    }))
-}
-
-/// No object, and ENOENT in errno, which Rust cannot set by itself.
-fn refuse<T>() -> *mut T {
-    drop(std::fs::File::open("/nowhere"));
-    ptr::null_mut()
-}
-
-/// Destroys an object, also if `call` is to fail.
-///
-/// # Safety
-/// `object` was made by [`create`], and is not used any more.
-pub(super) unsafe fn destroy<T>(call: &'static str, object: *mut T) -> c_int {
-    // SAFETY: by the caller's word.
-    drop(unsafe { Box::from_raw(object) });
-    called(call, format_args!(""))
-}
 
 unsafe extern "C" fn get_device_list(count: *mut c_int) -> *mut *mut ibv_device {
     let list: *mut DeviceList = create("get_device_list", format_args!(""));

@@ -3,6 +3,7 @@
 //! After [`start`] it writes down every call, and fails where a test says so; requests do nothing. After [`run`] it is
 //! a [device](device) whose queue pairs reach each other, and misbehaves as its [`Script`] says.
 
+mod c_objects;
 mod device;
 mod extended;
 mod heap;

@@ -1,7 +1,8 @@
 //! A librdmacm beside the fake libibverbs: listeners and connections of this thread, on its one address.
 
+use super::c_objects::create;
 use super::device::Device;
-use super::library::{create, next_address};
+use super::library::next_address;
 use super::{called, with_device};
 use crate::ffi::{
     IBV_QP_DEST_QPN, IBV_QP_RNR_RETRY, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_CONNECT_REQUEST,

@@ -36,6 +36,7 @@ pub use device::{Device, devices};
 pub use domain::ProtectionDomain;
 pub use event::{AsyncEvent, EventSource};
 pub use port::{Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
+pub(crate) use queue_pair::WeakInitiator;
 pub use queue_pair::{
     Accepting, DatagramAttributes, Destination, Init, InitAttributes, Payload, QueueCapacity,
     QueuePair, QueuePairState, ROUTING_HEADER, ReadyToReceive, ReadyToSend, ReceiveAttributes,
@@ -45,5 +46,4 @@ pub use queue_pair::{
 pub use rdmacm::{CmChannel, CmEvent, CmEventKind, CmFailure, CmIdentifier, CmKey, CmParameters};
 pub use region::{Access, MemoryRegion, RemoteAddress, Segment};
 pub use shared_queue::SharedReceiveQueue;
-pub(crate) use xrc::WeakInitiator;
 pub use xrc::XrcDomain;

@@ -1,7 +1,8 @@
 //! Connecting the queue pairs of a rank by addresses that it exchanges with a peer.
 
-use super::connected_port_pair::{ConnectedPair, ConnectedPortPair, Target};
+use super::connected_port_pair::{ConnectedPair, ConnectedPortPair};
 use super::endpoint::{FOR_EVER, Offered, PairConnector, SHARED_RNR_TIMER};
+use super::initiators::Target;
 use super::options::VerbsTransportError;
 use super::pair_address::PairAddress;
 use super::rail::PortPair;

@@ -2,13 +2,14 @@
 
 use super::buffers::Buffers;
 use super::endpoint::{Offered, OpenRail, PairConnector};
+use super::initiators::Target;
 use super::order::Order;
 use super::receive_queues::ReceiveQueue;
 use super::request_id::RequestId;
 use super::rx::{Incoming, VerbsRx};
 use super::tx::{Link, Pair, PortPairs, VerbsTx};
 use crate::error::VerbsError;
-use crate::objects::{QueuePair, ReadyToReceive, ReadyToSend, XrcTarget};
+use crate::objects::{QueuePair, ReadyToSend};
 use oxmpi_wire::Peer;
 
 /// A port pair to a peer, to be added to both halves.
@@ -22,9 +23,6 @@ pub(super) struct ConnectedPortPair {
     /// Where messages come from by `X` queues.
     pub(super) target: Option<Target>,
 }
-
-/// The receiving end of a connection with the node of a peer.
-pub(super) type Target = QueuePair<ReadyToReceive, XrcTarget>;
 
 /// A queue pair that is connected, with its buffers.
 #[derive(Debug)]

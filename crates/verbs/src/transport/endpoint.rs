@@ -1,8 +1,8 @@
 //! [`VerbsEndpoint`]: the connections of a rank while they are made.
 
 use super::buffers::Buffers;
-use super::extended::{ExtendedDomain, Initiators, OfferedEnds};
 use super::growing_queue::GrowingQueue;
+use super::initiators::{ExtendedDomain, Initiators, OfferedEnds};
 use super::open_device::capacity;
 use super::options::{VerbsOptions, VerbsTransportError};
 use super::pair_address::{ExtendedAddress, PairAddress};
@@ -151,13 +151,14 @@ impl VerbsEndpoint {
             .flat_map(|rail| queues.iter().map(move |queue| (rail, queue)));
         for ((open, queue), number) in on_each.zip(0..) {
             let domain = &open.domain;
+            let xrc = open.extended.as_ref().map(|xrc| (&xrc.domain, &open.queue));
             let (receive, send) = match queue {
                 ReceiveQueue::PerPeer(_) => (None, None),
                 ReceiveQueue::Shared(shared) | ReceiveQueue::Extended(shared) => {
                     let shared = fitted.apply(*shared);
                     let send = Buffers::all_free(domain, shared.buffers, shared.size)?;
                     (
-                        Some(SharedReceives::new(open, number, &shared)?),
+                        Some(SharedReceives::new(domain, xrc, number, &shared)?),
                         Some(send),
                     )
                 }

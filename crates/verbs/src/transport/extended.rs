@@ -10,188 +10,25 @@
 //! uses the same initiator, and the rank opens the target by its number. The other direction is the same.
 //!
 //! Requests of one initiator have no room of their own for each rank: so many of each are in flight that all fit
-//! ([`room_of_peer`]), and further ranks of the node get another initiator ([`MOST_PEERS`]).
+//! , and further ranks of the node get another initiator .
 
 use super::endpoint::{FOR_EVER, Offered, OpenRail, PairConnector, SHARED_RNR_TIMER};
-use super::open_device::MOST_ACCESSES;
-use super::options::{VerbsOptions, VerbsTransportError};
+use super::initiators::{
+    ConnectedInitiator, NodeKey, OfferedEnds, OfferedInitiator, Target, initiator_capacity,
+};
+use super::options::VerbsTransportError;
 use super::pair_address::{ExtendedAddress, PairAddress};
 use super::rail::PortPair;
 use super::receive_queues::ReceiveQueue;
-use crate::error::VerbsError;
 use crate::objects::{
-    Access, Context, Gid, Init, InitAttributes, QueueCapacity, QueuePair, ReadyToReceive,
-    ReadyToSend, ReceiveAttributes, SendAttributes, WeakInitiator, XrcDomain, XrcInitiator,
-    XrcTarget,
+    Access, InitAttributes, QueuePair, ReadyToSend, ReceiveAttributes, SendAttributes,
 };
-use std::fs::{File, OpenOptions};
-use std::hash::{BuildHasher, RandomState};
-use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-
-/// The most ranks of a node by one initiator.
-const MOST_PEERS: u32 = 64;
-
-/// open(2): the last part of the path is no symbolic link.
-const O_NOFOLLOW: i32 = if cfg!(any(
-    target_arch = "aarch64",
-    target_arch = "arm",
-    target_arch = "powerpc64"
-)) {
-    0o100_000
-} else {
-    0o400_000
-};
-
-/// The XRC domain of a rank on a device.
-#[derive(Debug, Clone)]
-pub(super) struct ExtendedDomain {
-    pub(super) domain: XrcDomain,
-    /// What tells it from those of other ranks of the port.
-    identity: u64,
-}
-
-/// The ports of a node with the domain of some of its ranks, as a rail of this rank reaches them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct NodeKey {
-    rail: u8,
-    gid: Option<Gid>,
-    lid: u16,
-    domain: u64,
-}
-
-/// Initiators that are connected.
-#[derive(Debug, Default)]
-pub(super) struct Initiators(Vec<ConnectedInitiator>);
-
-#[derive(Debug)]
-struct ConnectedInitiator {
-    node: NodeKey,
-    pair: WeakInitiator,
-    /// The number of its target.
-    target: u32,
-    /// Ranks that were connected by it.
-    peers: u32,
-}
-
-/// What a rank offers a peer on a rail.
-#[derive(Debug)]
-pub(super) struct OfferedEnds {
-    /// Where the peer is, if it has said so before.
-    node: Option<NodeKey>,
-    initiator: OfferedInitiator,
-    /// For the initiator of the peer, unless that has one.
-    target: Option<QueuePair<Init, XrcTarget>>,
-}
-
-#[derive(Debug)]
-enum OfferedInitiator {
-    New(QueuePair<Init, XrcInitiator>),
-    /// One that is connected with the peer's node.
-    Connected(QueuePair<ReadyToSend, XrcInitiator>),
-}
 
 /// Both ends of a connection with a peer on a rail.
 pub(super) struct ConnectedEnds {
     /// For each of the peer's queues.
     pub(super) pairs: Vec<QueuePair<ReadyToSend>>,
-    pub(super) target: QueuePair<ReadyToReceive, XrcTarget>,
-}
-
-impl ExtendedDomain {
-    /// Opens that of a file, which is made if it is not there.
-    ///
-    /// # Errors
-    /// When the device opens no domain.
-    pub(super) fn open(context: &Context, file: Option<&Path>) -> Result<Self, VerbsError> {
-        let opened = match file {
-            Some(path) => open_file(path),
-            None => default_file().and_then(|path| open_file(&path)),
-        };
-        let opened = opened.inspect_err(|why| {
-            tracing::warn!(%why, "no file for the XRC domain: no rank of this node shares its connections");
-        });
-        let (file, identity) = match opened {
-            Ok((file, identity)) => (Some(file), identity),
-            Err(_) => (None, RandomState::new().hash_one(0)),
-        };
-        let domain = context.open_xrc_domain(file.as_ref().map(AsFd::as_fd))?;
-        Ok(Self { domain, identity })
-    }
-}
-
-/// The file of this user's ranks on this node. It stays, and is empty.
-fn default_file() -> io::Result<PathBuf> {
-    let user = std::fs::metadata("/proc/self")?.uid();
-    let shared = Path::new("/dev/shm");
-    let folder = match shared.is_dir() {
-        true => shared.to_owned(),
-        false => std::env::temp_dir(),
-    };
-    Ok(folder.join(format!("oxmpi-xrc-{user}")))
-}
-
-/// A file of this user, which other users do not open, and its identity.
-fn open_file(path: &Path) -> io::Result<(File, u64)> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    let file = options.mode(0o600).custom_flags(O_NOFOLLOW).open(path)?;
-    let of = file.metadata()?;
-    if !of.is_file() || of.uid() != std::fs::metadata("/proc/self")?.uid() {
-        let why = format!("{} is no file of this user", path.display());
-        return Err(io::Error::other(why));
-    }
-    Ok((file, of.dev().rotate_left(32) ^ of.ino()))
-}
-
-/// Requests of one peer that an initiator has in flight at most, for each of which it has room.
-fn room_of_peer(options: &VerbsOptions, peers: u32) -> u32 {
-    let queues = options.receive_queues.iter();
-    let messages: u32 = queues.map(|queue| queue.most_in_flight(peers)).sum();
-    messages + MOST_ACCESSES + options.rings.slots
-}
-
-/// What an initiator holds, and for how many ranks of a node that is.
-///
-/// # Errors
-/// When the device does not answer.
-pub(super) fn initiator_capacity(
-    context: &Context,
-    options: &VerbsOptions,
-    peers: u32,
-) -> Result<(QueueCapacity, u32), VerbsError> {
-    let room = room_of_peer(options, peers);
-    let most = context.limits()?.max_qp_wr / room;
-    let most = most.min(MOST_PEERS).min(peers).max(1);
-    let capacity = QueueCapacity {
-        max_inline_data: options.inline.min(super::frame_head::MAX_INLINE as u32),
-        ..QueueCapacity::new(room * most, 0)
-    };
-    Ok((capacity, most))
-}
-
-impl NodeKey {
-    fn of(rail: u8, there: &PairAddress) -> Option<Self> {
-        let domain = there.extended?.domain;
-        let PairAddress { gid, lid, .. } = *there;
-        Some(Self {
-            rail,
-            gid,
-            lid,
-            domain,
-        })
-    }
-}
-
-impl Initiators {
-    /// One that is connected with a node, and takes another rank of it.
-    fn find(&mut self, node: NodeKey, most: u32) -> Option<&mut ConnectedInitiator> {
-        self.0.retain(|known| known.pair.upgrade().is_some());
-        let takes = |known: &&mut ConnectedInitiator| known.node == node && known.peers < most;
-        self.0.iter_mut().find(takes)
-    }
+    pub(super) target: Target,
 }
 
 impl PairConnector {
@@ -269,9 +106,8 @@ impl PairConnector {
         let (capacity, most) = initiator_capacity(&at.context, self.options(), self.peers)?;
         let mut address = self.extended_address(rail);
         let mut target = None;
-        if !there
-            .and_then(|there| there.extended)
-            .is_some_and(|there| there.connected != 0)
+        let ends_there = there.and_then(|there| there.extended);
+        if ends_there.is_none_or(|there| there.connected == 0)
             && let Some(extended) = extended
         {
             let made = extended.domain.create_target()?.init(init)?;

@@ -33,6 +33,7 @@ mod fitted_queues;
 mod frame_head;
 mod growing_queue;
 mod hostile;
+mod initiators;
 mod open_device;
 mod options;
 mod order;

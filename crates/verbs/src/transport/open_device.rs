@@ -1,9 +1,9 @@
 //! [`OpenDevice`]: a device with what all its ports have in common.
 
 use super::OPERATIONS;
-use super::extended::{ExtendedDomain, initiator_capacity};
 use super::frame_head::MAX_INLINE;
 use super::growing_queue::{CompletionNeeds, GrowingQueue};
+use super::initiators::{ExtendedDomain, initiator_capacity};
 use super::options::{VerbsOptions, VerbsTransportError};
 use super::queue_sizes::QueueSizes;
 use super::rail::Rail;
@@ -192,9 +192,6 @@ fn is_extended(options: &VerbsOptions) -> bool {
     let queues = &options.receive_queues;
     matches!(queues.first(), Some(ReceiveQueue::Extended(_)))
 }
-
-/// Reads and writes to one peer that its `X` queues allow at a time.
-pub(super) const MOST_ACCESSES: u32 = 16;
 
 /// What the queue pair of receive queue `number` holds: frames and credit messages in flight, and the rank's
 /// operations.

@@ -3,6 +3,7 @@
 mod attributes;
 mod by_rdmacm;
 mod datagram;
+mod extended;
 mod post;
 mod states;
 
@@ -10,6 +11,7 @@ pub use attributes::{
     DatagramAttributes, InitAttributes, QueueCapacity, ReceiveAttributes, SendAttributes,
 };
 pub use datagram::{Destination, ROUTING_HEADER};
+pub(crate) use extended::WeakInitiator;
 pub use post::{Payload, SendFlags};
 pub use states::{
     Accepting, Init, QueuePairState, ReadyToReceive, ReadyToSend, ReliableConnection,

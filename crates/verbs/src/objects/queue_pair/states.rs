@@ -49,7 +49,7 @@ impl TransportService for UnreliableDatagram {
     const QP_TYPE: u32 = IBV_QPT_UD;
 }
 
-/// One end of reliable connections with the processes of a node ([`xrc`](super::super::xrc)), which sends.
+/// One end of reliable connections with the processes of a node ([`XrcDomain`](crate::XrcDomain)), which sends.
 #[derive(Debug)]
 pub enum XrcInitiator {}
 

@@ -2,7 +2,7 @@
 
 use super::SharedReceives;
 use crate::transport::buffers::Buffers;
-use crate::transport::connected_port_pair::Target;
+use crate::transport::initiators::Target;
 use crate::transport::order::Order;
 
 /// The receiving half of the connection to one peer.

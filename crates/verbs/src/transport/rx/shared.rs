@@ -1,9 +1,8 @@
 //! [`SharedReceives`]: the receives of a queue that all peers share.
 
 use crate::error::{PostError, VerbsError};
-use crate::objects::SharedReceiveQueue;
+use crate::objects::{CompletionQueue, ProtectionDomain, SharedReceiveQueue, XrcDomain};
 use crate::transport::buffers::Buffers;
-use crate::transport::endpoint::OpenRail;
 use crate::transport::receive_queues::SharedQueue;
 use crate::transport::request_id::RequestId;
 
@@ -31,20 +30,20 @@ pub(in crate::transport) struct SharedReceives {
 }
 
 impl SharedReceives {
-    /// Makes the queue `number` of a rank, on a rail of its own, and posts all its buffers.
+    /// Makes the queue `number` of a rank, and posts all its buffers. One of an XRC domain completes on the queue beside that.
     ///
     /// # Errors
     /// When the device has no such queues, or the process may lock no more memory.
     pub(in crate::transport) fn new(
-        on: &OpenRail,
+        domain: &ProtectionDomain,
+        xrc: Option<(&XrcDomain, &CompletionQueue)>,
         number: u8,
         sizes: &SharedQueue,
     ) -> Result<Self, super::VerbsTransportError> {
         let SharedQueue { size, buffers, .. } = *sizes;
-        let domain = &on.domain;
         let (room, key) = ([buffers, 1], number.into());
-        let queue = match &on.extended {
-            Some(xrc) => domain.create_xrc_receive_queue(&xrc.domain, &on.queue, room, key)?,
+        let queue = match xrc {
+            Some((xrc, queue)) => domain.create_xrc_receive_queue(xrc, queue, room, key)?,
             None => domain.create_shared_receive_queue(buffers, 1, key)?,
         };
         let mut receives = Self {

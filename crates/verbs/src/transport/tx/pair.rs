@@ -6,7 +6,7 @@ use crate::transport::OPERATIONS;
 use crate::transport::buffers::Buffers;
 use crate::transport::credits::{Credits, Grant};
 use crate::transport::frame_head::{FrameHead, HEAD, MAX_INLINE, own_header};
-use crate::transport::open_device::MOST_ACCESSES;
+use crate::transport::initiators::MOST_ACCESSES;
 use crate::transport::receive_queues::PerPeerQueue;
 use crate::transport::request_id::RequestId;
 use oxmpi_wire::Header;
