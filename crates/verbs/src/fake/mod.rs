@@ -16,7 +16,7 @@ mod script;
 pub(crate) use heap::HeapMemory;
 pub(crate) use library::LIBRARY;
 pub(crate) use mapped::{MappedMemory, PAGE, fork_and_wait};
-pub(crate) use rdmacm::{ADDRESS, CM_LIBRARY, replace_event};
+pub(crate) use rdmacm::{ADDRESS, CM_LIBRARY, address_of, replace_event};
 pub(crate) use script::Script;
 
 use device::Device;

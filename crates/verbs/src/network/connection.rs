@@ -36,7 +36,7 @@ pub(super) enum Notice {
     Ask { address: RailAddresses },
     /// Where the peer reaches this rank, and whether it can receive already.
     Offer { address: RailAddresses, ready: bool },
-    /// The same by rdmacm, of the sender's only rail.
+    /// The same by rdmacm, of one of the sender's rails.
     Listen {
         address: PairAddress,
         at: ListenAddress,
@@ -53,6 +53,8 @@ pub(super) struct ListenAddress {
     pub(super) address: SocketAddr,
     /// Which offer a request answers.
     pub(super) key: u64,
+    /// The place of the rail's device among those of the rank: keys of memory are for the first.
+    pub(super) device: u8,
 }
 
 /// What to do about a notice: connect the queue pair with the offered one, and answer.
@@ -134,7 +136,7 @@ const OFFERS: [(&str, bool); 2] = [("ready ", true), ("offer ", false)];
 /// Before an address.
 const ASK: &str = "ask ";
 
-/// Before a socket address, the key of the offer and an address.
+/// Before a socket address, the key of the offer, the device and an address.
 const LISTEN: &str = "listen ";
 
 impl Notice {
@@ -159,8 +161,13 @@ impl Notice {
             }
             Self::Listen {
                 address: of_pair,
-                at: ListenAddress { address, key },
-            } => format!("{LISTEN}{address} {key:x} {of_pair}"),
+                at:
+                    ListenAddress {
+                        address,
+                        key,
+                        device,
+                    },
+            } => format!("{LISTEN}{address} {key:x} {device} {of_pair}"),
         }
     }
 
@@ -177,10 +184,12 @@ impl Notice {
         }
         if let Some(rest) = text.strip_prefix(LISTEN) {
             let (at, rest) = rest.split_once(' ')?;
-            let (key, address) = rest.split_once(' ')?;
+            let (key, rest) = rest.split_once(' ')?;
+            let (device, address) = rest.split_once(' ')?;
             let at = ListenAddress {
                 address: at.parse().ok()?,
                 key: u64::from_str_radix(key, 16).ok()?,
+                device: device.parse().ok()?,
             };
             let address = address.parse().ok()?;
             return Some(Self::Listen { address, at });
@@ -229,6 +238,7 @@ mod tests {
         let at = ListenAddress {
             address: "10.9.0.1:4711".parse().expect("a socket address"),
             key: side as u64,
+            device: 1,
         };
         Notice::Listen { address, at }
     }

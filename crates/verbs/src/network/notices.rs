@@ -22,23 +22,27 @@ impl<C: Network> VerbsNetworkTx<C> {
                 Err(why) => self.not_connected(peer.0, &why),
             };
         }
-        match self.connector.offer(peer, &[]) {
-            Ok(mut pairs) => {
+        match self.first_notice(peer) {
+            Ok(notice) => {
                 self.set_stage(peer.0, Stage::Offered);
-                let notice = match &mut self.rdmacm {
-                    Some(rdmacm) => Notice::Listen {
-                        address: pairs.swap_remove(0),
-                        at: rdmacm.offer(peer.0),
-                    },
-                    None => Notice::Offer {
-                        address: RailAddresses::new(&self.rails, pairs),
-                        ready: false,
-                    },
-                };
                 self.send(peer.0, notice);
             }
             Err(why) => self.not_connected(peer.0, &why),
         }
+    }
+
+    /// What this rank offers a peer: all rails, or one by rdmacm.
+    fn first_notice(&mut self, peer: Peer) -> Result<Notice, VerbsTransportError> {
+        let Some(rdmacm) = &mut self.rdmacm else {
+            let pairs = self.connector.offer(peer, &[])?;
+            let (address, ready) = (RailAddresses::new(&self.rails, pairs), false);
+            return Ok(Notice::Offer { address, ready });
+        };
+        let rail = rdmacm.deal();
+        let address = self.connector.offer_on_rail(peer, rail)?;
+        let (_, device) = self.rails[usize::from(rail)];
+        let at = rdmacm.offer(peer.0, rail, device);
+        Ok(Notice::Listen { address, at })
     }
 
     /// Where this rank is, for peers whose offers depend on that.
@@ -246,13 +250,16 @@ impl<C: Network> VerbsNetworkTx<C> {
             return Err(VerbsTransportError::BadRequest);
         };
         self.connector.check_queues(Peer(peer), there)?;
-        let mut offered = self.connector.take_only_offered(peer);
+        let rail = rdmacm.rail_to(at.address);
+        let offered = self.connector.take_only_offered(peer);
+        let mut offered = offered.filter(|offered| offered.rail == rail);
         if offered.is_none() {
-            self.connector.offer(Peer(peer), &[])?;
+            self.connector.offer_on_rail(Peer(peer), rail)?;
             offered = self.connector.take_only_offered(peer);
         }
         let offered = offered.expect("an offer to this peer");
-        Ok(rdmacm.connect(peer, offered, at)?)
+        let (_, device) = self.rails[usize::from(rail)];
+        Ok(rdmacm.connect(peer, (offered, device), at)?)
     }
 
     /// Goes on with the connections by rdmacm. Returns how many queue pairs were made, or not.
@@ -278,9 +285,11 @@ impl<C: Network> VerbsNetworkTx<C> {
     ) -> Result<(), VerbsTransportError> {
         let MadePairs {
             offered,
+            reaches_memory,
             pairs,
             has_connected,
         } = made;
+        let offered = (offered, reaches_memory);
         (self.connector).add_only(Peer(peer), offered, pairs, &mut self.verbs, rx)?;
         if has_connected {
             self.set_stage(peer, Stage::Ready);

@@ -7,7 +7,7 @@ mod rdmacm;
 use super::{Fabric, RdmaPort, VerbsNetworkRx, VerbsNetworkTx};
 use crate::fake::{self, HeapMemory, Script};
 use crate::objects::devices_of;
-use crate::transport::{ReceiveQueue, VerbsEndpoint, VerbsOptions};
+use crate::transport::{Rail, ReceiveQueue, VerbsEndpoint, VerbsOptions};
 use oxmpi_os::RawBytes;
 use oxmpi_testkit::conformance::{
     EventLog, KillableTransport, TestMemory, TestedTransport, TransportEnd,
@@ -69,11 +69,18 @@ fn ends_of(
         if script.is_iwarp {
             options = options.on_iwarp();
         }
-        let endpoint = VerbsEndpoint::open(&context, count, options);
+        let rails: Vec<Rail> = (1..=script.ports)
+            .map(|port| Rail {
+                context: context.clone(),
+                port,
+                gid_index: 0,
+            })
+            .collect();
+        let endpoint = VerbsEndpoint::open_rails(&rails, count, options);
         let port = RdmaPort {
             endpoint: endpoint.expect("an endpoint"),
-            rdmacm: by_rdmacm.then(rdmacm::listening),
-            fabrics: vec![Fabric::RoceV2Ipv4],
+            rdmacm: by_rdmacm.then(|| rdmacm::listening(script.ports)),
+            fabrics: vec![Fabric::RoceV2Ipv4; rails.len()],
             network: String::new(),
             warnings: Vec::new(),
         };

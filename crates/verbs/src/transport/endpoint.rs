@@ -82,6 +82,7 @@ pub(super) struct OpenRail {
 /// Queue pairs that are offered to a peer.
 #[derive(Debug)]
 pub(crate) struct Offered {
+    pub(crate) rail: u8,
     /// By receive queue; none if these are of kind `X`.
     pub(super) pairs: Vec<QueuePair<Init>>,
     /// The posted buffers of the peer's own queues.
@@ -297,13 +298,7 @@ impl PairConnector {
         peer: Peer,
         port_pairs: &[PortPair],
     ) -> Result<Vec<PairAddress>, VerbsTransportError> {
-        if is_forked_child() {
-            return Err(VerbsTransportError::Forked);
-        }
-        self.offers += 1;
-        for queue in &mut self.queues {
-            queue.fit(self.offers)?;
-        }
+        self.make_room()?;
         let rails = 0..self.rails.len();
         let offered = rails.map(|rail| match self.is_extended() {
             true => {
@@ -317,6 +312,31 @@ impl PairConnector {
         let addresses = addresses.collect();
         self.offered.insert(peer.0, offered);
         Ok(addresses)
+    }
+
+    /// As [`VerbsEndpoint::offer`], on one rail only.
+    pub(crate) fn offer_on_rail(
+        &mut self,
+        peer: Peer,
+        rail: u8,
+    ) -> Result<PairAddress, VerbsTransportError> {
+        self.make_room()?;
+        let offered = self.offer_on(rail.into(), peer)?;
+        let address = offered.address.clone();
+        self.offered.insert(peer.0, vec![offered]);
+        Ok(address)
+    }
+
+    /// Makes room for the completions of another peer.
+    fn make_room(&mut self) -> Result<(), VerbsTransportError> {
+        if is_forked_child() {
+            return Err(VerbsTransportError::Forked);
+        }
+        self.offers += 1;
+        for queue in &mut self.queues {
+            queue.fit(self.offers)?;
+        }
+        Ok(())
     }
 
     /// Makes the queue pairs of a rail for `peer`.
@@ -349,6 +369,7 @@ impl PairConnector {
         }
         let numbers = pairs.iter().map(QueuePair::number).collect();
         Ok(Offered {
+            rail: rail as u8,
             pairs,
             buffers: all_buffers,
             address: self.address(rail, numbers, None)?,

@@ -131,6 +131,7 @@ impl PairConnector {
         };
         let numbers = self.numbers_of_queues(rail);
         Ok(Offered {
+            rail: rail as u8,
             pairs: Vec::new(),
             buffers: numbers.iter().map(|_| None).collect(),
             address: self.address(rail, numbers, Some(address))?,
