@@ -11,6 +11,8 @@ const EAGAIN: i32 = 11;
 const ENOSPC: i32 = 28;
 /// errno(3): invalid argument.
 pub(crate) const EINVAL: i32 = 22;
+/// errno(3): not supported; of a device: it lacks the call.
+pub(crate) const EOPNOTSUPP: i32 = 95;
 /// errno(3): not implemented; of the list of devices: the kernel has no RDMA.
 pub(crate) const ENOSYS: i32 = 38;
 

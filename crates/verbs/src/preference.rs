@@ -144,16 +144,17 @@ impl RdmaPreference {
         }
     }
 
-    /// What stays registered in this process, which has a device.
+    /// What stays registered in this process, which has a device, that `pages_on_demand` or does not.
     ///
     /// # Errors
     /// A setting is in a file.
     ///
     /// # Cost
     /// That of [`notifier_unavailable`].
-    pub fn decide_pinned(&self) -> Result<PinnedDecision, PinnedFromFile> {
+    pub fn decide_pinned(&self, pages_on_demand: bool) -> Result<PinnedDecision, PinnedFromFile> {
         let missing = notifier_unavailable().map(|why| why as &dyn Display);
-        self.pinned.decide(true, missing)
+        self.pinned
+            .decide(true, missing.filter(|_| !pages_on_demand))
     }
 }
 

@@ -4,11 +4,15 @@
 //! by retries, this one knows at once: a queue pair whose peer is destroyed or in error is in error itself.
 
 mod completions;
+mod events;
+mod extended;
 mod memory;
 mod shared;
 mod transfers;
 
 use self::completions::Queue;
+pub(super) use self::events::EVENT_LEN;
+use self::extended::{DomainIdentity, Domains};
 use self::memory::Memory;
 pub(super) use self::memory::Span;
 use self::shared::Shared;
@@ -54,8 +58,10 @@ pub(super) struct Device {
     channels: BTreeMap<usize, UnixDatagram>,
     /// Shared receive queues, by the address of the C object.
     shared: BTreeMap<usize, Shared>,
-    /// Where asynchronous events are written, by the address of the context.
-    events: BTreeMap<usize, UnixDatagram>,
+    /// Of XRC.
+    domains: Domains,
+    /// The device, and where asynchronous events are written, by the address of the context.
+    events: BTreeMap<usize, (u8, UnixDatagram)>,
     /// Ports that are down, by device and number.
     cut: BTreeSet<(u8, u8)>,
     /// Bytes by port, as of `cut`.
@@ -86,6 +92,14 @@ struct Pair {
     posted: VecDeque<Receive>,
     /// The shared receive queue in place of them; 0 for none.
     shared: usize,
+    /// The XRC domain whose shared receive queues requests name.
+    target_of: Option<DomainIdentity>,
+    /// Processes that have it open.
+    users: u32,
+    /// The addresses of its C object, and of its context.
+    objects: [usize; 2],
+    /// It completes nothing any more.
+    is_mute: bool,
     /// Requests of which the first waits for a receive of the peer.
     waiting: VecDeque<Send>,
     /// Polls for which it has waited.
@@ -108,6 +122,8 @@ pub(super) struct Send {
     pub(super) payload: Payload,
     /// Address and key of the peer's memory.
     pub(super) remote: (u64, u32),
+    /// The shared receive queue of the peer, of an initiator.
+    pub(super) remote_queue: u32,
 }
 
 /// Where the bytes of a request are.
@@ -130,6 +146,7 @@ impl Device {
             queues: BTreeMap::new(),
             channels: BTreeMap::new(),
             shared: BTreeMap::new(),
+            domains: Domains::default(),
             events: BTreeMap::new(),
             cut: BTreeSet::new(),
             carried: BTreeMap::new(),
@@ -151,6 +168,10 @@ impl Device {
         self.script.map_or(1 << 22, |script| script.max_cqe)
     }
 
+    pub(super) fn max_qp_wr(&self) -> i32 {
+        self.script.map_or(1 << 15, |script| script.max_qp_wr)
+    }
+
     /// Devices, and ports of each.
     pub(super) fn counts(&self) -> [u8; 2] {
         self.script
@@ -162,8 +183,16 @@ impl Device {
             .is_some_and(|script| inline >= script.refused_inline)
     }
 
+    pub(super) fn pages_on_demand(&self) -> bool {
+        self.script.is_some_and(|script| script.pages_on_demand)
+    }
+
     pub(super) fn is_iwarp(&self) -> bool {
         self.script.is_some_and(|script| script.is_iwarp)
+    }
+
+    pub(super) fn queue_pairs(&self) -> usize {
+        self.pairs.len()
     }
 
     pub(super) fn registered(&self) -> usize {
@@ -253,6 +282,7 @@ impl Device {
             receives,
             shared,
             max_send_wr,
+            users: 1,
             ..Pair::default()
         };
         self.pairs.insert(self.last_pair, pair);
@@ -306,6 +336,12 @@ impl Device {
 
     /// Removes a queue pair with its completions.
     pub(super) fn destroy_pair(&mut self, number: u32) {
+        if let Some(pair) = self.pairs.get_mut(&number) {
+            pair.users -= 1;
+            if pair.users > 0 {
+                return;
+            }
+        }
         let Some(pair) = self.pairs.remove(&number) else {
             return;
         };
@@ -350,6 +386,9 @@ impl Device {
         else {
             return 0;
         };
+        if pair.is_mute {
+            return 0;
+        }
         if pair.open >= pair.max_send_wr {
             return ENOMEM;
         }

@@ -1,18 +1,20 @@
 //! The functions of the fake library.
 
-use super::device::Device;
+use super::c_objects::{create, destroy, refuse};
+use super::device::{Device, EVENT_LEN};
+use super::extended::ExtendedContext;
 use super::requests::{number_of, poll_cq, post_recv, post_send, post_srq_recv, req_notify_cq};
 use super::{called, with_device};
 use crate::ffi::{
-    IBV_EVENT_SRQ_LIMIT_REACHED, IBV_GID_TYPE_ROCE_V2, IBV_LINK_LAYER_ETHERNET, IBV_PORT_ACTIVE,
-    ibv_ah, ibv_ah_attr, ibv_async_event, ibv_comp_channel, ibv_context, ibv_cq, ibv_device,
-    ibv_device_attr, ibv_gid_entry, ibv_mr, ibv_pd, ibv_port_attr, ibv_qp, ibv_qp_attr,
-    ibv_qp_init_attr, ibv_srq, ibv_srq_attr, ibv_srq_init_attr,
+    IBV_ACCESS_ON_DEMAND, IBV_DEVICE_XRC, IBV_EVENT_PORT_ACTIVE, IBV_EVENT_PORT_ERR,
+    IBV_GID_TYPE_ROCE_V2, IBV_LINK_LAYER_ETHERNET, IBV_PORT_ACTIVE, ibv_ah, ibv_ah_attr,
+    ibv_async_event, ibv_comp_channel, ibv_context, ibv_cq, ibv_device, ibv_device_attr,
+    ibv_gid_entry, ibv_mr, ibv_pd, ibv_port_attr, ibv_qp, ibv_qp_attr, ibv_qp_init_attr, ibv_srq,
+    ibv_srq_attr, ibv_srq_init_attr,
 };
 use crate::library::Library;
 use std::ffi::{c_int, c_uint, c_void};
-use std::fmt;
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::{ManuallyDrop, offset_of};
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::net::UnixDatagram;
 use std::ptr;
@@ -50,33 +52,6 @@ pub(crate) static LIBRARY: Library = Library {
     fork_init,
     is_fork_initialized: Some(is_fork_initialized),
 };
-
-/// A new object, unless `call` is to fail; then null, and errno is ENOENT.
-pub(super) fn create<T>(call: &'static str, with: fmt::Arguments<'_>) -> *mut T {
-    if called(call, with) != 0 {
-        return refuse();
-    }
-    // SAFETY: the types of the library consist of numbers, pointers and optional functions: zeroes are valid.
-    Box::into_raw(Box::new(unsafe {
-        MaybeUninit::<T>::zeroed().assume_init()
-    }))
-}
-
-/// No object, and ENOENT in errno, which Rust cannot set by itself.
-fn refuse<T>() -> *mut T {
-    drop(std::fs::File::open("/nowhere"));
-    ptr::null_mut()
-}
-
-/// Destroys an object, also if `call` is to fail.
-///
-/// # Safety
-/// `object` was made by [`create`], and is not used any more.
-unsafe fn destroy<T>(call: &'static str, object: *mut T) -> c_int {
-    // SAFETY: by the caller's word.
-    drop(unsafe { Box::from_raw(object) });
-    called(call, format_args!(""))
-}
 
 unsafe extern "C" fn get_device_list(count: *mut c_int) -> *mut *mut ibv_device {
     let list: *mut DeviceList = create("get_device_list", format_args!(""));
@@ -120,24 +95,28 @@ unsafe extern "C" fn free_device_list(list: *mut *mut ibv_device) {
 }
 
 unsafe extern "C" fn open_device(device: *mut ibv_device) -> *mut ibv_context {
-    let context: *mut ibv_context = create("open_device", format_args!(""));
-    if !context.is_null() {
-        // SAFETY: the caller's device.
-        let index = unsafe { (*device).name[INDEX_AT] } - b'0'.cast_signed();
-        let address = context.addr();
-        // SAFETY: the context is new.
-        let context = unsafe { &mut *context };
-        let (events, doorbell) = UnixDatagram::pair().expect("a socket");
-        context.async_fd = events.into_raw_fd();
-        with_device(|device| device.set_events(address, doorbell));
-        // No descriptor is needed for commands: here it is the device's index.
-        context.cmd_fd = index.into();
-        context.ops.post_send = Some(post_send);
-        context.ops.post_recv = Some(post_recv);
-        context.ops.post_srq_recv = Some(post_srq_recv);
-        context.ops.poll_cq = Some(poll_cq);
-        context.ops.req_notify_cq = Some(req_notify_cq);
+    let whole: *mut ExtendedContext = create("open_device", format_args!(""));
+    if whole.is_null() {
+        return ptr::null_mut();
     }
+    // SAFETY: the context is new.
+    unsafe { (*whole).fill() };
+    // SAFETY: as above.
+    let context = unsafe { &raw mut (*whole).context };
+    // SAFETY: the caller's device.
+    let index = unsafe { (*device).name[INDEX_AT] } - b'0'.cast_signed();
+    let (events, doorbell) = UnixDatagram::pair().expect("a socket");
+    with_device(|device| device.set_events(context.addr(), index.cast_unsigned(), doorbell));
+    // SAFETY: the context is new.
+    let new = unsafe { &mut *context };
+    new.async_fd = events.into_raw_fd();
+    // No descriptor is needed for commands: here it is the device's index.
+    new.cmd_fd = index.into();
+    new.ops.post_send = Some(post_send);
+    new.ops.post_recv = Some(post_recv);
+    new.ops.post_srq_recv = Some(post_srq_recv);
+    new.ops.poll_cq = Some(poll_cq);
+    new.ops.req_notify_cq = Some(req_notify_cq);
     context
 }
 
@@ -146,8 +125,9 @@ unsafe extern "C" fn close_device(context: *mut ibv_context) -> c_int {
     let fd = unsafe { (*context).async_fd };
     // SAFETY: the context owned the descriptor.
     drop(unsafe { OwnedFd::from_raw_fd(fd) });
+    let whole = context.wrapping_byte_sub(offset_of!(ExtendedContext, context));
     // SAFETY: made by `open_device`.
-    unsafe { destroy("close_device", context) }
+    unsafe { destroy("close_device", whole.cast::<ExtendedContext>()) }
 }
 
 unsafe extern "C" fn query_device(_: *mut ibv_context, attributes: *mut ibv_device_attr) -> c_int {
@@ -155,7 +135,11 @@ unsafe extern "C" fn query_device(_: *mut ibv_context, attributes: *mut ibv_devi
     let attributes = unsafe { &mut *attributes };
     attributes.max_cqe = with_device(|device| device.max_cqe());
     (attributes.max_qp_rd_atom, attributes.max_qp_init_rd_atom) = (16, 128);
+    attributes.max_qp_wr = with_device(|device| device.max_qp_wr());
     [_, attributes.phys_port_cnt] = with_device(|device| device.counts());
+    if with_device(|device| device.has_xrc()) {
+        attributes.device_cap_flags |= IBV_DEVICE_XRC;
+    }
     called("query_device", format_args!(""))
 }
 
@@ -241,6 +225,11 @@ unsafe extern "C" fn reg_mr(
     }
     let address = memory.expose_provenance() as u64;
     let access = access.cast_unsigned();
+    let is_on_demand = access & IBV_ACCESS_ON_DEMAND != 0;
+    assert!(
+        !is_on_demand || with_device(|device| device.pages_on_demand()),
+        "the device pins pages"
+    );
     let key = with_device(|device| {
         device
             .memory
@@ -380,6 +369,10 @@ unsafe extern "C" fn create_qp(
         attributes.cap.max_inline_data = inline;
         // SAFETY: the queue pair is new.
         unsafe { (*pair).qp_num = number };
+        // SAFETY: the caller's domain.
+        let (context, _) = unsafe { context_of(domain) };
+        let objects = [pair.expose_provenance(), context];
+        with_device(|device| device.set_objects(number, objects));
     }
     pair
 }
@@ -464,15 +457,29 @@ unsafe extern "C" fn get_async_event(
     }
     // SAFETY: the context is open.
     let fd = unsafe { (*context).async_fd };
-    // SAFETY: the context owns the descriptor.
-    let Some(address) = (unsafe { next_address(fd) }) else {
-        return -1;
-    };
-    // SAFETY: the caller has room for the event.
-    let event = unsafe { &mut *event };
-    event.event_type = IBV_EVENT_SRQ_LIMIT_REACHED;
-    event.element.srq = ptr::with_exposed_provenance_mut(address);
-    0
+    // SAFETY: the context owns the descriptor, which stays open.
+    let events = ManuallyDrop::new(unsafe { UnixDatagram::from_raw_fd(fd) });
+    loop {
+        let mut bytes = [0; EVENT_LEN];
+        if events.recv(&mut bytes).is_err() {
+            return -1;
+        }
+        let [a, b, c, d, of @ ..] = bytes;
+        let kind = u32::from_ne_bytes([a, b, c, d]);
+        let found = (kind, u64::from_ne_bytes(of));
+        let Some(object) = with_device(|device| device.object_of(found)) else {
+            continue;
+        };
+        // SAFETY: the caller has room for the event.
+        let event = unsafe { &mut *event };
+        event.event_type = kind;
+        match kind {
+            IBV_EVENT_PORT_ACTIVE | IBV_EVENT_PORT_ERR => event.element.port_num = object as c_int,
+            // All others are pointers.
+            _ => event.element.srq = ptr::with_exposed_provenance_mut(object),
+        }
+        return 0;
+    }
 }
 
 unsafe extern "C" fn ack_async_event(_: *mut ibv_async_event) {

@@ -3,7 +3,9 @@
 //! After [`start`] it writes down every call, and fails where a test says so; requests do nothing. After [`run`] it is
 //! a [device](device) whose queue pairs reach each other, and misbehaves as its [`Script`] says.
 
+mod c_objects;
 mod device;
+mod extended;
 mod heap;
 mod library;
 mod mapped;
@@ -14,7 +16,7 @@ mod script;
 pub(crate) use heap::HeapMemory;
 pub(crate) use library::LIBRARY;
 pub(crate) use mapped::{MappedMemory, PAGE, fork_and_wait};
-pub(crate) use rdmacm::{ADDRESS, CM_LIBRARY, replace_event};
+pub(crate) use rdmacm::{ADDRESS, CM_LIBRARY, address_of, replace_event};
 pub(crate) use script::Script;
 
 use device::Device;
@@ -64,9 +66,29 @@ pub(crate) fn cut(device: u8, port: u8) {
     with_device(|of| of.cut(device, port));
 }
 
+/// Announces an event of a port, which goes on as before.
+pub(crate) fn announce_port(device: u8, port: u8, kind: u32) {
+    with_device(|of| of.announce_port(device, port, kind));
+}
+
+/// Lets the queue pairs of a port fail, which complete nothing any more: there is an event of each.
+pub(crate) fn mute_port(device: u8, port: u8) {
+    with_device(|of| of.mute_port(device, port));
+}
+
+/// Lets a device fail, which completes nothing any more: there is an event of that.
+pub(crate) fn fail_device(device: u8) {
+    with_device(|of| of.fail_device(device));
+}
+
 /// Bytes of requests that a port has sent, and of reads that it has asked for.
 pub(crate) fn carried(device: u8, port: u8) -> u64 {
     with_device(|of| of.carried.get(&(device, port)).copied().unwrap_or(0))
+}
+
+/// Queue pairs that there are now.
+pub(crate) fn queue_pairs() -> usize {
+    with_device(|device| device.queue_pairs())
 }
 
 /// The regions that are registered.

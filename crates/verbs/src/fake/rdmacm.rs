@@ -1,7 +1,8 @@
-//! A librdmacm beside the fake libibverbs: listeners and connections of this thread, on its one address.
+//! A librdmacm beside the fake libibverbs: listeners and connections of this thread, on an address of each port.
 
+use super::c_objects::create;
 use super::device::Device;
-use super::library::{create, next_address};
+use super::library::next_address;
 use super::{called, with_device};
 use crate::ffi::{
     IBV_QP_DEST_QPN, IBV_QP_RNR_RETRY, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_CONNECT_REQUEST,
@@ -41,8 +42,19 @@ pub(crate) static CM_LIBRARY: CmLibrary = CmLibrary {
     ack_cm_event,
 };
 
-/// The address of the device.
+/// The address of the device's first port.
 pub(crate) const ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
+
+/// That of any of its ports, by number.
+pub(crate) fn address_of(port: u8) -> Ipv4Addr {
+    Ipv4Addr::from_bits(ADDRESS.to_bits() + u32::from(port) - 1)
+}
+
+/// The port with an address.
+fn port_of(address: Ipv4Addr) -> Option<u8> {
+    let [_, ports] = with_device(|device| device.counts());
+    (1..=ports).find(|port| address_of(*port) == address)
+}
 
 /// Bytes of private data in a request on InfiniBand and RoCE.
 const REQUEST_DATA: usize = 56;
@@ -262,11 +274,11 @@ unsafe fn address(raw: *mut c_void) -> (u16, Option<Ipv4Addr>) {
     (port, (family == AF_INET).then_some(of))
 }
 
-/// Gives an identifier the device.
+/// Gives an identifier a port of the device.
 ///
 /// # Safety
 /// The identifier is alive.
-unsafe fn give_device(id: *mut rdma_cm_id) {
+unsafe fn give_device(id: *mut rdma_cm_id, port: u8) {
     // SAFETY: the type consists of numbers, pointers and optional functions: zeros are valid.
     let mut device: Box<ibv_device> = Box::new(unsafe { MaybeUninit::zeroed().assume_init() });
     // SAFETY: as above.
@@ -277,22 +289,23 @@ unsafe fn give_device(id: *mut rdma_cm_id) {
     context.device = Box::into_raw(device);
     let mut gid = [0; 16];
     gid[10..12].copy_from_slice(&[0xff; 2]);
-    gid[12..].copy_from_slice(&ADDRESS.octets());
+    gid[12..].copy_from_slice(&address_of(port).octets());
     // SAFETY: by the caller's word.
     let id = unsafe { &mut *id };
     id.verbs = Box::into_raw(context);
-    id.port_num = 1;
+    id.port_num = port;
     id.route.addr.addr.sgid.raw = gid;
 }
 
 unsafe extern "C" fn bind_addr(id: *mut rdma_cm_id, raw: *mut c_void) -> c_int {
     // SAFETY: the caller's address.
     let (port, of) = unsafe { address(raw) };
-    if status("rdma_bind_addr") != 0 || of != Some(ADDRESS) {
+    let bound = of.and_then(port_of);
+    let Some(number) = bound.filter(|_| status("rdma_bind_addr") == 0) else {
         return refuse();
-    }
+    };
     // SAFETY: the caller's identifier.
-    unsafe { give_device(id) };
+    unsafe { give_device(id, number) };
     with(|state| {
         state.last_port += 1;
         let free = state.last_port;
@@ -320,11 +333,12 @@ unsafe extern "C" fn resolve_addr(
     let (_, from) = unsafe { address(from) };
     // SAFETY: as above.
     let (port, to) = unsafe { address(to) };
-    if status("rdma_resolve_addr") != 0 || (from, to) != (Some(ADDRESS), Some(ADDRESS)) {
+    let ports = from.and_then(port_of).zip(to.and_then(port_of));
+    let Some((number, _)) = ports.filter(|_| status("rdma_resolve_addr") == 0) else {
         return refuse();
-    }
+    };
     // SAFETY: the caller's identifier.
-    unsafe { give_device(id) };
+    unsafe { give_device(id, number) };
     with(|state| {
         state.id(id).port = port;
         state.announce(id.addr(), 0, RDMA_CM_EVENT_ADDR_RESOLVED, Vec::new());

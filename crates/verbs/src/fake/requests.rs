@@ -55,6 +55,7 @@ pub(super) unsafe extern "C" fn post_send(
         immediate: request.imm_data,
         payload,
         remote: (remote.remote_addr, remote.rkey),
+        remote_queue: request.qp_type,
     };
     with_device(|device| device.post_send(number_of(pair), send))
 }

@@ -11,12 +11,18 @@ pub(crate) struct Script {
     pub(crate) refused_inline: u32,
     /// Entries of a completion queue at most.
     pub(crate) max_cqe: i32,
+    /// Requests of a send queue at most.
+    pub(crate) max_qp_wr: i32,
     /// Devices of the machine, `fake0` and so on: 4 at most.
     pub(crate) devices: u8,
     /// Ports of each.
     pub(crate) ports: u8,
     /// It resizes completion queues.
     pub(crate) resizes_queues: bool,
+    /// It has extended reliable connections.
+    pub(crate) has_xrc: bool,
+    /// It asks for the pages of memory that is registered on demand.
+    pub(crate) pages_on_demand: bool,
     /// Its network is iWARP.
     pub(crate) is_iwarp: bool,
     /// Completions come late, and out of order between queue pairs: by polls of their queue that this seed draws.
@@ -34,9 +40,12 @@ impl Script {
         more_inline: 0,
         refused_inline: u32::MAX,
         max_cqe: 1 << 22,
+        max_qp_wr: 1 << 15,
         resizes_queues: true,
         devices: 1,
         ports: 1,
+        has_xrc: true,
+        pages_on_demand: false,
         is_iwarp: false,
         late: None,
         failing_registration: None,

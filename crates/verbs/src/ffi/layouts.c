@@ -59,9 +59,27 @@ int (*disconnect)(struct rdma_cm_id *) = rdma_disconnect;
 int (*get_cm_event)(struct rdma_event_channel *, struct rdma_cm_event **) = rdma_get_cm_event;
 int (*ack_cm_event)(struct rdma_cm_event *) = rdma_ack_cm_event;
 
+/* The functions of struct verbs_context, which the header calls by inline ones. */
+#define EXTENDED(function, type)                                                                               \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(((struct verbs_context *)0)->function), type), #function)
+EXTENDED(query_device_ex, int (*)(struct ibv_context *, const struct ibv_query_device_ex_input *,
+                                  struct ibv_device_attr_ex *, size_t));
+EXTENDED(open_qp, struct ibv_qp *(*)(struct ibv_context *, struct ibv_qp_open_attr *));
+EXTENDED(create_qp_ex, struct ibv_qp *(*)(struct ibv_context *, struct ibv_qp_init_attr_ex *));
+EXTENDED(get_srq_num, int (*)(struct ibv_srq *, uint32_t *));
+EXTENDED(create_srq_ex, struct ibv_srq *(*)(struct ibv_context *, struct ibv_srq_init_attr_ex *));
+EXTENDED(open_xrcd, struct ibv_xrcd *(*)(struct ibv_context *, struct ibv_xrcd_init_attr *));
+EXTENDED(close_xrcd, int (*)(struct ibv_xrcd *));
+_Static_assert(offsetof(struct verbs_context, sz) + sizeof(size_t) == offsetof(struct verbs_context, context), "sz");
+
 #define TYPE(type, size) _Static_assert(sizeof(type) == (size), #type)
 #define FIELD(type, field, offset, size)                                                                       \
     _Static_assert(offsetof(type, field) == (offset) && sizeof(((type *)0)->field) == (size),                  \
+                   #type ": " #field)
+/* How far before `context`, the last field, which never moves relative to the others. */
+#define BEFORE(type, field, distance, size)                                                                    \
+    _Static_assert(offsetof(type, context) - offsetof(type, field) == (distance) &&                            \
+                       sizeof(((type *)0)->field) == (size),                                                   \
                    #type ": " #field)
 #define VALUE(name, value) _Static_assert((name) == (value), #name)
 
@@ -347,6 +365,75 @@ FIELD(struct ibv_srq_init_attr, srq_context, 0, 8);
 FIELD(struct ibv_srq_init_attr, attr, 8, 12);
 FIELD(struct ibv_srq, context, 0, 8);
 FIELD(struct ibv_srq, srq_context, 8, 8);
+TYPE(struct ibv_odp_caps, 24);
+FIELD(struct ibv_odp_caps, general_caps, 0, 8);
+FIELD(struct ibv_odp_caps, per_transport_caps, 8, 12);
+FIELD(struct ibv_device_attr_ex, orig_attr, 0, 232);
+FIELD(struct ibv_device_attr_ex, comp_mask, 232, 4);
+FIELD(struct ibv_device_attr_ex, odp_caps, 240, 24);
+FIELD(struct ibv_device_attr_ex, completion_timestamp_mask, 264, 8);
+FIELD(struct ibv_device_attr_ex, hca_core_clock, 272, 8);
+FIELD(struct ibv_device_attr_ex, device_cap_flags_ex, 280, 8);
+FIELD(struct ibv_device_attr_ex, tso_caps, 288, 8);
+FIELD(struct ibv_device_attr_ex, rss_caps, 296, 32);
+FIELD(struct ibv_device_attr_ex, max_wq_type_rq, 328, 4);
+FIELD(struct ibv_device_attr_ex, packet_pacing_caps, 332, 12);
+FIELD(struct ibv_device_attr_ex, raw_packet_caps, 344, 4);
+FIELD(struct ibv_device_attr_ex, tm_caps, 348, 20);
+FIELD(struct ibv_device_attr_ex, cq_mod_caps, 368, 4);
+FIELD(struct ibv_device_attr_ex, max_dm_size, 376, 8);
+FIELD(struct ibv_device_attr_ex, pci_atomic_caps, 384, 6);
+FIELD(struct ibv_device_attr_ex, xrc_odp_caps, 392, 4);
+FIELD(struct ibv_xrcd, context, 0, 8);
+TYPE(struct ibv_xrcd_init_attr, 12);
+FIELD(struct ibv_xrcd_init_attr, comp_mask, 0, 4);
+FIELD(struct ibv_xrcd_init_attr, fd, 4, 4);
+FIELD(struct ibv_xrcd_init_attr, oflags, 8, 4);
+TYPE(struct ibv_srq_init_attr_ex, 64);
+FIELD(struct ibv_srq_init_attr_ex, srq_context, 0, 8);
+FIELD(struct ibv_srq_init_attr_ex, attr, 8, 12);
+FIELD(struct ibv_srq_init_attr_ex, comp_mask, 20, 4);
+FIELD(struct ibv_srq_init_attr_ex, srq_type, 24, 4);
+FIELD(struct ibv_srq_init_attr_ex, pd, 32, 8);
+FIELD(struct ibv_srq_init_attr_ex, xrcd, 40, 8);
+FIELD(struct ibv_srq_init_attr_ex, cq, 48, 8);
+FIELD(struct ibv_srq_init_attr_ex, tm_cap, 56, 8);
+TYPE(struct ibv_qp_init_attr_ex, 136);
+FIELD(struct ibv_qp_init_attr_ex, qp_context, 0, 8);
+FIELD(struct ibv_qp_init_attr_ex, send_cq, 8, 8);
+FIELD(struct ibv_qp_init_attr_ex, recv_cq, 16, 8);
+FIELD(struct ibv_qp_init_attr_ex, srq, 24, 8);
+FIELD(struct ibv_qp_init_attr_ex, cap, 32, 20);
+FIELD(struct ibv_qp_init_attr_ex, qp_type, 52, 4);
+FIELD(struct ibv_qp_init_attr_ex, sq_sig_all, 56, 4);
+FIELD(struct ibv_qp_init_attr_ex, comp_mask, 60, 4);
+FIELD(struct ibv_qp_init_attr_ex, pd, 64, 8);
+FIELD(struct ibv_qp_init_attr_ex, xrcd, 72, 8);
+FIELD(struct ibv_qp_init_attr_ex, create_flags, 80, 4);
+FIELD(struct ibv_qp_init_attr_ex, max_tso_header, 84, 2);
+FIELD(struct ibv_qp_init_attr_ex, rwq_ind_tbl, 88, 8);
+FIELD(struct ibv_qp_init_attr_ex, rx_hash_conf, 96, 24);
+FIELD(struct ibv_qp_init_attr_ex, source_qpn, 120, 4);
+FIELD(struct ibv_qp_init_attr_ex, send_ops_flags, 128, 8);
+TYPE(struct ibv_qp_open_attr, 32);
+FIELD(struct ibv_qp_open_attr, comp_mask, 0, 4);
+FIELD(struct ibv_qp_open_attr, qp_num, 4, 4);
+FIELD(struct ibv_qp_open_attr, xrcd, 8, 8);
+FIELD(struct ibv_qp_open_attr, qp_context, 16, 8);
+FIELD(struct ibv_qp_open_attr, qp_type, 24, 4);
+BEFORE(struct verbs_context, query_device_ex, 104, 8);
+BEFORE(struct verbs_context, ibv_destroy_flow, 96, 8);
+BEFORE(struct verbs_context, ABI_placeholder2, 88, 8);
+BEFORE(struct verbs_context, ibv_create_flow, 80, 8);
+BEFORE(struct verbs_context, ABI_placeholder1, 72, 8);
+BEFORE(struct verbs_context, open_qp, 64, 8);
+BEFORE(struct verbs_context, create_qp_ex, 56, 8);
+BEFORE(struct verbs_context, get_srq_num, 48, 8);
+BEFORE(struct verbs_context, create_srq_ex, 40, 8);
+BEFORE(struct verbs_context, open_xrcd, 32, 8);
+BEFORE(struct verbs_context, close_xrcd, 24, 8);
+BEFORE(struct verbs_context, _ABI_placeholder3, 16, 8);
+BEFORE(struct verbs_context, sz, 8, 8);
 TYPE(struct ibv_async_event, 16);
 FIELD(struct ibv_async_event, element, 0, 8);
 FIELD(struct ibv_async_event, event_type, 8, 4);
@@ -428,8 +515,26 @@ VALUE(IBV_MTU_4096, 5);
 VALUE(IBV_ACCESS_LOCAL_WRITE, 1);
 VALUE(IBV_ACCESS_REMOTE_WRITE, 2);
 VALUE(IBV_ACCESS_REMOTE_READ, 4);
+VALUE(IBV_ACCESS_ON_DEMAND, 64);
+VALUE(IBV_ODP_SUPPORT, 1);
+VALUE(IBV_ODP_SUPPORT_WRITE, 4);
+VALUE(IBV_ODP_SUPPORT_READ, 8);
 VALUE(IBV_QPT_RC, 2);
 VALUE(IBV_QPT_UD, 4);
+VALUE(IBV_QPT_XRC_SEND, 9);
+VALUE(IBV_QPT_XRC_RECV, 10);
+VALUE(IBV_DEVICE_XRC, 1048576);
+VALUE(IBV_XRCD_INIT_ATTR_FD, 1);
+VALUE(IBV_XRCD_INIT_ATTR_OFLAGS, 2);
+VALUE(IBV_SRQT_XRC, 1);
+VALUE(IBV_SRQ_INIT_ATTR_TYPE, 1);
+VALUE(IBV_SRQ_INIT_ATTR_PD, 2);
+VALUE(IBV_SRQ_INIT_ATTR_XRCD, 4);
+VALUE(IBV_SRQ_INIT_ATTR_CQ, 8);
+VALUE(IBV_QP_INIT_ATTR_XRCD, 2);
+VALUE(IBV_QP_OPEN_ATTR_NUM, 1);
+VALUE(IBV_QP_OPEN_ATTR_XRCD, 2);
+VALUE(IBV_QP_OPEN_ATTR_TYPE, 8);
 VALUE(IBV_QPS_INIT, 1);
 VALUE(IBV_QPS_RTR, 2);
 VALUE(IBV_QPS_RTS, 3);
@@ -453,8 +558,12 @@ VALUE(IBV_QP_DEST_QPN, 1048576);
 VALUE(IBV_SRQ_LIMIT, 2);
 VALUE(IBV_EVENT_CQ_ERR, 0);
 VALUE(IBV_EVENT_QP_FATAL, 1);
+VALUE(IBV_EVENT_QP_REQ_ERR, 2);
+VALUE(IBV_EVENT_QP_ACCESS_ERR, 3);
 VALUE(IBV_EVENT_PATH_MIG_ERR, 7);
+VALUE(IBV_EVENT_DEVICE_FATAL, 8);
 VALUE(IBV_EVENT_PORT_ACTIVE, 9);
+VALUE(IBV_EVENT_PORT_ERR, 10);
 VALUE(IBV_EVENT_SM_CHANGE, 13);
 VALUE(IBV_EVENT_SRQ_ERR, 14);
 VALUE(IBV_EVENT_SRQ_LIMIT_REACHED, 15);

@@ -27,7 +27,11 @@ macro_rules! c_types {
                 }
                 $(
                     let (field, offset) = (stringify!($field), std::mem::offset_of!($name, $field));
-                    lines.push(format!("FIELD({name}, {field}, {offset}, {});", size_of::<$type>()));
+                    let size = size_of::<$type>();
+                    lines.push(match stringify!($size) {
+                        "suffix" => format!("BEFORE({name}, {field}, {}, {size});", size_of::<$name>() - offset),
+                        _ => format!("FIELD({name}, {field}, {offset}, {size});"),
+                    });
                 )*
             )*
             lines
@@ -35,7 +39,8 @@ macro_rules! c_types {
     };
 }
 
-// A `whole` type is as long as in C; a `prefix` has the first fields of a type that the library allocates.
+// A `whole` type is as long as in C; a `prefix` has the first fields of a type that the library allocates, a `suffix` the last
+// ones before the field `context`, which follows it.
 c_types! {
     "struct" ibv_device prefix {
         _ops: [Option<unsafe extern "C" fn()>; 2],
@@ -291,6 +296,90 @@ c_types! {
         context: *mut ibv_context,
         srq_context: *mut c_void,
     }
+    "struct" ibv_odp_caps whole {
+        general_caps: u64,
+        // Of RC, UC and UD.
+        per_transport_caps: [u32; 3],
+    }
+    "struct" ibv_device_attr_ex prefix {
+        orig_attr: ibv_device_attr,
+        comp_mask: u32,
+        odp_caps: ibv_odp_caps,
+        completion_timestamp_mask: u64,
+        hca_core_clock: u64,
+        device_cap_flags_ex: u64,
+        tso_caps: [u32; 2],
+        rss_caps: [u64; 4],
+        max_wq_type_rq: u32,
+        packet_pacing_caps: [u32; 3],
+        raw_packet_caps: u32,
+        tm_caps: [u32; 5],
+        cq_mod_caps: [u16; 2],
+        max_dm_size: u64,
+        pci_atomic_caps: [u16; 3],
+        xrc_odp_caps: u32,
+    }
+    "struct" ibv_xrcd prefix {
+        context: *mut ibv_context,
+    }
+    "struct" ibv_xrcd_init_attr whole {
+        comp_mask: u32,
+        fd: c_int,
+        oflags: c_int,
+    }
+    "struct" ibv_srq_init_attr_ex whole {
+        srq_context: *mut c_void,
+        attr: ibv_srq_attr,
+        comp_mask: u32,
+        srq_type: u32,
+        pd: *mut ibv_pd,
+        xrcd: *mut ibv_xrcd,
+        cq: *mut ibv_cq,
+        tm_cap: [u32; 2],
+    }
+    "struct" ibv_qp_init_attr_ex whole {
+        qp_context: *mut c_void,
+        send_cq: *mut ibv_cq,
+        recv_cq: *mut ibv_cq,
+        srq: *mut ibv_srq,
+        cap: ibv_qp_cap,
+        qp_type: u32,
+        sq_sig_all: c_int,
+        comp_mask: u32,
+        pd: *mut ibv_pd,
+        xrcd: *mut ibv_xrcd,
+        create_flags: u32,
+        max_tso_header: u16,
+        rwq_ind_tbl: *mut c_void,
+        rx_hash_conf: [u64; 3],
+        source_qpn: u32,
+        send_ops_flags: u64,
+    }
+    "struct" ibv_qp_open_attr whole {
+        comp_mask: u32,
+        qp_num: u32,
+        xrcd: *mut ibv_xrcd,
+        qp_context: *mut c_void,
+        qp_type: u32,
+    }
+    "struct" verbs_context suffix {
+        query_device_ex: Option<
+            unsafe extern "C" fn(*mut ibv_context, *const c_void, *mut ibv_device_attr_ex, usize) -> c_int,
+        >,
+        ibv_destroy_flow: Slot,
+        ABI_placeholder2: Slot,
+        ibv_create_flow: Slot,
+        ABI_placeholder1: Slot,
+        open_qp: Option<unsafe extern "C" fn(*mut ibv_context, *mut ibv_qp_open_attr) -> *mut ibv_qp>,
+        create_qp_ex: Option<unsafe extern "C" fn(*mut ibv_context, *mut ibv_qp_init_attr_ex) -> *mut ibv_qp>,
+        get_srq_num: Option<unsafe extern "C" fn(*mut ibv_srq, *mut u32) -> c_int>,
+        create_srq_ex:
+            Option<unsafe extern "C" fn(*mut ibv_context, *mut ibv_srq_init_attr_ex) -> *mut ibv_srq>,
+        open_xrcd: Option<unsafe extern "C" fn(*mut ibv_context, *mut ibv_xrcd_init_attr) -> *mut ibv_xrcd>,
+        close_xrcd: Option<unsafe extern "C" fn(*mut ibv_xrcd) -> c_int>,
+        _ABI_placeholder3: u64,
+        sz: usize,
+    }
     "struct" ibv_async_event whole {
         element: ibv_async_event_element,
         event_type: u32,
@@ -320,7 +409,7 @@ c_types! {
     }
 }
 
-/// A function of [`ibv_context_ops`] that is not called.
+/// A function of [`ibv_context_ops`] or [`verbs_context`] that is not called.
 type Slot = Option<unsafe extern "C" fn()>;
 
 /// What each kind of request needs: `rdma` reads and writes, `ud` datagrams.

@@ -12,6 +12,8 @@ pub(super) enum Stage {
     Control,
     /// Neither side has offered a queue pair.
     Idle,
+    /// This rank has asked for an offer, which depends on where the ranks are (`X` receive queues).
+    Asked,
     /// This rank has offered one.
     Offered,
     /// This rank connects by rdmacm to the peer, which has offered one.
@@ -30,9 +32,11 @@ pub(super) enum Stage {
 /// What a rank tells a peer over the control network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Notice {
+    /// Where the sender is: the peer offers connections that fit, maybe one that it has with the sender's node.
+    Ask { address: RailAddresses },
     /// Where the peer reaches this rank, and whether it can receive already.
     Offer { address: RailAddresses, ready: bool },
-    /// The same by rdmacm, of the sender's only rail.
+    /// The same by rdmacm, of one of the sender's rails.
     Listen {
         address: PairAddress,
         at: ListenAddress,
@@ -49,11 +53,15 @@ pub(super) struct ListenAddress {
     pub(super) address: SocketAddr,
     /// Which offer a request answers.
     pub(super) key: u64,
+    /// The place of the rail's device among those of the rank: keys of memory are for the first.
+    pub(super) device: u8,
 }
 
 /// What to do about a notice: connect the queue pair with the offered one, and answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
+    /// Offer a queue pair that fits a rank which is there, send its address.
+    Propose(RailAddresses),
     /// Offer a queue pair, connect it, send its address: it can receive.
     Offer(RailAddresses),
     /// Connect the queue pair that was offered, send [`Notice::Ready`].
@@ -76,8 +84,12 @@ impl Stage {
         key: Option<u64>,
     ) -> Result<(Self, Answer), &'static str> {
         Ok(match (self, notice.clone()) {
+            // Both may have asked; then both propose.
+            (Self::Idle | Self::Asked, Notice::Ask { address }) => {
+                (Self::Offered, Answer::Propose(address))
+            }
             (
-                Self::Idle,
+                Self::Idle | Self::Asked,
                 Notice::Offer {
                     address,
                     ready: false,
@@ -106,9 +118,10 @@ impl Stage {
                 (Self::Connecting, Answer::Connect(address, at))
             }
             (Self::Receiving, Notice::Ready) => (Self::Ready, Answer::Nothing),
-            (Self::Idle | Self::Offered | Self::Connecting | Self::Receiving, Notice::Refuse) => {
-                (Self::Leaving, Answer::Refuse)
-            }
+            (
+                Self::Idle | Self::Asked | Self::Offered | Self::Connecting | Self::Receiving,
+                Notice::Refuse,
+            ) => (Self::Leaving, Answer::Refuse),
             (Self::Refused, Notice::Refuse) => (Self::Leaving, Answer::Nothing),
             // It was on its way.
             (Self::Refused, _) => (Self::Refused, Answer::Nothing),
@@ -120,7 +133,10 @@ impl Stage {
 /// Before an address: that of a rank which can receive, and that of one which cannot yet.
 const OFFERS: [(&str, bool); 2] = [("ready ", true), ("offer ", false)];
 
-/// Before a socket address, the key of the offer and an address.
+/// Before an address.
+const ASK: &str = "ask ";
+
+/// Before a socket address, the key of the offer, the device and an address.
 const LISTEN: &str = "listen ";
 
 impl Notice {
@@ -138,14 +154,20 @@ impl Notice {
         match self {
             Self::Ready => "ready".into(),
             Self::Refuse => "refuse".into(),
+            Self::Ask { address } => format!("{ASK}{address}"),
             Self::Offer { address, ready } => {
                 let (word, _) = OFFERS[usize::from(!ready)];
                 format!("{word}{address}")
             }
             Self::Listen {
                 address: of_pair,
-                at: ListenAddress { address, key },
-            } => format!("{LISTEN}{address} {key:x} {of_pair}"),
+                at:
+                    ListenAddress {
+                        address,
+                        key,
+                        device,
+                    },
+            } => format!("{LISTEN}{address} {key:x} {device} {of_pair}"),
         }
     }
 
@@ -156,12 +178,18 @@ impl Notice {
             "refuse" => return Some(Self::Refuse),
             _ => {}
         }
+        if let Some(address) = text.strip_prefix(ASK) {
+            let address = address.parse().ok()?;
+            return Some(Self::Ask { address });
+        }
         if let Some(rest) = text.strip_prefix(LISTEN) {
             let (at, rest) = rest.split_once(' ')?;
-            let (key, address) = rest.split_once(' ')?;
+            let (key, rest) = rest.split_once(' ')?;
+            let (device, address) = rest.split_once(' ')?;
             let at = ListenAddress {
                 address: at.parse().ok()?,
                 key: u64::from_str_radix(key, 16).ok()?,
+                device: device.parse().ok()?,
             };
             let address = address.parse().ok()?;
             return Some(Self::Listen { address, at });
@@ -189,12 +217,28 @@ mod tests {
         }
     }
 
+    fn ask() -> Notice {
+        let address = "roce4/0=X,2048,16,8,2;3;7;7;4096;16;::ffff:10.9.0.1;f00,17,0,18";
+        Notice::Ask {
+            address: address.parse().expect("an address"),
+        }
+    }
+
+    /// How the two sides connect.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Method {
+        Offers,
+        Questions,
+        Rdmacm,
+    }
+
     /// The offer of a side by rdmacm; that of side 0 has the smaller key.
     fn listen(side: usize) -> Notice {
         let address = PAIR.parse().expect("an address");
         let at = ListenAddress {
             address: "10.9.0.1:4711".parse().expect("a socket address"),
             key: side as u64,
+            device: 1,
         };
         Notice::Listen { address, at }
     }
@@ -210,16 +254,16 @@ mod tests {
     /// Two sides, and what is on its way to each.
     #[derive(Clone)]
     struct Pair {
-        by_rdmacm: bool,
+        method: Method,
         stages: [Stage; 2],
         sent: [Vec<Notice>; 2],
         connections: [Vec<Connection>; 2],
     }
 
     impl Pair {
-        fn new(by_rdmacm: bool) -> Self {
+        fn new(method: Method) -> Self {
             Self {
-                by_rdmacm,
+                method,
                 stages: [Stage::Idle; 2],
                 sent: [vec![], vec![]],
                 connections: [vec![], vec![]],
@@ -227,9 +271,10 @@ mod tests {
         }
 
         fn offer(&self, side: usize) -> Notice {
-            match self.by_rdmacm {
-                true => listen(side),
-                false => offer(false),
+            match self.method {
+                Method::Rdmacm => listen(side),
+                Method::Offers => offer(false),
+                Method::Questions => ask(),
             }
         }
 
@@ -245,11 +290,12 @@ mod tests {
 
         fn receives(&mut self, side: usize, fails: bool) {
             let notice = self.sent[side].remove(0);
-            let key = self.by_rdmacm.then_some(side as u64);
+            let key = (self.method == Method::Rdmacm).then_some(side as u64);
             let key = key.filter(|_| self.stages[side] == Stage::Offered);
             let next = self.stages[side].after(&notice, key);
             let (stage, answer) = next.expect("no rule is broken");
             match answer {
+                Answer::Propose(_) => self.goes_on(side, stage, offer(false), fails),
                 Answer::Offer(_) => self.goes_on(side, stage, offer(true), fails),
                 Answer::Ready(_) => self.goes_on(side, stage, Notice::Ready, fails),
                 Answer::Refuse => self.goes_on(side, stage, Notice::Refuse, false),
@@ -291,8 +337,12 @@ mod tests {
     /// both leave, and neither expects a notice when the other sends messages.
     #[test]
     fn both_sides_become_ready_or_leave_in_every_order() {
-        for by_rdmacm in [false, true] {
-            let mut open = vec![Pair::new(by_rdmacm)];
+        for method in [Method::Offers, Method::Questions, Method::Rdmacm] {
+            let first = match method {
+                Method::Questions => Stage::Asked,
+                Method::Offers | Method::Rdmacm => Stage::Offered,
+            };
+            let mut open = vec![Pair::new(method)];
             let mut ends = BTreeSet::new();
             while let Some(pair) = open.pop() {
                 for side in 0..2 {
@@ -311,7 +361,7 @@ mod tests {
                         let mut next = pair.clone();
                         if pair.stages[side] == Stage::Idle {
                             let offer = pair.offer(side);
-                            next.goes_on(side, Stage::Offered, offer, fails);
+                            next.goes_on(side, first, offer, fails);
                             open.push(next);
                         }
                         let mut next = pair.clone();
@@ -349,6 +399,8 @@ mod tests {
             (Stage::Leaving, Notice::Refuse),
             (Stage::Connecting, listen(1)),
             (Stage::Ready, listen(1)),
+            (Stage::Offered, ask()),
+            (Stage::Ready, ask()),
         ] {
             assert!(stage.after(&notice, None).is_err(), "{stage:?} {notice:?}");
         }
@@ -361,6 +413,7 @@ mod tests {
             Notice::Refuse,
             offer(true),
             offer(false),
+            ask(),
             listen(7),
         ] {
             assert!(notice.text().len() <= Notice::MOST);
@@ -370,7 +423,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_a_notice_or_none(text in "(ready|offer|listen)? ?.{0,60}") {
+        fn any_text_is_a_notice_or_none(text in "(ready|offer|ask|listen)? ?.{0,60}") {
             if let Some(notice) = Notice::parse(&text) {
                 prop_assert_eq!(Notice::parse(&notice.text()), Some(notice));
             }

@@ -16,6 +16,13 @@
 //!                                <- Ready                      both can send
 //! ```
 //!
+//! ```text
+//!  with queues of kind X         Ask{where it is}          ->
+//!                                <- Offer{queue pairs, maybe those for another rank of this node}
+//!                                Offer{the same, ready}    ->  can receive
+//!                                <- Ready                      both can send
+//! ```
+//!
 //! Both may offer at once; then each answers the other's offer with `Ready`; by rdmacm the one with the smaller key
 //! connects. A rank that cannot offer, or connect what was offered, sends `Refuse`, which the other one answers with the
 //! same: messages take the control network then, behind that notice. What was refused before is sent when the peer is

@@ -4,7 +4,7 @@ use super::connection::{Answer, ListenAddress, Notice, Stage};
 use super::rail_address::RailAddresses;
 use super::rdmacm::MadePairs;
 use super::tx::{NO_PAIR, VerbsNetworkTx};
-use crate::transport::{PairAddress, VerbsRx, VerbsTransportError};
+use crate::transport::{PairAddress, PortPair, VerbsRx, VerbsTransportError};
 use oxmpi_wire::{Busy, Fault, Network, Peer, Put, Slot, Tx};
 
 impl<C: Network> VerbsNetworkTx<C> {
@@ -13,23 +13,62 @@ impl<C: Network> VerbsNetworkTx<C> {
         if self.stage(peer) != Stage::Idle {
             return;
         }
-        match self.connector.offer(peer) {
-            Ok(mut pairs) => {
+        if self.connector.is_extended() {
+            return match self.addresses() {
+                Ok(address) => {
+                    self.set_stage(peer.0, Stage::Asked);
+                    self.send(peer.0, Notice::Ask { address });
+                }
+                Err(why) => self.not_connected(peer.0, &why),
+            };
+        }
+        match self.first_notice(peer) {
+            Ok(notice) => {
                 self.set_stage(peer.0, Stage::Offered);
-                let notice = match &mut self.rdmacm {
-                    Some(rdmacm) => Notice::Listen {
-                        address: pairs.swap_remove(0),
-                        at: rdmacm.offer(peer.0),
-                    },
-                    None => Notice::Offer {
-                        address: RailAddresses::new(&self.rails, pairs),
-                        ready: false,
-                    },
-                };
                 self.send(peer.0, notice);
             }
             Err(why) => self.not_connected(peer.0, &why),
         }
+    }
+
+    /// What this rank offers a peer: all rails, or one by rdmacm.
+    fn first_notice(&mut self, peer: Peer) -> Result<Notice, VerbsTransportError> {
+        let Some(rdmacm) = &mut self.rdmacm else {
+            let pairs = self.connector.offer(peer, &[])?;
+            let (address, ready) = (RailAddresses::new(&self.rails, pairs), false);
+            return Ok(Notice::Offer { address, ready });
+        };
+        let rail = rdmacm.deal();
+        let address = self.connector.offer_on_rail(peer, rail)?;
+        let (_, device) = self.rails[usize::from(rail)];
+        let at = rdmacm.offer(peer.0, rail, device);
+        Ok(Notice::Listen { address, at })
+    }
+
+    /// Where this rank is, for peers whose offers depend on that.
+    fn addresses(&self) -> Result<RailAddresses, VerbsTransportError> {
+        let addresses = self.connector.extended_addresses()?;
+        Ok(RailAddresses::new(&self.rails, addresses))
+    }
+
+    /// The port pairs with a peer that is `there`, where an offer to it depends on them.
+    fn port_pairs_before(
+        &self,
+        there: &RailAddresses,
+    ) -> Result<Vec<PortPair>, VerbsTransportError> {
+        match self.connector.is_extended() {
+            true => Ok(self.addresses()?.port_pairs(there)),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether the answer to a question comes later: a connection is being made that the peer gets, too.
+    fn comes_later(&self, notice: &Notice) -> bool {
+        let Notice::Ask { address } = notice else {
+            return false;
+        };
+        let port_pairs = self.port_pairs_before(address);
+        port_pairs.is_ok_and(|port_pairs| self.connector.awaits_initiator(&port_pairs))
     }
 
     /// No connection is made to `peer`, to which no message was sent: they take the control network, or it is lost.
@@ -106,9 +145,18 @@ impl<C: Network> VerbsNetworkTx<C> {
     /// Acts on the notices that have arrived. Returns how many.
     pub(super) fn take_notices(&mut self, rx: &mut VerbsRx) -> u32 {
         let mut taken = 0;
+        for deferred in std::mem::take(&mut self.deferred).into_iter().rev() {
+            self.arrived.push_front(deferred);
+        }
         while let Some((peer, notice)) = self.arrived.pop_front() {
-            taken += 1;
             let stage = self.stage(Peer(peer));
+            // A later notice of the peer answers its own question.
+            self.deferred.retain(|(of, _)| *of != peer);
+            if matches!(stage, Stage::Idle | Stage::Asked) && self.comes_later(&notice) {
+                self.deferred.push((peer, notice));
+                continue;
+            }
+            taken += 1;
             if stage == Stage::Lost {
                 continue;
             }
@@ -131,8 +179,11 @@ impl<C: Network> VerbsNetworkTx<C> {
             Answer::Ready(there) => {
                 (self.connect_pair(peer, &there, rx)).map(|()| Some(Notice::Ready))
             }
-            Answer::Offer(there) => self.connector.offer(Peer(peer)).and_then(|pairs| {
-                let address = RailAddresses::new(&self.rails, pairs);
+            Answer::Propose(there) => (self.offer_to(peer, &there)).map(|address| {
+                let ready = false;
+                Some(Notice::Offer { address, ready })
+            }),
+            Answer::Offer(there) => self.offer_to(peer, &there).and_then(|address| {
                 let ready = true;
                 self.connect_pair(peer, &there, rx)?;
                 Ok(Some(Notice::Offer { address, ready }))
@@ -151,6 +202,17 @@ impl<C: Network> VerbsNetworkTx<C> {
             Err(why) => self.not_connected(peer, &why),
         }
         self.leave(peer);
+    }
+
+    /// Offers queue pairs to a peer that is `there`.
+    fn offer_to(
+        &mut self,
+        peer: u32,
+        there: &RailAddresses,
+    ) -> Result<RailAddresses, VerbsTransportError> {
+        let port_pairs = self.port_pairs_before(there)?;
+        let pairs = self.connector.offer(Peer(peer), &port_pairs)?;
+        Ok(RailAddresses::new(&self.rails, pairs))
     }
 
     /// Ends the connection that the peer does not make.
@@ -188,13 +250,16 @@ impl<C: Network> VerbsNetworkTx<C> {
             return Err(VerbsTransportError::BadRequest);
         };
         self.connector.check_queues(Peer(peer), there)?;
-        let mut offered = self.connector.take_only_offered(peer);
+        let rail = rdmacm.rail_to(at.address);
+        let offered = self.connector.take_only_offered(peer);
+        let mut offered = offered.filter(|offered| offered.rail == rail);
         if offered.is_none() {
-            self.connector.offer(Peer(peer))?;
+            self.connector.offer_on_rail(Peer(peer), rail)?;
             offered = self.connector.take_only_offered(peer);
         }
         let offered = offered.expect("an offer to this peer");
-        Ok(rdmacm.connect(peer, offered, at)?)
+        let (_, device) = self.rails[usize::from(rail)];
+        Ok(rdmacm.connect(peer, (offered, device), at)?)
     }
 
     /// Goes on with the connections by rdmacm. Returns how many queue pairs were made, or not.
@@ -220,9 +285,11 @@ impl<C: Network> VerbsNetworkTx<C> {
     ) -> Result<(), VerbsTransportError> {
         let MadePairs {
             offered,
+            reaches_memory,
             pairs,
             has_connected,
         } = made;
+        let offered = (offered, reaches_memory);
         (self.connector).add_only(Peer(peer), offered, pairs, &mut self.verbs, rx)?;
         if has_connected {
             self.set_stage(peer, Stage::Ready);

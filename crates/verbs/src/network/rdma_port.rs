@@ -2,15 +2,17 @@
 
 use super::fabric::Fabric;
 use super::no_rdma_port::NoRdmaPort;
-use super::rdmacm::CmConnections;
+use super::rdmacm::{CmConnections, CmListener};
 use super::reached_port::ReachedPort;
 use super::rx::VerbsNetworkRx;
 use super::tx::VerbsNetworkTx;
 use crate::device_parameters::DeviceParameters;
-use crate::objects::{Device, Mtu, PortState, devices};
+use crate::objects::{CmChannel, Device, Mtu, PortState, devices};
 use crate::preference::RdmaPreference;
-use crate::registration::RegistrableWarning;
-use crate::transport::{FittedQueues, MOST_RAILS, Rail, ReceiveQueue, VerbsEndpoint, VerbsOptions};
+use crate::registration::{LeavePinned, RegistrableWarning};
+use crate::transport::{
+    FittedQueues, MOST_RAILS, Rail, ReceiveQueue, VerbsEndpoint, VerbsOptions, pages_on_demand,
+};
 use oxmpi_os::limit::LockedMemoryLimit;
 use oxmpi_wire::Network;
 
@@ -31,8 +33,8 @@ struct UsablePort {
     name: String,
     rail: Rail,
     fabric: Fabric,
-    /// How connections are made by it; `None`: by the control network.
-    rdmacm: Option<CmConnections>,
+    /// Where connections by rdmacm arrive; `None`: they are made by the control network.
+    rdmacm: Option<(CmChannel, CmListener)>,
     mtu: Mtu,
     parameters: DeviceParameters,
 }
@@ -52,12 +54,15 @@ impl PortPlan {
     /// # Errors
     /// A setting is in a file that must not be, or rdmacm cannot connect the receive queues.
     fn of(ports: &[UsablePort], preference: &RdmaPreference) -> Result<Self, NoRdmaPort> {
-        let pinned = preference.decide_pinned()?;
         // The ranks of a node have the same ports in other orders.
         let first = ports.iter().min_by_key(|port| &port.name);
         let first = first.ok_or_else(NoRdmaPort::default)?;
         let by_rdmacm = ports.iter().any(|port| port.rdmacm.is_some());
-        let mut options = preference.options(&first.parameters, pinned.leave_pinned);
+        let mut options = preference.options(&first.parameters, LeavePinned::On);
+        // Memory is registered with the device of the first port.
+        let paging = pages_on_demand(&ports[0].rail.context, &options);
+        let pinned = preference.decide_pinned(paging)?;
+        options.registration.leave_pinned = pinned.leave_pinned;
         if by_rdmacm {
             ReceiveQueue::check_rdmacm(&options.receive_queues).map_err(NoRdmaPort::new)?;
         }
@@ -105,7 +110,7 @@ impl PortPlan {
 
 impl RdmaPort {
     /// Opens those of `ports`, each `DEVICE:PORT` as in `mlx5_0:1`, that can be used, in their order, for `peers` peers, as
-    /// `preference` says. If rdmacm connects the first of those, it is the only one.
+    /// `preference` says. If rdmacm connects the first of those, it connects all.
     ///
     /// # Errors
     /// Why none can be used.
@@ -127,7 +132,7 @@ impl RdmaPort {
         peers: u32,
         preference: &RdmaPreference,
     ) -> Result<Self, NoRdmaPort> {
-        let mut usable = Self::usable(devices, ports, preference)?;
+        let usable = Self::usable(devices, ports, preference)?;
         let PortPlan {
             rails,
             options,
@@ -135,9 +140,17 @@ impl RdmaPort {
             network,
             warnings,
         } = PortPlan::of(&usable, preference)?;
+        let endpoint = VerbsEndpoint::open_rails(&rails, peers, options)?;
+        let listening = usable.into_iter().take(rails.len());
+        let listening = listening.filter_map(|port| port.rdmacm);
+        let (mut channels, listeners): (Vec<_>, Vec<_>) = listening.unzip();
+        let timeout = preference.resolve_timeout;
         Ok(Self {
-            endpoint: VerbsEndpoint::open_rails(&rails, peers, options)?,
-            rdmacm: usable.iter_mut().find_map(|port| port.rdmacm.take()),
+            endpoint,
+            // It is the same for all.
+            rdmacm: channels
+                .pop()
+                .map(|channel| CmConnections::new(channel, listeners, timeout)),
             fabrics,
             network,
             warnings,
@@ -176,7 +189,7 @@ impl RdmaPort {
         let mut usable: Vec<UsablePort> = Vec::new();
         for name in ports {
             let most = preference.rails.clamp(1, MOST_RAILS);
-            if usable.len() == most || usable.iter().any(|port| port.rdmacm.is_some()) {
+            if usable.len() == most {
                 break;
             }
             match Self::find(devices, name, &usable, preference) {
@@ -224,15 +237,23 @@ impl RdmaPort {
             );
             return Err(NoRdmaPort::new(why));
         }
-        if preference.by_rdmacm(context.is_iwarp(), at.link_layer) && !others.is_empty() {
-            let why = "only rdmacm connects it, and a rank that connects by rdmacm uses one port";
+        let by_rdmacm = preference.by_rdmacm(context.is_iwarp(), at.link_layer);
+        let is_alike = |first: &UsablePort| {
+            let is_iwarp = first.rail.context.is_iwarp();
+            (first.rdmacm.is_some(), is_iwarp) == (by_rdmacm, context.is_iwarp())
+        };
+        if !others.first().is_none_or(is_alike) {
+            let why =
+                "rdmacm connects it or the ports before it, not both, or one of both is iWARP";
             return Err(NoRdmaPort::new(why));
         }
+        let channel = others.iter().find_map(|other| other.rdmacm.as_ref());
+        let channel = channel.map(|(channel, _)| channel);
         let ReachedPort {
             fabric,
             gid_index,
             rdmacm,
-        } = ReachedPort::of(&context, port, at.link_layer, preference)?;
+        } = ReachedPort::of(&context, port, at.link_layer, channel, preference)?;
         let rail = Rail {
             context,
             port,

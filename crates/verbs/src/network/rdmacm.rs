@@ -1,6 +1,6 @@
 //! Connections by rdmacm: the queue pairs of two ranks are connected one by one, each by a connection of its own.
 //!
-//! An offer over the control network says where its sender listens, and has a key that only its receiver learns, so
+//! A rank listens at each of its ports, and deals its peers to them. An offer over the control network says where its sender listens, and has a key that only its receiver learns, so
 //! that the key in a request names job and rank. The receiver of an offer connects; if both have offered, the one
 //! whose key is smaller.
 
@@ -20,12 +20,21 @@ use std::time::{Duration, Instant};
 /// Requests that may wait for this rank to poll; devices of peers repeat the others.
 const BACKLOG: u32 = 1024;
 
-/// A listener on an address of a port, and the connections of a rank by rdmacm.
+/// A listener on an address of a port.
+#[derive(Debug)]
+pub(super) struct CmListener {
+    identifier: CmIdentifier,
+    address: SocketAddr,
+}
+
+/// The listeners of a rank, and its connections by rdmacm.
 #[derive(Debug)]
 pub(super) struct CmConnections {
     channel: CmChannel,
-    listener: CmIdentifier,
-    address: SocketAddr,
+    /// By rail.
+    listeners: Vec<CmListener>,
+    /// Peers that were dealt to rails.
+    dealt: usize,
     /// How long the resolution of an address, and of a route, may take.
     timeout: Duration,
     /// Keys of the offers of this rank, by peer.
@@ -41,6 +50,8 @@ pub(super) struct CmConnections {
 struct InMaking {
     /// The key of the peer's offer, if this rank connects.
     to: Option<u64>,
+    /// The places of the devices of both rails, this rank's first.
+    devices: [u8; 2],
     queues: Vec<QueueInMaking>,
     offered: Offered,
 }
@@ -62,6 +73,8 @@ enum QueueInMaking {
 pub(super) struct MadePairs {
     pub(super) offered: Offered,
     pub(super) pairs: Vec<QueuePair<ReadyToSend>>,
+    /// The peer's rail is of the device that its keys of memory are for.
+    pub(super) reaches_memory: bool,
     /// This rank has connected: the peer, which has accepted, can receive.
     pub(super) has_connected: bool,
 }
@@ -73,26 +86,30 @@ struct PrivateData {
     key: u64,
     /// The receive queue.
     queue: u8,
+    /// As of [`ListenAddress`].
+    device: u8,
 }
 
 impl PrivateData {
-    const LEN: usize = 9;
+    const LEN: usize = 10;
 
     fn bytes(self) -> [u8; Self::LEN] {
-        let mut bytes = [self.queue; Self::LEN];
-        bytes[..8].copy_from_slice(&self.key.to_le_bytes());
-        bytes
+        let [a, b, c, d, e, f, g, h] = self.key.to_le_bytes();
+        [a, b, c, d, e, f, g, h, self.queue, self.device]
     }
 
     /// `None` if another program has asked.
     fn of(bytes: &[u8]) -> Option<Self> {
         let (key, rest) = bytes.split_first_chunk()?;
-        let (key, queue) = (u64::from_le_bytes(*key), *rest.first()?);
-        Some(Self { key, queue })
+        let [queue, device, ..] = *rest else {
+            return None;
+        };
+        let key = u64::from_le_bytes(*key);
+        Some(Self { key, queue, device })
     }
 }
 
-impl CmConnections {
+impl CmListener {
     /// Listens at a free port of the first of `addresses` that is of the port `wanted` of a device, and whose GID
     /// `is_taken`.
     ///
@@ -103,29 +120,23 @@ impl CmConnections {
         (device, port): (&str, u8),
         addresses: &[IpAddr],
         is_taken: impl Fn(Gid) -> bool,
-        timeout: Duration,
     ) -> Result<Self, NoRdmaPort> {
         for &address in addresses {
-            let mut listener = channel.create_identifier()?;
-            if let Err(why) = listener.bind(SocketAddr::new(address, 0)) {
+            let mut identifier = channel.create_identifier()?;
+            if let Err(why) = identifier.bind(SocketAddr::new(address, 0)) {
                 tracing::debug!(%why, "no device has the address");
                 continue;
             }
-            let of = listener.device();
+            let of = identifier.device();
             let is_wanted = of.is_some_and(|of| (&*of.0, of.1) == (device, port));
-            if !is_wanted || !is_taken(listener.source_gid()) {
+            if !is_wanted || !is_taken(identifier.source_gid()) {
                 continue;
             }
-            listener.listen(BACKLOG)?;
-            let address = SocketAddr::new(address, listener.port());
+            identifier.listen(BACKLOG)?;
+            let address = SocketAddr::new(address, identifier.port());
             return Ok(Self {
-                channel: channel.clone(),
-                listener,
+                identifier,
                 address,
-                timeout,
-                keys: BTreeMap::new(),
-                open: BTreeMap::new(),
-                made: BTreeMap::new(),
             });
         }
         Err(NoRdmaPort::new(
@@ -135,7 +146,56 @@ impl CmConnections {
 
     /// The GID of the port that it listens at.
     pub(super) fn gid(&self) -> Gid {
-        self.listener.source_gid()
+        self.identifier.source_gid()
+    }
+}
+
+/// How near two addresses are: in bits that their networks have in common, of which hosts of one network differ in the last.
+fn nearness(a: IpAddr, b: IpAddr) -> u32 {
+    match (a, b) {
+        (IpAddr::V4(a), IpAddr::V4(b)) => (a.to_bits() ^ b.to_bits()).leading_zeros().min(24) + 1,
+        (IpAddr::V6(a), IpAddr::V6(b)) => (a.to_bits() ^ b.to_bits()).leading_zeros().min(64) + 1,
+        _ => 0,
+    }
+}
+
+impl CmConnections {
+    /// Those of a rank with these listeners, one for each rail, whose events come by `channel`. The resolution of an address
+    /// may take `timeout`, and that of a route.
+    ///
+    /// # Panics
+    /// Without a listener.
+    pub(super) fn new(channel: CmChannel, listeners: Vec<CmListener>, timeout: Duration) -> Self {
+        assert!(!listeners.is_empty(), "a rail");
+        Self {
+            channel,
+            listeners,
+            dealt: 0,
+            timeout,
+            keys: BTreeMap::new(),
+            open: BTreeMap::new(),
+            made: BTreeMap::new(),
+        }
+    }
+
+    /// The rail for the next peer to which connections are offered: peers are dealt to rails in turn.
+    pub(super) const fn deal(&mut self) -> u8 {
+        let rail = self.dealt % self.listeners.len();
+        self.dealt += 1;
+        rail as u8
+    }
+
+    /// The rail that connects to an address: one of those whose addresses are nearest, in turn.
+    pub(super) fn rail_to(&mut self, to: SocketAddr) -> u8 {
+        let near = |listener: &CmListener| nearness(listener.address.ip(), to.ip());
+        let most = self.listeners.iter().map(near).max();
+        let nearest: Vec<u8> = (0..)
+            .zip(&self.listeners)
+            .filter(|(_, listener)| Some(near(listener)) == most)
+            .map(|(rail, _)| rail)
+            .collect();
+        self.dealt += 1;
+        nearest[self.dealt % nearest.len()]
     }
 
     pub(super) const fn channel(&self) -> &CmChannel {
@@ -147,32 +207,35 @@ impl CmConnections {
         self.keys.get(&peer).copied()
     }
 
-    /// Where `peer` connects to the queue pairs that are offered to it.
-    pub(super) fn offer(&mut self, peer: u32) -> ListenAddress {
+    /// Where `peer` connects to the queue pairs that are offered to it on a rail, whose device has this place.
+    pub(super) fn offer(&mut self, peer: u32, rail: u8, device: u8) -> ListenAddress {
         let key = RandomState::new().hash_one(peer);
         self.keys.insert(peer, key);
         ListenAddress {
-            address: self.address,
+            address: self.listeners[usize::from(rail)].address,
             key,
+            device,
         }
     }
 
-    /// Begins to connect queue pairs, which were offered to `peer`, with those of its offer.
+    /// Begins to connect queue pairs, which were offered to `peer`, with those of its offer. The device of their rail has the
+    /// place `device`.
     ///
     /// # Errors
     /// When a call fails.
     pub(super) fn connect(
         &mut self,
         peer: u32,
-        offered: Offered,
+        (offered, device): (Offered, u8),
         to: ListenAddress,
     ) -> Result<(), VerbsError> {
         self.keys.remove(&peer);
-        let mut making = InMaking::new(offered, Some(to.key));
+        let from = self.listeners[usize::from(offered.rail)].address.ip();
+        let mut making = InMaking::new(offered, Some(to.key), [device, to.device]);
         for queue in &mut making.queues {
             if let QueueInMaking::Awaited(pair) = std::mem::replace(queue, QueueInMaking::Gone) {
                 let mut identifier = self.channel.create_identifier()?;
-                let from = SocketAddr::new(self.address.ip(), 0);
+                let from = SocketAddr::new(from, 0);
                 identifier.resolve_address(from, to.address, self.timeout)?;
                 *queue = QueueInMaking::Asked(pair, identifier);
             }
@@ -227,7 +290,7 @@ impl CmConnections {
         let making = self.open.get_mut(&peer)?;
         let result = match event.kind {
             CmEventKind::Failed(why) => Err(VerbsTransportError::NotConnected(why)),
-            kind => making.step((peer, number), &kind, self.timeout, connector),
+            kind => making.step(number, &kind, self.timeout, connector),
         };
         Some((peer, result))
     }
@@ -242,9 +305,9 @@ impl CmConnections {
         let data = PrivateData::of(data);
         let invited = data.and_then(|data| {
             let found = self.keys.iter().find(|(_, key)| **key == data.key);
-            Some((*found?.0, data.queue))
+            Some((*found?.0, data))
         });
-        let Some((peer, queue)) = invited else {
+        let Some((peer, data)) = invited else {
             tracing::debug!("a request to connect that answers no offer is refused");
             let _ = identifier.reject();
             return None;
@@ -252,10 +315,11 @@ impl CmConnections {
         let making = match self.open.entry(peer) {
             Entry::Occupied(making) => making.into_mut(),
             Entry::Vacant(entry) => {
-                entry.insert(InMaking::new(connector.take_only_offered(peer)?, None))
+                let offered = connector.take_only_offered(peer)?;
+                entry.insert(InMaking::new(offered, None, [0, data.device]))
             }
         };
-        let accepted = making.accept(queue, identifier, connector);
+        let accepted = making.accept(data.queue, identifier, connector);
         Some((peer, accepted))
     }
 
@@ -284,6 +348,7 @@ impl CmConnections {
         self.made.insert(peer, identifiers);
         Some(MadePairs {
             offered: making.offered,
+            reaches_memory: making.devices[1] == 0,
             pairs,
             has_connected: making.to.is_some(),
         })
@@ -291,11 +356,12 @@ impl CmConnections {
 }
 
 impl InMaking {
-    fn new(mut offered: Offered, to: Option<u64>) -> Self {
+    fn new(mut offered: Offered, to: Option<u64>, devices: [u8; 2]) -> Self {
         let pairs = offered.take_pairs();
         Self {
             to,
             queues: pairs.into_iter().map(QueueInMaking::Awaited).collect(),
+            devices,
             offered,
         }
     }
@@ -320,7 +386,7 @@ impl InMaking {
     /// Goes on with the connection of receive queue `number` that this rank has asked for.
     fn step(
         &mut self,
-        (peer, number): (u32, usize),
+        number: usize,
         event: &CmEventKind,
         timeout: Duration,
         connector: &PairConnector,
@@ -330,17 +396,17 @@ impl InMaking {
         else {
             return Ok(());
         };
-        let queue = number as u8;
+        let (queue, [device, _]) = (number as u8, self.devices);
         match event {
             CmEventKind::AddressResolved => identifier.resolve_route(timeout)?,
             CmEventKind::RouteResolved => {
-                let data = PrivateData { key, queue }.bytes();
+                let data = PrivateData { key, queue, device }.bytes();
                 identifier.connect(connector.parameters(queue, pair, &data))?;
             }
             CmEventKind::Response | CmEventKind::Established => {
                 let asked = std::mem::replace(&mut self.queues[number], QueueInMaking::Gone);
                 if let QueueInMaking::Asked(pair, mut identifier) = asked {
-                    let pair = connector.complete((peer, queue), pair, &mut identifier)?;
+                    let pair = connector.complete(queue, pair, &mut identifier)?;
                     self.queues[number] = QueueInMaking::Made(pair, identifier);
                 }
             }
@@ -352,18 +418,28 @@ impl InMaking {
 
 #[cfg(test)]
 mod tests {
-    use super::PrivateData;
+    use super::{PrivateData, nearness};
+
+    #[test]
+    fn hosts_of_one_network_are_equally_near() {
+        let near = |a: &str, b: &str| nearness(a.parse().unwrap(), b.parse().unwrap());
+        assert_eq!(near("10.1.0.7", "10.1.0.6"), near("10.1.0.7", "10.1.0.200"));
+        assert!(near("10.1.0.7", "10.1.0.6") > near("10.2.0.7", "10.1.0.6"));
+        assert_eq!(near("fd00::1", "fd00::2"), near("fd00::1", "fd00::ffff"));
+        assert!(near("fd00::1", "10.1.0.6") < near("10.2.0.7", "192.168.0.1"));
+    }
 
     #[test]
     fn private_data_reads_back_with_zeros_behind_it() {
         let data = PrivateData {
             key: 0x0123_4567_89ab_cdef,
             queue: 3,
+            device: 1,
         };
         let mut bytes = data.bytes().to_vec();
         assert_eq!(PrivateData::of(&bytes), Some(data));
         bytes.resize(56, 0);
         assert_eq!(PrivateData::of(&bytes), Some(data));
-        assert_eq!(PrivateData::of(&bytes[..8]), None);
+        assert_eq!(PrivateData::of(&bytes[..9]), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::fabric::Fabric;
 use super::no_rdma_port::NoRdmaPort;
-use super::rdmacm::CmConnections;
+use super::rdmacm::CmListener;
 use crate::objects::{CmChannel, Context, Gid, GidEntry, LinkLayer};
 use crate::preference::RdmaPreference;
 use oxmpi_os::interface::{self, Interface};
@@ -13,12 +13,13 @@ pub(super) struct ReachedPort {
     pub(super) fabric: Fabric,
     /// Of the address; 0 on iWARP, which has none.
     pub(super) gid_index: u8,
-    /// `None`: by the control network.
-    pub(super) rdmacm: Option<CmConnections>,
+    /// The listener for connections by rdmacm, and where its events come; `None`: by the control network.
+    pub(super) rdmacm: Option<(CmChannel, CmListener)>,
 }
 
 impl ReachedPort {
-    /// Chooses the address of a port of this link layer, and listens there if rdmacm is to connect.
+    /// Chooses the address of a port of this link layer, and listens there if rdmacm is to connect: events come by `channel`,
+    /// or a new one.
     ///
     /// # Errors
     /// When the port has no address that the preference allows, or rdmacm does not reach it.
@@ -26,6 +27,7 @@ impl ReachedPort {
         context: &Context,
         port: u8,
         layer: LinkLayer,
+        channel: Option<&CmChannel>,
         preference: &RdmaPreference,
     ) -> Result<Self, NoRdmaPort> {
         let is_iwarp = context.is_iwarp();
@@ -40,15 +42,17 @@ impl ReachedPort {
         };
         let mut rdmacm = None;
         if by_rdmacm {
-            let channel = CmChannel::create()?;
+            let channel = match channel {
+                Some(channel) => channel.clone(),
+                None => CmChannel::create()?,
+            };
             let interfaces = interface::list().map_err(NoRdmaPort::new)?;
             let addresses = addresses(&interfaces, preference.addresses.as_deref());
             let wanted = (context.name(), port);
             let is_taken = |gid| is_iwarp || gids.iter().any(|entry| entry.gid == gid);
-            let timeout = preference.resolve_timeout;
-            let found = CmConnections::listen(&channel, wanted, &addresses, is_taken, timeout)?;
+            let found = CmListener::listen(&channel, wanted, &addresses, is_taken)?;
             gids.retain(|entry| entry.gid == found.gid());
-            rdmacm = Some(found);
+            rdmacm = Some((channel, found));
         }
         if is_iwarp {
             return Ok(Self {

@@ -1,12 +1,13 @@
 //! The network over a device of this process, with testkit's switch as its control network.
 
+mod extended;
 mod ports;
 mod rdmacm;
 
 use super::{Fabric, RdmaPort, VerbsNetworkRx, VerbsNetworkTx};
 use crate::fake::{self, HeapMemory, Script};
 use crate::objects::devices_of;
-use crate::transport::{ReceiveQueue, VerbsEndpoint, VerbsOptions};
+use crate::transport::{Rail, ReceiveQueue, VerbsEndpoint, VerbsOptions};
 use oxmpi_os::RawBytes;
 use oxmpi_testkit::conformance::{
     EventLog, KillableTransport, TestMemory, TestedTransport, TransportEnd,
@@ -48,20 +49,38 @@ fn ends_by(
     by_verbs: impl Fn(u32, u32) -> bool,
     by_rdmacm: bool,
 ) -> Vec<(NetworkTx, NetworkRx)> {
+    ends_of(count, script, |_| options.clone(), by_verbs, by_rdmacm)
+}
+
+/// The same with options of each rank.
+fn ends_of(
+    count: u32,
+    script: Script,
+    options: impl Fn(u32) -> VerbsOptions,
+    by_verbs: impl Fn(u32, u32) -> bool,
+    by_rdmacm: bool,
+) -> Vec<(NetworkTx, NetworkRx)> {
     fake::run(script);
     let devices = devices_of(&fake::LIBRARY).expect("a list");
     let context = devices[0].open().expect("it opens");
     let controls = switch::<RawBytes>(count).expect("sockets");
     let open = |(me, control)| {
-        let mut options = options.clone();
+        let mut options = options(me);
         if script.is_iwarp {
             options = options.on_iwarp();
         }
-        let endpoint = VerbsEndpoint::open(&context, count, options);
+        let rails: Vec<Rail> = (1..=script.ports)
+            .map(|port| Rail {
+                context: context.clone(),
+                port,
+                gid_index: 0,
+            })
+            .collect();
+        let endpoint = VerbsEndpoint::open_rails(&rails, count, options);
         let port = RdmaPort {
             endpoint: endpoint.expect("an endpoint"),
-            rdmacm: by_rdmacm.then(rdmacm::listening),
-            fabrics: vec![Fabric::RoceV2Ipv4],
+            rdmacm: by_rdmacm.then(|| rdmacm::listening(script.ports)),
+            fabrics: vec![Fabric::RoceV2Ipv4; rails.len()],
             network: String::new(),
             warnings: Vec::new(),
         };

@@ -37,6 +37,8 @@ pub struct VerbsNetworkTx<C> {
     pub(super) unsent: VecDeque<(u32, Notice)>,
     /// Notices that have arrived.
     pub(super) arrived: VecDeque<(u32, Notice)>,
+    /// Questions of ranks to whose node a connection is being made: they get the same.
+    pub(super) deferred: Vec<(u32, Notice)>,
     /// Peers for which a call has returned [`Busy`] before they were ready.
     peers_awaiting_room: Vec<u32>,
     /// Peers whose control connection has ended: what they have sent before may not have been received.
@@ -94,6 +96,7 @@ impl<C: Network> VerbsNetworkTx<C> {
             falls_back,
             unsent: VecDeque::new(),
             arrived: VecDeque::new(),
+            deferred: Vec::new(),
             peers_awaiting_room: Vec::new(),
             ended: Vec::new(),
             broken: Vec::new(),
@@ -112,6 +115,7 @@ impl<C: Network> VerbsNetworkTx<C> {
     pub(super) fn set_stage(&mut self, peer: u32, stage: Stage) {
         let is_connecting = |stage| {
             let stages = [
+                Stage::Asked,
                 Stage::Offered,
                 Stage::Connecting,
                 Stage::Receiving,

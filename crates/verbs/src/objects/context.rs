@@ -4,12 +4,16 @@ use super::descriptor::never_block;
 use super::device::Device;
 use super::handle::Handle;
 use crate::error::VerbsError;
-use crate::ffi::{ibv_context, ibv_context_ops, ibv_device_attr};
+use crate::ffi::{
+    IBV_DEVICE_XRC, IBV_ODP_SUPPORT, IBV_ODP_SUPPORT_READ, IBV_ODP_SUPPORT_WRITE, ibv_context,
+    ibv_context_ops, ibv_device_attr, ibv_device_attr_ex, verbs_context,
+};
 use crate::library::Library;
 use std::ffi::c_int;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::ptr;
 use std::sync::Arc;
 
 /// An open device: what ports, protection domains and completion queues are made from. Clones are the same one.
@@ -52,6 +56,19 @@ pub struct DeviceLimits {
     pub max_qp_rd_atom: u32,
     /// Reads that a queue pair has in flight at a time.
     pub max_qp_init_rd_atom: u32,
+    /// It has extended reliable connections ([`XrcDomain`](super::XrcDomain)).
+    pub has_xrc: bool,
+}
+
+/// Where a device reads and writes memory that is registered [on demand](super::Access::ON_DEMAND).
+///
+/// Source: ibv_query_device_ex(3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OnDemandPaging {
+    /// RDMA reads and writes of reliable connections.
+    pub reliable: bool,
+    /// Those of extended ones.
+    pub extended: bool,
 }
 
 impl Device {
@@ -105,6 +122,32 @@ impl Context {
         Ok(DeviceLimits::from(&attributes))
     }
 
+    /// What the device does with memory that is registered on demand; nothing where it does not say so.
+    #[must_use]
+    pub fn on_demand_paging(&self) -> OnDemandPaging {
+        let query = self
+            .extended()
+            .and_then(|extended| extended.query_device_ex);
+        let Some(query) = query else {
+            return OnDemandPaging::default();
+        };
+        let mut attributes = MaybeUninit::<ibv_device_attr_ex>::zeroed();
+        let (to, room) = (attributes.as_mut_ptr(), size_of::<ibv_device_attr_ex>());
+        // SAFETY: the context is open, and there is so much room for the answer.
+        let errno = unsafe { query(self.as_ptr(), ptr::null(), to, room) };
+        // SAFETY: each attribute is a number, of which zero is one, and the call has filled those that it knows.
+        let attributes = unsafe { attributes.assume_init() };
+        let needed = IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_WRITE;
+        let has_any =
+            errno == 0 && attributes.odp_caps.general_caps & u64::from(IBV_ODP_SUPPORT) != 0;
+        let has = |bits: u32| has_any && bits & needed == needed;
+        let [reliable, ..] = attributes.odp_caps.per_transport_caps;
+        OnDemandPaging {
+            reliable: has(reliable),
+            extended: has(attributes.xrc_odp_caps),
+        }
+    }
+
     /// Whether its network is iWARP: only rdmacm makes connections there, and devices neither wait for a receive of the
     /// peer, nor know numbers of messages or atomics.
     #[must_use]
@@ -129,6 +172,16 @@ impl Context {
     pub(super) fn ops(&self) -> &ibv_context_ops {
         // SAFETY: the context is open, and the provider has filled the table when it was opened.
         unsafe { &(*self.as_ptr()).ops }
+    }
+
+    /// The provider's functions that the library has no names for; `None` if there are fewer.
+    pub(super) fn extended(&self) -> Option<&verbs_context> {
+        let extended = self.as_ptr().cast::<verbs_context>().wrapping_sub(1);
+        // SAFETY: libraries of rdma-core 32 and later allocate each context at the end of a `verbs_context`, which is filled
+        // when the device is opened; `layouts.c` asserts what is before the context.
+        let extended = unsafe { &*extended };
+        let least = size_of::<verbs_context>() + size_of::<ibv_context>();
+        (extended.sz >= least).then_some(extended)
     }
 
     /// An error if a call on this device returned one.
@@ -177,6 +230,7 @@ impl From<&ibv_device_attr> for DeviceLimits {
             max_mr_size: attributes.max_mr_size,
             max_qp_rd_atom: count(attributes.max_qp_rd_atom),
             max_qp_init_rd_atom: count(attributes.max_qp_init_rd_atom),
+            has_xrc: attributes.device_cap_flags & IBV_DEVICE_XRC != 0,
         }
     }
 }

@@ -4,8 +4,9 @@ use super::context::Context;
 use super::descriptor::next_event;
 use crate::error::VerbsError;
 use crate::ffi::{
-    IBV_EVENT_CLIENT_REREGISTER, IBV_EVENT_CQ_ERR, IBV_EVENT_GID_CHANGE, IBV_EVENT_PATH_MIG_ERR,
-    IBV_EVENT_PORT_ACTIVE, IBV_EVENT_QP_FATAL, IBV_EVENT_QP_LAST_WQE_REACHED, IBV_EVENT_SM_CHANGE,
+    IBV_EVENT_CLIENT_REREGISTER, IBV_EVENT_CQ_ERR, IBV_EVENT_DEVICE_FATAL, IBV_EVENT_GID_CHANGE,
+    IBV_EVENT_PATH_MIG_ERR, IBV_EVENT_PORT_ACTIVE, IBV_EVENT_PORT_ERR, IBV_EVENT_QP_ACCESS_ERR,
+    IBV_EVENT_QP_FATAL, IBV_EVENT_QP_LAST_WQE_REACHED, IBV_EVENT_QP_REQ_ERR, IBV_EVENT_SM_CHANGE,
     IBV_EVENT_SRQ_ERR, IBV_EVENT_SRQ_LIMIT_REACHED, ibv_async_event,
 };
 use std::fmt;
@@ -44,6 +45,38 @@ impl AsyncEvent {
     #[must_use]
     pub fn is_limit_reached(&self) -> bool {
         self.kind == IBV_EVENT_SRQ_LIMIT_REACHED
+    }
+
+    /// Whether a port has its link again.
+    #[must_use]
+    pub fn is_link_up(&self) -> bool {
+        self.kind == IBV_EVENT_PORT_ACTIVE
+    }
+
+    /// Whether a port has lost its link.
+    #[must_use]
+    pub fn is_link_down(&self) -> bool {
+        self.kind == IBV_EVENT_PORT_ERR
+    }
+
+    /// Whether a queue pair in error has given back all receives that it took from a shared queue.
+    #[must_use]
+    pub fn is_last_receive(&self) -> bool {
+        self.kind == IBV_EVENT_QP_LAST_WQE_REACHED
+    }
+
+    /// Whether the source has failed: it completes nothing any more, or what it has completed is lost.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        [
+            IBV_EVENT_CQ_ERR,
+            IBV_EVENT_QP_FATAL,
+            IBV_EVENT_QP_REQ_ERR,
+            IBV_EVENT_QP_ACCESS_ERR,
+            IBV_EVENT_DEVICE_FATAL,
+            IBV_EVENT_SRQ_ERR,
+        ]
+        .contains(&self.kind)
     }
 
     /// What the library says.

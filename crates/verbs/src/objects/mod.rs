@@ -22,24 +22,28 @@ mod region;
 mod shared_queue;
 #[cfg(test)]
 mod tests;
+mod xrc;
 
 pub use address::{AddressVector, GlobalRoute};
 pub use address_handle::AddressHandle;
 pub use completion::{
     Completion, CompletionChannel, CompletionError, CompletionQueue, CompletionQueueOptions,
 };
-pub use context::{Context, DeviceLimits};
+pub use context::{Context, DeviceLimits, OnDemandPaging};
 #[cfg(test)]
 pub(crate) use device::devices_of;
 pub use device::{Device, devices};
 pub use domain::ProtectionDomain;
 pub use event::{AsyncEvent, EventSource};
 pub use port::{Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
+pub(crate) use queue_pair::WeakInitiator;
 pub use queue_pair::{
     Accepting, DatagramAttributes, Destination, Init, InitAttributes, Payload, QueueCapacity,
     QueuePair, QueuePairState, ROUTING_HEADER, ReadyToReceive, ReadyToSend, ReceiveAttributes,
-    ReliableConnection, Reset, SendAttributes, SendFlags, TransportService, UnreliableDatagram,
+    ReliableConnection, ReliableService, Reset, SendAttributes, SendFlags, TransportService,
+    UnreliableDatagram, XrcInitiator, XrcTarget,
 };
 pub use rdmacm::{CmChannel, CmEvent, CmEventKind, CmFailure, CmIdentifier, CmKey, CmParameters};
 pub use region::{Access, MemoryRegion, RemoteAddress, Segment};
 pub use shared_queue::SharedReceiveQueue;
+pub use xrc::XrcDomain;

@@ -4,7 +4,8 @@ use super::domain::ProtectionDomain;
 use super::handle::Handle;
 use crate::error::VerbsError;
 use crate::ffi::{
-    IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, ibv_mr, ibv_sge,
+    IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_ON_DEMAND, IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE,
+    ibv_mr, ibv_sge,
 };
 use oxmpi_os::RawBytes;
 use oxmpi_os::copy::{copy_from_shared, copy_to_shared};
@@ -25,6 +26,9 @@ bitflags::bitflags! {
         const REMOTE_WRITE = IBV_ACCESS_REMOTE_WRITE;
         /// Peers read.
         const REMOTE_READ = IBV_ACCESS_REMOTE_READ;
+        /// No page is pinned: the device asks for each when it needs it, and follows what becomes of the mappings. See
+        /// [`OnDemandPaging`](crate::OnDemandPaging).
+        const ON_DEMAND = IBV_ACCESS_ON_DEMAND;
     }
 }
 

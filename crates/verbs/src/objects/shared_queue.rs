@@ -1,12 +1,17 @@
 //! Shared receive queues: receives that whichever queue pair gets a message takes.
 
+use super::completion::CompletionQueue;
 use super::context::Context;
 use super::domain::ProtectionDomain;
 use super::handle::Handle;
 use super::receive::{self, Receiver};
 use super::region::Segment;
-use crate::error::{PostError, VerbsError};
-use crate::ffi::{IBV_SRQ_LIMIT, ibv_srq, ibv_srq_attr, ibv_srq_init_attr};
+use super::xrc::XrcDomain;
+use crate::error::{EINVAL, EOPNOTSUPP, PostError, VerbsError};
+use crate::ffi::{
+    IBV_SRQ_INIT_ATTR_CQ, IBV_SRQ_INIT_ATTR_PD, IBV_SRQ_INIT_ATTR_TYPE, IBV_SRQ_INIT_ATTR_XRCD,
+    IBV_SRQ_LIMIT, IBV_SRQT_XRC, ibv_srq, ibv_srq_attr, ibv_srq_init_attr, ibv_srq_init_attr_ex,
+};
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
@@ -19,6 +24,8 @@ struct SharedQueue {
     queue: Handle<ibv_srq>,
     max_sge: u32,
     domain: ProtectionDomain,
+    /// Of a queue of an XRC domain: its number, and what it was made from beside the protection domain.
+    xrc: Option<(u32, XrcDomain, CompletionQueue)>,
 }
 
 impl ProtectionDomain {
@@ -53,7 +60,81 @@ impl ProtectionDomain {
             queue,
             max_sge: attributes.attr.max_sge,
             domain: self.clone(),
+            xrc: None,
         })))
+    }
+
+    /// As [`create_shared_receive_queue`](Self::create_shared_receive_queue), for the messages of initiators to targets of an
+    /// XRC domain. They complete on `completions`, and reads and writes that name the queue reach the memory of this
+    /// protection domain.
+    ///
+    /// # Errors
+    /// As there; when the device has no XRC, or the three are of different [`Context`]s.
+    pub fn create_xrc_receive_queue(
+        &self,
+        xrc_domain: &XrcDomain,
+        completions: &CompletionQueue,
+        [max_wr, max_sge]: [u32; 2],
+        key: u64,
+    ) -> Result<SharedReceiveQueue, VerbsError> {
+        const CALL: &str = "ibv_create_srq_ex";
+        let context = self.context();
+        let fail =
+            |errno, attributes: &str| VerbsError::new(CALL, self.describe(), attributes, errno);
+        if ![xrc_domain.context(), completions.context()]
+            .map(|of| of.is(context))
+            .iter()
+            .all(|is| *is)
+        {
+            return Err(fail(EINVAL, "a domain or a queue of another context"));
+        }
+        let functions = context
+            .extended()
+            .and_then(|extended| extended.create_srq_ex.zip(extended.get_srq_num));
+        let (create, number_of) = functions.ok_or_else(|| fail(EOPNOTSUPP, ""))?;
+        let mut attributes = ibv_srq_init_attr_ex {
+            // As of other shared queues.
+            srq_context: ptr::without_provenance_mut(key as usize),
+            attr: ibv_srq_attr {
+                max_wr,
+                max_sge,
+                srq_limit: 0,
+            },
+            comp_mask: IBV_SRQ_INIT_ATTR_TYPE
+                | IBV_SRQ_INIT_ATTR_PD
+                | IBV_SRQ_INIT_ATTR_XRCD
+                | IBV_SRQ_INIT_ATTR_CQ,
+            srq_type: IBV_SRQT_XRC,
+            pd: self.as_ptr(),
+            xrcd: xrc_domain.as_ptr(),
+            cq: completions.as_ptr(),
+            tm_cap: [0; 2],
+        };
+        // SAFETY: the context is open, and the domains and the queue are of it; the call writes what was granted to the
+        // attributes.
+        let queue = unsafe { create(context.as_ptr(), &raw mut attributes) };
+        let queue = Handle::new(queue).map_err(|why| {
+            let attributes = format!("{max_wr} receives of {max_sge} segments");
+            VerbsError::io(CALL, self.describe(), attributes, &why)
+        })?;
+        let mut shared = SharedQueue {
+            queue,
+            max_sge: attributes.attr.max_sge,
+            domain: self.clone(),
+            xrc: None,
+        };
+        let mut number = 0;
+        // SAFETY: the queue is alive, and there is room for its number.
+        match unsafe { number_of(shared.queue.as_ptr(), &raw mut number) } {
+            0 => {
+                shared.xrc = Some((number, xrc_domain.clone(), completions.clone()));
+                Ok(SharedReceiveQueue(Arc::new(shared)))
+            }
+            errno => {
+                let queue = format!("{shared:?}");
+                Err(VerbsError::new("ibv_get_srq_num", queue, "", errno))
+            }
+        }
     }
 }
 
@@ -65,6 +146,12 @@ impl Drop for SharedQueue {
 }
 
 impl SharedReceiveQueue {
+    /// The number by which initiators address it, if it is of an XRC domain.
+    #[must_use]
+    pub fn xrc_number(&self) -> Option<u32> {
+        self.0.xrc.as_ref().map(|(number, ..)| *number)
+    }
+
     /// Posts a receive, as [`QueuePair::post_receive`](crate::QueuePair::post_receive) does. Its completion goes to
     /// the completion queue of the queue pair that takes it.
     ///

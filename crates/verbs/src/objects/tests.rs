@@ -1,5 +1,7 @@
 //! The objects over a library that writes down what is called.
 
+mod xrc;
+
 use super::*;
 use crate::error::{PostError, VerbsError};
 use crate::fake::{self, calls, fail};

@@ -29,26 +29,45 @@ pub struct CacheCounts {
 /// A region and the offset in it at which some bytes begin.
 pub(crate) type Placed = (Arc<MemoryRegion>, usize);
 
-/// Registrations that were used, for memory that the notifier watches.
+/// Registrations that were used, and stay right whatever becomes of their memory.
 #[derive(Debug)]
 pub(crate) struct RegistrationCache {
     domain: ProtectionDomain,
-    notifier: &'static MemoryNotifier,
-    position: LogPosition,
+    keeper: Keeper,
     ranges: RangeCache<MemoryRegion>,
     counts: CacheCounts,
 }
 
+/// Who keeps registrations right.
+#[derive(Debug)]
+pub(crate) enum Keeper {
+    /// The notifier tells what has gone; this is how far it was heard.
+    Notifier(&'static MemoryNotifier, LogPosition),
+    /// The device, which asks for each page when it needs it ([`Access::ON_DEMAND`]).
+    Device,
+}
+
+impl Keeper {
+    pub(crate) fn notifier(notifier: &'static MemoryNotifier) -> Self {
+        Self::Notifier(notifier, notifier.end())
+    }
+
+    /// Drops what has gone by now. False: memory is changing just now.
+    fn drop_gone(&mut self, ranges: &mut RangeCache<MemoryRegion>) -> bool {
+        match self {
+            Self::Notifier(notifier, position) => {
+                notifier.read(position, |void| ranges.invalidate(&void))
+            }
+            Self::Device => true,
+        }
+    }
+}
+
 impl RegistrationCache {
-    pub(crate) fn new(
-        domain: ProtectionDomain,
-        notifier: &'static MemoryNotifier,
-        caps: RegistrationCaps,
-    ) -> Self {
+    pub(crate) fn new(domain: ProtectionDomain, keeper: Keeper, caps: RegistrationCaps) -> Self {
         Self {
             domain,
-            notifier,
-            position: notifier.end(),
+            keeper,
             ranges: RangeCache::new(caps),
             counts: CacheCounts::default(),
         }
@@ -57,12 +76,12 @@ impl RegistrationCache {
     /// The registration of `bytes`, which have no gaps: found, or made. `None`: they are not cached.
     ///
     /// # Cost
-    /// A system call if they are found; some, and every page is pinned, if not.
+    /// A system call if they are found; some, and every page is pinned, if not. None, and no page, where the device asks for
+    /// pages.
     pub(crate) fn acquire(&mut self, bytes: RawBytes, access: Access) -> Option<Placed> {
         let start = bytes.start().expose_provenance() as u64;
         let pages = pages_of(start, bytes.len());
-        let ranges = &mut self.ranges;
-        let is_current = (self.notifier).read(&mut self.position, |void| ranges.invalidate(&void));
+        let is_current = self.keeper.drop_gone(&mut self.ranges);
         let found = match pages {
             Some(pages) if is_current => self.find_or_register(&pages, access),
             _ => None,
@@ -102,12 +121,19 @@ impl RegistrationCache {
 
     /// Watches and registers what was planned. Where the device has no room, others go.
     fn register(&mut self, plan: &Planned) -> Option<MemoryRegion> {
-        // Watched first: an event of any later moment is in the log behind this cache's position.
-        self.notifier.watch(plan.range.clone()).ok()?;
+        let access = match &self.keeper {
+            Keeper::Notifier(notifier, _) => {
+                // Watched first: an event of any later moment is in the log behind this cache's position.
+                notifier.watch(plan.range.clone()).ok()?;
+                plan.access
+            }
+            Keeper::Device => plan.access | Access::ON_DEMAND,
+        };
         loop {
-            // SAFETY: the memory is watched. When it goes, the range is not found any more; whoever holds the region
-            // has the user's promise that his bytes in it stay until he is finished.
-            match unsafe { self.domain.register_range(plan.range.clone(), plan.access) } {
+            // SAFETY: the memory is watched. When it goes, the range is not found any more; or the device reaches what is
+            // mapped when it needs it. Whoever holds the region has the user's promise that his bytes in it stay until
+            // he is finished.
+            match unsafe { self.domain.register_range(plan.range.clone(), access) } {
                 Ok(region) => return Some(region),
                 Err(why) if !self.relieve(&why) => return None,
                 Err(_) => {}

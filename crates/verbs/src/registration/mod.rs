@@ -3,7 +3,7 @@
 //! ```text
 //!  range_cache   which ranges are registered        no system calls
 //!  event_log     which memory has gone              no system calls
-//!  notifier      the thread that learns it
+//!  notifier      the thread that learns it; a device that pages on demand needs none
 //!  cache         regions of the device, by range
 //!  bounce_pool   registered buffers for the rest
 //!
@@ -25,7 +25,7 @@ mod registrable;
 
 pub(crate) use bounce_pool::BouncePool;
 pub use cache::CacheCounts;
-pub(crate) use cache::{Placed, RegistrationCache};
+pub(crate) use cache::{Keeper, Placed, RegistrationCache};
 pub use event_log::{EventLog, LogMemory, LogPosition, LogReading, LogWords, LogWriter};
 pub use fork_support::{
     ForkStatus, ForkSupport, NoForkSupport, calls_fork_init, fork_support, probe_fork_support,
@@ -47,8 +47,11 @@ pub use registrable::{
 /// What of the user's memory stays registered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegistrationOptions {
-    /// What stays registered after its use, where there is a notifier ([`notifier_unavailable`]).
+    /// What stays registered after its use, where there is a notifier ([`notifier_unavailable`]), or the device pages on demand
+    /// ([`OnDemandPaging`](crate::OnDemandPaging)).
     pub leave_pinned: LeavePinned,
+    /// Whether the notifier is used where there is one.
+    pub uses_notifier: bool,
     /// The most that stays registered.
     pub caps: RegistrationCaps,
     /// Bytes of the longest memory that peers only read and that is copied through a registered buffer rather than
@@ -61,6 +64,7 @@ impl Default for RegistrationOptions {
     fn default() -> Self {
         Self {
             leave_pinned: LeavePinned::On,
+            uses_notifier: true,
             caps: RegistrationCaps::default(),
             copied: 64 << 10,
         }

@@ -26,8 +26,8 @@ pub const MESSAGES: &[Setting] = &[
         short: "receive queues of a rank on an RDMA device, as openib writes them",
         long: "Queues joined by `:`. `P,size,buffers,low mark,window,reserve` is one for each peer, \
                `S,size,buffers,low mark,sends` one for all peers; numbers from the right may be left out. \
-               `P,128,256,192,128:S,65536,256,128,32` is an example. `X` needs XRC, which ranks do not use. `auto` takes \
-               those that the table of devices has for this one. All ranks of a job need the same. \
+               `P,128,256,192,128:S,65536,256,128,32` is an example. With `X` in place of each `P` and `S`, ranks \
+               of a node share connections; the device needs XRC. `auto` takes those that the table of devices has for this one. All ranks of a job need the same. \
                `oxmpi explain memory` shows how much memory they take.",
         check: |text| auto_or(text, receive_queues).map(drop),
     },

@@ -2,12 +2,12 @@
 
 use super::connected_port_pair::{ConnectedPair, ConnectedPortPair};
 use super::endpoint::{FOR_EVER, Offered, PairConnector, SHARED_RNR_TIMER};
+use super::initiators::Target;
 use super::options::VerbsTransportError;
 use super::pair_address::PairAddress;
 use super::rail::PortPair;
 use super::rx::VerbsRx;
 use super::tx::VerbsTx;
-use crate::error::VerbsError;
 use crate::objects::{AddressVector, Gid, GlobalRoute, ReceiveAttributes, SendAttributes};
 use oxmpi_wire::Peer;
 
@@ -27,15 +27,19 @@ impl PairConnector {
             self.check_queues(peer, &port_pair.there)?;
             let offered = offered[usize::from(port_pair.rail)].take();
             let offered = offered.expect("a rail without another port pair");
-            let pairs = self.connect_port_pair(peer, port_pair, offered);
+            let ends = self.connect_port_pair(peer, port_pair, offered);
+            let ends = ends.map_err(|error| why = Some(error)).ok();
+            let (pairs, target) =
+                ends.map_or((None, None), |(pairs, target)| (Some(pairs), target));
             connected.push(ConnectedPortPair {
                 rail: port_pair.rail,
                 reaches_memory: port_pair.reaches_memory,
-                pairs: pairs.map_err(|error| why = Some(error)).ok(),
+                pairs,
+                target,
             });
         }
         if connected.iter().all(|port_pair| port_pair.pairs.is_none()) {
-            return Err(why.map_or(VerbsTransportError::NoPortPair { peer }, Into::into));
+            return Err(why.unwrap_or(VerbsTransportError::NoPortPair { peer }));
         }
         if let Some(why) = why {
             tracing::warn!(peer = peer.0, %why, "a rail does not reach a peer; its messages take another one");
@@ -44,13 +48,13 @@ impl PairConnector {
         Ok(())
     }
 
-    /// Connects the queue pairs of a port pair.
+    /// Connects the queue pairs of a port pair. Returns those by which this rank sends, and where it receives for `X` queues.
     fn connect_port_pair(
-        &self,
+        &mut self,
         peer: Peer,
         port_pair: &PortPair,
         mut offered: Offered,
-    ) -> Result<Vec<ConnectedPair>, VerbsError> {
+    ) -> Result<(Vec<ConnectedPair>, Option<Target>), VerbsTransportError> {
         let (address, there) = (&offered.address, &port_pair.there);
         let rail = &self.rails[usize::from(port_pair.rail)].rail;
         let connection = self.options().connection;
@@ -64,26 +68,37 @@ impl PairConnector {
         };
         let (mtu, sq_psn) = (address.mtu.min(there.mtu), address.sq_psn);
         let reads = [address.reads, address.reads.min(there.reads)];
+        let receive = ReceiveAttributes {
+            max_dest_rd_atomic: reads[0],
+            ..ReceiveAttributes::new(vector, 0, there.sq_psn, mtu)
+        };
+        let send = SendAttributes {
+            timeout: connection.timeout,
+            retry_cnt: connection.retry_count,
+            max_rd_atomic: reads[1],
+            ..SendAttributes::new(sq_psn)
+        };
+        if self.is_extended() {
+            let ends = self.connect_extended(port_pair, &mut offered, &receive, &send)?;
+            let number = Some(ends.target.number());
+            let pairs = self.connected_pairs(peer, port_pair.rail, offered, ends.pairs, number)?;
+            return Ok((pairs, Some(ends.target)));
+        }
         let mut connected = Vec::new();
         let ends = self.queues_of(port_pair.rail.into()).zip(&there.numbers);
         for (pair, ((queue, _), to)) in offered.take_pairs().into_iter().zip(ends) {
-            let mut receive = ReceiveAttributes {
-                max_dest_rd_atomic: reads[0],
-                ..ReceiveAttributes::new(vector, *to, there.sq_psn, mtu)
-            };
-            let mut send = SendAttributes {
-                timeout: connection.timeout,
-                retry_cnt: connection.retry_count,
-                max_rd_atomic: reads[1],
-                ..SendAttributes::new(sq_psn)
-            };
+            let (mut receive, mut send) = (receive, send);
+            receive.dest_qp_num = *to;
             if queue.is_shared() {
                 receive.min_rnr_timer = SHARED_RNR_TIMER;
                 send.rnr_retry = FOR_EVER;
             }
             connected.push(pair.ready_to_receive(receive)?.ready_to_send(send)?);
         }
-        self.connected_pairs(peer, port_pair.rail, offered, connected)
+        Ok((
+            self.connected_pairs(peer, port_pair.rail, offered, connected, None)?,
+            None,
+        ))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Connecting the queue pairs of a rank by rdmacm. It has one rail then, as each would need a listener of its own.
+//! Connecting the queue pairs of a rank by rdmacm: those of one rail to each peer.
 
 use super::connected_port_pair::ConnectedPortPair;
 use super::endpoint::{FOR_EVER, Offered, PairConnector, SHARED_RNR_TIMER};
@@ -14,27 +14,30 @@ use crate::transport::VerbsTransportError;
 use oxmpi_wire::Peer;
 
 impl PairConnector {
-    /// The queue pairs that are offered to `peer` on the only rail, which become the caller's.
+    /// The queue pairs that are offered to `peer` on one rail, which become the caller's.
     pub(crate) fn take_only_offered(&mut self, peer: u32) -> Option<Offered> {
         self.take_offered(peer)?.pop()
     }
 
-    /// Lets both halves use the queue pairs of `offered` on the only rail, which are `connected`.
+    /// Lets both halves use the queue pairs of `offered`, which are `connected`. The peer's rail may be of the device that its
+    /// keys of memory are for.
     ///
     /// # Errors
     /// When this process may lock no more memory for what is sent.
     pub(crate) fn add_only(
         &mut self,
         peer: Peer,
-        offered: Offered,
+        (offered, reaches_memory): (Offered, bool),
         connected: Vec<QueuePair<ReadyToSend>>,
         tx: &mut VerbsTx,
         rx: &mut VerbsRx,
     ) -> Result<(), VerbsTransportError> {
+        let rail = offered.rail;
         let port_pair = ConnectedPortPair {
-            rail: 0,
-            reaches_memory: true,
-            pairs: Some(self.connected_pairs(peer, 0, offered, connected)?),
+            rail,
+            reaches_memory,
+            pairs: Some(self.connected_pairs(peer, rail, offered, connected, None)?),
+            target: None,
         };
         self.add(peer, vec![port_pair], tx, rx);
         Ok(())
@@ -86,13 +89,13 @@ impl PairConnector {
     /// As [`accept`](Self::accept).
     pub(crate) fn complete(
         &self,
-        (peer, queue): (u32, u8),
+        queue: u8,
         pair: QueuePair<Init>,
         identifier: &mut CmIdentifier,
     ) -> Result<QueuePair<ReadyToSend>, VerbsTransportError> {
         if self.is_iwarp() {
             let pair = pair.connected_by(identifier);
-            send_first(&pair, RequestId::Send { peer, queue })?;
+            send_first(&pair, RequestId::Opening { queue })?;
             return Ok(pair);
         }
         let pair = self.set_up(queue, pair, identifier)?;

@@ -2,6 +2,7 @@
 
 use super::buffers::Buffers;
 use super::endpoint::{Offered, OpenRail, PairConnector};
+use super::initiators::Target;
 use super::order::Order;
 use super::receive_queues::ReceiveQueue;
 use super::request_id::RequestId;
@@ -19,6 +20,8 @@ pub(super) struct ConnectedPortPair {
     pub(super) reaches_memory: bool,
     /// `None`: it has failed.
     pub(super) pairs: Option<Vec<ConnectedPair>>,
+    /// Where messages come from by `X` queues.
+    pub(super) target: Option<Target>,
 }
 
 /// A queue pair that is connected, with its buffers.
@@ -32,7 +35,8 @@ pub(super) struct ConnectedPair {
 }
 
 impl PairConnector {
-    /// What both halves need of the queue pairs of `offered`, which are `connected`, on a rail.
+    /// What both halves need of the queue pairs of `offered`, which are `connected`, on a rail. Messages of the peer complete as
+    /// those of these queue pairs, or of `target`.
     ///
     /// # Errors
     /// When this process may lock no more memory for what is sent.
@@ -42,6 +46,7 @@ impl PairConnector {
         rail: u8,
         offered: Offered,
         connected: Vec<QueuePair<ReadyToSend>>,
+        target: Option<u32>,
     ) -> Result<Vec<ConnectedPair>, VerbsError> {
         let OpenRail { domain, .. } = &self.rails[usize::from(rail)];
         let connected = connected.into_iter().zip(offered.buffers);
@@ -55,10 +60,10 @@ impl PairConnector {
                 peer: peer.0,
                 queue: number,
             };
-            let (share, most) = (queue.of_each(self.peers), queue.sends());
+            let (share, most) = (queue.of_each(self.peers), queue.most_in_flight(self.peers));
             pairs.push(ConnectedPair {
                 queue: number,
-                number: pair.number(),
+                number: target.unwrap_or_else(|| pair.number()),
                 pair: Pair::new(pair, id, share, most, own),
                 buffers,
             });
@@ -82,10 +87,12 @@ impl PairConnector {
         let mut pairs: Vec<Pair> = absent.collect();
         let mut buffers: Vec<Option<Buffers>> = pairs.iter().map(|_| None).collect();
         let (mut numbers, mut rails, mut failed) = (Vec::new(), Vec::new(), 0_u8);
+        let mut targets = Vec::new();
         let has_several = port_pairs.len() > 1;
         for (at, port_pair) in port_pairs.into_iter().enumerate() {
             let reaches = port_pair.reaches_memory && self.reaches_memory(port_pair.rail.into());
             rails.push((port_pair.rail, reaches));
+            targets.extend(port_pair.target);
             failed |= u8::from(port_pair.pairs.is_none()) << at;
             for mut connected in port_pair.pairs.into_iter().flatten() {
                 if has_several {
@@ -102,7 +109,7 @@ impl PairConnector {
         rx.add(
             peer.0,
             &numbers,
-            Incoming::new(buffers, Order::new(all, has_several)),
+            Incoming::new(buffers, targets, Order::new(all, has_several)),
         );
     }
 }

@@ -2,9 +2,10 @@
 
 use super::buffers::Buffers;
 use super::growing_queue::GrowingQueue;
+use super::initiators::{ExtendedDomain, Initiators, OfferedEnds};
 use super::open_device::capacity;
 use super::options::{VerbsOptions, VerbsTransportError};
-use super::pair_address::PairAddress;
+use super::pair_address::{ExtendedAddress, PairAddress};
 use super::prepared::Prepared;
 use super::queue_sizes::QueueSizes;
 use super::rail::{PortPair, Rail};
@@ -51,7 +52,9 @@ pub(crate) struct PairConnector {
     options: VerbsOptions,
     pub(super) sizes: QueueSizes,
     /// By receive queue.
-    shared: Vec<Option<SharedReceiveQueue>>,
+    pub(super) shared: Vec<Option<SharedReceiveQueue>>,
+    /// Those of `X` queues, which several peers share.
+    pub(super) initiators: Initiators,
     /// By peer and rail.
     offered: BTreeMap<u32, Vec<Offered>>,
     /// Ranks that share its buffers.
@@ -71,17 +74,22 @@ pub(super) struct OpenRail {
     /// The place of its device.
     device: usize,
     pub(super) domain: ProtectionDomain,
-    queue: CompletionQueue,
+    pub(super) queue: CompletionQueue,
+    /// With receive queues of kind `X`.
+    pub(super) extended: Option<ExtendedDomain>,
 }
 
 /// Queue pairs that are offered to a peer.
 #[derive(Debug)]
 pub(crate) struct Offered {
-    /// By receive queue.
-    pairs: Vec<QueuePair<Init>>,
+    pub(crate) rail: u8,
+    /// By receive queue; none if these are of kind `X`.
+    pub(super) pairs: Vec<QueuePair<Init>>,
     /// The posted buffers of the peer's own queues.
     pub(super) buffers: Vec<Option<Buffers>>,
     pub(super) address: PairAddress,
+    /// With receive queues of kind `X`.
+    pub(super) extended: Option<OfferedEnds>,
 }
 
 impl VerbsEndpoint {
@@ -135,20 +143,23 @@ impl VerbsEndpoint {
             device: *place,
             domain: devices[*place].domain.clone(),
             queue: devices[*place].queue.clone(),
+            extended: devices[*place].extended.clone(),
         };
         let rails: Vec<OpenRail> = rails.iter().zip(&places).map(open).collect();
         let (mut receives, mut sends) = (Vec::new(), Vec::new());
         let on_each = rails
             .iter()
             .flat_map(|rail| queues.iter().map(move |queue| (rail, queue)));
-        for ((OpenRail { domain, .. }, queue), number) in on_each.zip(0..) {
+        for ((open, queue), number) in on_each.zip(0..) {
+            let domain = &open.domain;
+            let xrc = open.extended.as_ref().map(|xrc| (&xrc.domain, &open.queue));
             let (receive, send) = match queue {
                 ReceiveQueue::PerPeer(_) => (None, None),
                 ReceiveQueue::Shared(shared) | ReceiveQueue::Extended(shared) => {
                     let shared = fitted.apply(*shared);
                     let send = Buffers::all_free(domain, shared.buffers, shared.size)?;
                     (
-                        Some(SharedReceives::new(domain, number, &shared)?),
+                        Some(SharedReceives::new(domain, xrc, number, &shared)?),
                         Some(send),
                     )
                 }
@@ -167,6 +178,7 @@ impl VerbsEndpoint {
             rails,
             sizes: sizes.clone(),
             shared: shared.collect(),
+            initiators: Initiators::default(),
             offered: BTreeMap::new(),
             peers,
             queues: (devices.iter())
@@ -189,7 +201,13 @@ impl VerbsEndpoint {
                 [piece, options.min_rdma(), options.rings.slots],
                 registrations,
             ),
-            rx: VerbsRx::new(devices, peers, receives, (options.rings, domains)),
+            rx: VerbsRx::new(
+                devices,
+                peers,
+                receives,
+                (options.rings, domains),
+                options.connection.patience(),
+            ),
             connector,
         })
     }
@@ -214,7 +232,7 @@ impl VerbsEndpoint {
     /// # Errors
     /// When the device has no more queue pairs, or this process may lock no more memory.
     pub fn offer(&mut self, peer: Peer) -> Result<Vec<PairAddress>, VerbsTransportError> {
-        self.connector.offer(peer)
+        self.connector.offer(peer, &[])
     }
 
     /// Connects the queue pairs that were [offered](Self::offer) to `peer` with those of `port_pairs`. What was offered on
@@ -273,17 +291,22 @@ impl PairConnector {
         self.queues.iter().map(GrowingQueue::depth).sum()
     }
 
-    /// As [`VerbsEndpoint::offer`].
-    pub(crate) fn offer(&mut self, peer: Peer) -> Result<Vec<PairAddress>, VerbsTransportError> {
-        if is_forked_child() {
-            return Err(VerbsTransportError::Forked);
-        }
-        self.offers += 1;
-        for queue in &mut self.queues {
-            queue.fit(self.offers)?;
-        }
+    /// As [`VerbsEndpoint::offer`]. With `X` queues, a peer that has said where it is gets the connection that this rank has
+    /// with its node: by `port_pairs`.
+    pub(crate) fn offer(
+        &mut self,
+        peer: Peer,
+        port_pairs: &[PortPair],
+    ) -> Result<Vec<PairAddress>, VerbsTransportError> {
+        self.make_room()?;
         let rails = 0..self.rails.len();
-        let offered = rails.map(|rail| self.offer_on(rail, peer));
+        let offered = rails.map(|rail| match self.is_extended() {
+            true => {
+                let port_pair = port_pairs.iter().find(|of| usize::from(of.rail) == rail);
+                self.offer_extended(rail, port_pair.map(|port_pair| &port_pair.there))
+            }
+            false => self.offer_on(rail, peer),
+        });
         let offered: Vec<Offered> = offered.collect::<Result<_, _>>()?;
         let addresses = offered.iter().map(|offered| offered.address.clone());
         let addresses = addresses.collect();
@@ -291,13 +314,36 @@ impl PairConnector {
         Ok(addresses)
     }
 
+    /// As [`VerbsEndpoint::offer`], on one rail only.
+    pub(crate) fn offer_on_rail(
+        &mut self,
+        peer: Peer,
+        rail: u8,
+    ) -> Result<PairAddress, VerbsTransportError> {
+        self.make_room()?;
+        let offered = self.offer_on(rail.into(), peer)?;
+        let address = offered.address.clone();
+        self.offered.insert(peer.0, vec![offered]);
+        Ok(address)
+    }
+
+    /// Makes room for the completions of another peer.
+    fn make_room(&mut self) -> Result<(), VerbsTransportError> {
+        if is_forked_child() {
+            return Err(VerbsTransportError::Forked);
+        }
+        self.offers += 1;
+        for queue in &mut self.queues {
+            queue.fit(self.offers)?;
+        }
+        Ok(())
+    }
+
     /// Makes the queue pairs of a rail for `peer`.
     fn offer_on(&self, rail: usize, peer: Peer) -> Result<Offered, VerbsTransportError> {
         let OpenRail {
             rail: at, domain, ..
         } = &self.rails[rail];
-        let (port, gids) = (at.context.port(at.port)?, at.context.gids(at.port)?);
-        let gid = gids.iter().find(|entry| entry.index == at.gid_index);
         let (mut pairs, mut all_buffers) = (Vec::new(), Vec::new());
         for (queue, number) in self.queues_of(rail) {
             let pair = self.make_pair(rail, queue, number)?.init(InitAttributes {
@@ -321,10 +367,29 @@ impl PairConnector {
             pairs.push(pair);
             all_buffers.push(buffers);
         }
+        let numbers = pairs.iter().map(QueuePair::number).collect();
+        Ok(Offered {
+            rail: rail as u8,
+            pairs,
+            buffers: all_buffers,
+            address: self.address(rail, numbers, None)?,
+            extended: None,
+        })
+    }
+
+    /// Where peers reach what this rank has on a rail by these numbers.
+    pub(super) fn address(
+        &self,
+        rail: usize,
+        numbers: Vec<u32>,
+        extended: Option<ExtendedAddress>,
+    ) -> Result<PairAddress, VerbsError> {
+        let at = &self.rails[rail].rail;
+        let (port, gids) = (at.context.port(at.port)?, at.context.gids(at.port)?);
+        let gid = gids.iter().find(|entry| entry.index == at.gid_index);
         let limits = at.context.limits()?;
         let reads = limits.max_qp_rd_atom.min(limits.max_qp_init_rd_atom);
-        let numbers: Vec<u32> = pairs.iter().map(QueuePair::number).collect();
-        let address = PairAddress {
+        Ok(PairAddress {
             receive_queues: self.options.receive_queues.clone(),
             // No number of an earlier connection: its late packets are then out of sequence.
             sq_psn: RandomState::new().hash_one(&numbers) as u32 & 0xff_ffff,
@@ -333,12 +398,13 @@ impl PairConnector {
             gid: gid.map(|entry| entry.gid),
             mtu: port.active_mtu,
             reads: reads.clamp(1, MOST_READS) as u8,
-        };
-        Ok(Offered {
-            pairs,
-            buffers: all_buffers,
-            address,
+            extended,
         })
+    }
+
+    /// All that is offered, to whichever peer.
+    pub(super) fn all_offered(&self) -> impl Iterator<Item = &Offered> {
+        self.offered.values().flatten()
     }
 
     /// The receive queues of a rail, and their numbers.

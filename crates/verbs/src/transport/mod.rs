@@ -28,10 +28,12 @@ mod control;
 mod credits;
 mod data_head;
 mod endpoint;
+mod extended;
 mod fitted_queues;
 mod frame_head;
 mod growing_queue;
 mod hostile;
+mod initiators;
 mod open_device;
 mod options;
 mod order;
@@ -55,10 +57,11 @@ pub(crate) use endpoint::{Offered, PairConnector};
 pub(crate) use fitted_queues::FittedQueues;
 #[doc(hidden)]
 pub use hostile::read_bytes_of_peer;
+pub(crate) use open_device::pages_on_demand;
 pub use options::{
     ConnectionOptions, EagerRings, LongMessages, TransferFlags, VerbsOptions, VerbsTransportError,
 };
-pub use pair_address::{PairAddress, PairAddressError};
+pub use pair_address::{ExtendedAddress, PairAddress, PairAddressError};
 pub(crate) use rail::MOST_RAILS;
 pub use rail::{PortPair, Rail};
 pub use receive_queues::{PerPeerQueue, ReceiveQueue, ReceiveQueueError, SharedQueue};

@@ -3,6 +3,7 @@
 use super::OPERATIONS;
 use super::frame_head::MAX_INLINE;
 use super::growing_queue::{CompletionNeeds, GrowingQueue};
+use super::initiators::{ExtendedDomain, initiator_capacity};
 use super::options::{VerbsOptions, VerbsTransportError};
 use super::queue_sizes::QueueSizes;
 use super::rail::Rail;
@@ -12,7 +13,7 @@ use crate::objects::{
     CompletionChannel, CompletionQueue, Context, ProtectionDomain, QueueCapacity,
 };
 use crate::registration::{
-    BouncePool, LeavePinned, MemoryNotifier, RegistrationCache, RegistrationOptions,
+    BouncePool, Keeper, LeavePinned, MemoryNotifier, RegistrationCache, RegistrationOptions,
 };
 
 /// A device with what all its ports have in common.
@@ -22,8 +23,12 @@ pub(super) struct OpenDevice {
     pub(super) domain: ProtectionDomain,
     pub(super) channel: CompletionChannel,
     pub(super) queue: CompletionQueue,
+    /// With receive queues of kind `X`.
+    pub(super) extended: Option<ExtendedDomain>,
     /// The same, to make it longer.
     pub(super) growing: GrowingQueue,
+    /// Its rails, and the port of each.
+    pub(super) rails: Vec<(u8, u8)>,
 }
 
 impl OpenDevice {
@@ -55,12 +60,16 @@ impl OpenDevice {
             });
         }
         let growing = GrowingQueue::new(context, &channel, needs, peers)?;
+        let file = options.xrc_file.as_deref();
+        let extended = is_extended(options).then(|| ExtendedDomain::open(context, file));
         Ok(Self {
             context: context.clone(),
             domain,
             channel,
             queue: growing.queue.clone(),
+            extended: extended.transpose()?,
             growing,
+            rails: Vec::new(),
         })
     }
 
@@ -84,6 +93,9 @@ impl OpenDevice {
                 let device = Self::new(&rail.context, ports as u32, peers, options, sizes)?;
                 devices.push(device);
             }
+            let of = places.last().map_or(0, |place| *place);
+            let at = places.len() as u8 - 1;
+            devices[of].rails.push((at, rail.port));
         }
         Ok((devices, places))
     }
@@ -99,14 +111,23 @@ impl OpenDevice {
         &self,
         options: &VerbsOptions,
         sizes: &QueueSizes,
+        peers: u32,
     ) -> Result<[u32; 2], VerbsTransportError> {
-        let mut capacity = capacity(&options.receive_queues[0], sizes, 0, options);
+        let mut capacity = match is_extended(options) {
+            true => initiator_capacity(&self.context, options, peers)?.0,
+            false => capacity(&options.receive_queues[0], sizes, 0, options),
+        };
         let queue = &self.queue;
         loop {
             let asked = capacity.max_inline_data;
-            match (self.domain).create_queue_pair(queue, queue, capacity) {
-                Ok(pair) => {
-                    let granted = pair.capacity().max_inline_data;
+            let granted = match is_extended(options) {
+                true => (self.domain.create_initiator(queue, capacity)).map(|pair| pair.capacity()),
+                false => (self.domain.create_queue_pair(queue, queue, capacity))
+                    .map(|pair| pair.capacity()),
+            };
+            match granted {
+                Ok(granted) => {
+                    let granted = granted.max_inline_data;
                     return Ok([asked, granted.min(MAX_INLINE as u32)]);
                 }
                 Err(why) if asked == 0 => return Err(why.into()),
@@ -123,16 +144,12 @@ impl OpenDevice {
             leave_pinned,
             caps,
             copied,
+            ..
         } = options.registration;
         let domain = &self.domain;
-        let notifier = (leave_pinned != LeavePinned::Off).then(MemoryNotifier::of_process);
-        let cache = notifier.and_then(|notifier| match notifier {
-            Ok(notifier) => Some(RegistrationCache::new(domain.clone(), notifier, caps)),
-            Err(why) => {
-                tracing::debug!(%why, "no registration is cached");
-                None
-            }
-        });
+        let keeper = (leave_pinned != LeavePinned::Off).then(|| self.keeper(options));
+        let cache =
+            (keeper.flatten()).map(|keeper| RegistrationCache::new(domain.clone(), keeper, caps));
         Registrations {
             cache,
             buffers: BouncePool::new(domain.clone()),
@@ -141,6 +158,39 @@ impl OpenDevice {
             copied,
         }
     }
+}
+
+impl OpenDevice {
+    /// Who keeps registrations right that are cached: the notifier, or the device where the process has none.
+    fn keeper(&self, options: &VerbsOptions) -> Option<Keeper> {
+        if options.registration.uses_notifier {
+            match MemoryNotifier::of_process() {
+                Ok(notifier) => return Some(Keeper::notifier(notifier)),
+                Err(why) => tracing::debug!(%why, "nothing tells of memory that goes"),
+            }
+        }
+        let paging = pages_on_demand(&self.context, options);
+        tracing::debug!(
+            paging,
+            "registrations are cached only where the device pages on demand"
+        );
+        paging.then_some(Keeper::Device)
+    }
+}
+
+/// Whether connections with these options reach memory that is registered on demand.
+pub(crate) fn pages_on_demand(context: &Context, options: &VerbsOptions) -> bool {
+    let paging = context.on_demand_paging();
+    match is_extended(options) {
+        true => paging.extended,
+        false => paging.reliable,
+    }
+}
+
+/// Whether the receive queues are of kind `X`.
+fn is_extended(options: &VerbsOptions) -> bool {
+    let queues = &options.receive_queues;
+    matches!(queues.first(), Some(ReceiveQueue::Extended(_)))
 }
 
 /// What the queue pair of receive queue `number` holds: frames and credit messages in flight, and the rank's

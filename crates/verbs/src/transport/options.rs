@@ -9,6 +9,8 @@ use crate::registration::{LockedMemoryShortage, NoForkSupport, RegistrationOptio
 use oxmpi_wire::paths::{PathOverrides, RendezvousScheme};
 use oxmpi_wire::{Limits, Peer};
 use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// The body of the longest short frame where a device grants nothing inline.
 const SHORT: u32 = 64;
@@ -41,6 +43,9 @@ pub struct VerbsOptions {
     pub rings: EagerRings,
     /// What connections have in common.
     pub connection: ConnectionOptions,
+    /// The file by which ranks of a node find the XRC domain that they share, for receive queues of kind `X`; `None`: one of
+    /// the user's own in `/dev/shm`.
+    pub xrc_file: Option<PathBuf>,
 }
 
 /// What the connections of a rank have in common.
@@ -56,6 +61,14 @@ pub struct ConnectionOptions {
     pub timeout: u8,
     /// As [`SendAttributes::retry_cnt`](crate::SendAttributes::retry_cnt).
     pub retry_count: u8,
+}
+
+impl ConnectionOptions {
+    /// How long a request takes to fail that gets no answer; `None`: for ever.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        let once = Duration::from_nanos(4096) * (1 << self.timeout.min(31));
+        (self.timeout != 0).then(|| once * (u32::from(self.retry_count) + 1))
+    }
 }
 
 impl Default for ConnectionOptions {
@@ -186,14 +199,12 @@ impl VerbsOptions {
     }
 
     /// These as far as iWARP has what they need: devices place the bytes of a write in any order, and its end does not say
-    /// that they have arrived. So peers read, and there are no rings.
+    /// that they have arrived, so there are no rings. By reads soft-iWARP (kernel 6.1) brings wrong bytes where both sides
+    /// read. So all goes by frames.
     #[must_use]
     pub fn on_iwarp(self) -> Self {
         let mut long = self.long;
-        long.flags -= TransferFlags::PUT;
-        if long.flags.is_empty() {
-            long.flags = TransferFlags::SEND;
-        }
+        long.flags = TransferFlags::SEND;
         Self {
             long,
             rings: EagerRings::OFF,
@@ -242,6 +253,7 @@ impl Default for VerbsOptions {
             long: LongMessages::default(),
             rings: EagerRings::default(),
             connection: ConnectionOptions::default(),
+            xrc_file: None,
         }
     }
 }
@@ -317,7 +329,7 @@ pub enum VerbsTransportError {
     NotConnected(CmFailure),
     /// A peer asks for a connection that there is, or cannot be.
     #[error(
-        "the peer has asked for a connection that it has, or of a receive queue that there is not"
+        "the peer has asked for a connection that it has, or of a receive queue or queue pair that there is not"
     )]
     BadRequest,
     /// This rank and a peer have different receive queues.

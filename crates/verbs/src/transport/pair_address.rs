@@ -9,12 +9,13 @@ use std::str::FromStr;
 ///
 /// Its text is one word without spaces, which [`FromStr`] reads:
 /// `P,128,8,4,2,7:S,2048,16,8,2;17,18;1193046;0;4096;16;::ffff:10.9.0.1`: the receive queues, the numbers of their queue
-/// pairs, `sq_psn`, `lid`, `mtu` in bytes, `reads` and, if there is one, `gid`.
+/// pairs, `sq_psn`, `lid`, `mtu` in bytes, `reads` and, if there is one, `gid`. With `X` queues the fields of `extended` follow:
+/// `;f00,19,0,20`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairAddress {
     /// The receive queues of the rank.
     pub receive_queues: Vec<ReceiveQueue>,
-    /// The number of the queue pair of each receive queue.
+    /// The number of the queue pair of each receive queue; of each `X` queue its own number.
     pub numbers: Vec<u32>,
     /// The sequence number of the first packet of each: 24 bits.
     pub sq_psn: u32,
@@ -26,12 +27,28 @@ pub struct PairAddress {
     pub mtu: Mtu,
     /// Reads that each queue pair serves and has in flight at a time.
     pub reads: u8,
+    /// The connection of `X` queues.
+    pub extended: Option<ExtendedAddress>,
+}
+
+/// What a rank tells of its connection with the node of a peer, if its receive queues are of kind `X`. Numbers are those of
+/// queue pairs; 0 for none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExtendedAddress {
+    /// Tells its XRC domain from others on the port.
+    pub domain: u64,
+    /// The queue pair by which it sends.
+    pub initiator: u32,
+    /// The queue pair of the peer's node with which that is connected already.
+    pub connected: u32,
+    /// The queue pair that awaits the one by which the peer sends, unless that is connected already.
+    pub target: u32,
 }
 
 /// What is wrong with the text of a [`PairAddress`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the address of queue pairs {text:?}: {what}; expected the seven fields that another rank of this version writes"
+    "the address of queue pairs {text:?}: {what}; expected the fields that another rank of this version writes"
 )]
 pub struct PairAddressError {
     text: String,
@@ -48,12 +65,23 @@ impl fmt::Display for PairAddress {
             gid,
             mtu,
             reads,
+            extended,
         } = self;
         let numbers: Vec<_> = numbers.iter().map(u32::to_string).collect();
         let (queues, numbers) = (ReceiveQueue::join_all(receive_queues), numbers.join(","));
         let mtu = mtu.bytes();
         write!(f, "{queues};{numbers};{sq_psn};{lid};{mtu};{reads};")?;
-        gid.map_or(Ok(()), |gid| write!(f, "{gid}"))
+        gid.map_or(Ok(()), |gid| write!(f, "{gid}"))?;
+        let Some(ExtendedAddress {
+            domain,
+            initiator,
+            connected,
+            target,
+        }) = extended
+        else {
+            return Ok(());
+        };
+        write!(f, ";{domain:x},{initiator},{connected},{target}")
     }
 }
 
@@ -70,9 +98,15 @@ impl FromStr for PairAddress {
 
 impl PairAddress {
     fn parse(text: &str) -> Result<Self, &'static str> {
-        let fields: Vec<&str> = text.split(';').collect();
+        let mut fields: Vec<&str> = text.split(';').collect();
+        let extended = (fields.len() == 8).then(|| fields.pop()).flatten();
+        let extended = match extended.map(ExtendedAddress::parse) {
+            Some(None) => return Err("its connection of X queues is none"),
+            Some(extended) => extended,
+            None => None,
+        };
         let [queues, numbers, sq_psn, lid, mtu, reads, gid] = fields[..] else {
-            return Err("not seven fields");
+            return Err("not seven fields, or eight");
         };
         let receive_queues =
             ReceiveQueue::parse_all(queues).map_err(|_| "its receive queues are none")?;
@@ -97,6 +131,25 @@ impl PairAddress {
             gid,
             mtu: mtu.ok_or("its MTU is none of InfiniBand's")?,
             reads: reads.parse().map_err(|_| "it has no number of reads")?,
+            extended,
+        })
+    }
+}
+
+impl ExtendedAddress {
+    fn parse(text: &str) -> Option<Self> {
+        let (domain, numbers) = text.split_once(',')?;
+        let domain = u64::from_str_radix(domain, 16).ok()?;
+        let numbers = numbers.split(',').map(str::parse);
+        let numbers: Vec<u32> = numbers.collect::<Result<_, _>>().ok()?;
+        let [initiator, connected, target] = numbers[..] else {
+            return None;
+        };
+        Some(Self {
+            domain,
+            initiator,
+            connected,
+            target,
         })
     }
 }
@@ -112,6 +165,7 @@ mod tests {
             numbers in prop::collection::vec(0..1u32 << 24, 2..3),
             (sq_psn, lid, mtu, reads) in (0..1u32 << 24, any::<u16>(), 0..5u32, any::<u8>()),
             gid in prop::option::of(any::<u128>()),
+            extended in prop::option::of((any::<u64>(), any::<[u32; 3]>())),
         ) {
             let gid = gid.map(|bits: u128| Gid(bits.to_be_bytes()));
             let address = PairAddress {
@@ -122,6 +176,12 @@ mod tests {
                 gid,
                 mtu: Mtu::new(256 << mtu).unwrap(),
                 reads,
+                extended: extended.map(|(domain, [initiator, connected, target])| ExtendedAddress {
+                    domain,
+                    initiator,
+                    connected,
+                    target,
+                }),
             };
             let text = address.to_string();
             prop_assert!(!text.contains(' '));
@@ -145,6 +205,14 @@ mod tests {
             ("P,128;1;1;0;1500;4;", "its MTU is none"),
             ("P,128;1;1;0;4096;;", "no number of reads"),
             ("P,128;1;1;0;4096;4;x", "its GID is none"),
+            (
+                "X,128;1;1;0;4096;4;;f,1,2",
+                "its connection of X queues is none",
+            ),
+            (
+                "X,128;1;1;0;4096;4;;x,1,2,3",
+                "its connection of X queues is none",
+            ),
         ] {
             let error = text.parse::<PairAddress>().unwrap_err().to_string();
             assert!(error.contains(why) && error.contains(text), "{error}");

@@ -32,14 +32,14 @@ impl Prepared {
         let first = &rails[0].context;
         let queues = &options.receive_queues;
         ReceiveQueue::check_all(queues)?;
-        if queues
-            .iter()
-            .any(|queue| matches!(queue, ReceiveQueue::Extended(_)))
-        {
-            return Err(VerbsTransportError::NoExtended {
-                device: first.name().to_owned(),
-                receive_queues: ReceiveQueue::join_all(queues),
-            });
+        let is_extended = |queue: &ReceiveQueue| matches!(queue, ReceiveQueue::Extended(_));
+        for Rail { context, .. } in rails.iter().filter(|_| queues.iter().any(is_extended)) {
+            if !context.limits()?.has_xrc {
+                return Err(VerbsTransportError::NoExtended {
+                    device: context.name().to_owned(),
+                    receive_queues: ReceiveQueue::join_all(queues),
+                });
+            }
         }
         let sizes = QueueSizes::new(queues);
         let mut piece = options.piece;
@@ -59,7 +59,7 @@ impl Prepared {
         let (devices, places) = OpenDevice::of_rails(rails, peers, options, &sizes)?;
         let mut inline = [options.inline, u32::MAX];
         for device in &devices {
-            let [asked, granted] = device.inline(options, &sizes)?;
+            let [asked, granted] = device.inline(options, &sizes, peers)?;
             inline = [inline[0].min(asked), inline[1].min(granted)];
         }
         Ok(Self {

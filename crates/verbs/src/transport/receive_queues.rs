@@ -50,7 +50,7 @@ pub struct SharedQueue {
 /// What is wrong with the receive queue `queue`.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "receive queue {queue:?}: {what}; write P,size[,buffers[,low mark[,window[,reserve]]]] or S,size[,buffers[,low mark[,sends]]], and `:` between queues"
+    "receive queue {queue:?}: {what}; write P,size[,buffers[,low mark[,window[,reserve]]]], or S or X,size[,buffers[,low mark[,sends]]], and `:` between queues"
 )]
 pub struct ReceiveQueueError {
     queue: String,
@@ -78,6 +78,9 @@ const LEAST_SHARE: u32 = 2;
 /// Bytes of the body that the largest buffers hold at least: those of the longest frame of a transport.
 const LARGEST: u32 = 128;
 
+/// Why queues of different kinds are refused.
+const ALL_EXTENDED: &str = "with one X queue all must be X";
+
 impl ReceiveQueue {
     /// The receive queues of openib, as a setting.
     ///
@@ -99,6 +102,18 @@ impl ReceiveQueue {
         match self {
             Self::PerPeer(queue) => queue.buffers + queue.reserve,
             Self::Shared(queue) | Self::Extended(queue) => queue.sends + CREDIT_MESSAGES,
+        }
+    }
+
+    /// Messages that a rank has in flight to one of `peers` peers at most: those of an `X` queue share their queue pair with
+    /// messages to others.
+    pub(super) fn most_in_flight(&self, peers: u32) -> u32 {
+        match self {
+            Self::Extended(queue) => {
+                let each = queue.of_each(peers);
+                each.buffers + each.reserve
+            }
+            Self::PerPeer(_) | Self::Shared(_) => self.sends(),
         }
     }
 
@@ -133,6 +148,10 @@ impl ReceiveQueue {
             let what = format!("no buffers of {LARGEST} B or more");
             return Err(wrong(&Self::join_all(queues), what));
         }
+        let is_extended = |queue: &Self| matches!(queue, Self::Extended(_));
+        if queues.iter().any(is_extended) && !queues.iter().all(is_extended) {
+            return Err(wrong(&Self::join_all(queues), ALL_EXTENDED));
+        }
         if queues.len() > MOST_QUEUES {
             let what = format!("{} queues, expected {MOST_QUEUES} at most", queues.len());
             return Err(wrong(&Self::join_all(queues), what));
@@ -163,12 +182,9 @@ impl ReceiveQueue {
             .split(':')
             .map(str::parse)
             .collect::<Result<_, _>>()?;
-        let extended = queues
-            .iter()
-            .filter(|queue| matches!(queue, Self::Extended(_)));
-        let count = extended.count();
-        if count != 0 && count != queues.len() {
-            return Err(wrong(setting, "with one X queue all must be X"));
+        let is_extended = |queue: &Self| matches!(queue, Self::Extended(_));
+        if queues.iter().any(is_extended) && !queues.iter().all(is_extended) {
+            return Err(wrong(setting, ALL_EXTENDED));
         }
         Ok(queues)
     }

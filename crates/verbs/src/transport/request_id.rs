@@ -19,6 +19,12 @@ pub(super) enum RequestId {
         /// The buffer of its message.
         buffer: u32,
     },
+    /// The first message of a connection by iWARP, beside the requests of the send queue: if it completes, it has failed, and so
+    /// do the requests behind it.
+    Opening {
+        /// The receive queue of the peer.
+        queue: u8,
+    },
     /// A receive for whichever peer sends.
     Shared {
         /// The receive queue.
@@ -45,6 +51,7 @@ impl RequestId {
                 queue,
                 buffer,
             } => (peer, queue, buffer),
+            Self::Opening { queue } => (Self::ANY, queue, Self::SEND),
             Self::Shared { queue, buffer } => (Self::ANY, queue, buffer),
         };
         (peer as u64) << 32 | (queue as u64) << BITS | buffer as u64
@@ -55,6 +62,7 @@ impl RequestId {
         let peer = (word >> 32) as u32;
         let queue = (word >> BITS) as u8;
         match (peer, word as u32 & Self::SEND) {
+            (Self::ANY, Self::SEND) => Self::Opening { queue },
             (Self::ANY, buffer) => Self::Shared { queue, buffer },
             (peer, Self::SEND) => Self::Send { peer, queue },
             (peer, buffer) => Self::Receive {
@@ -78,6 +86,7 @@ mod tests {
             for id in [
                 RequestId::Send { peer, queue },
                 RequestId::Receive { peer, queue, buffer },
+                RequestId::Opening { queue },
                 RequestId::Shared { queue, buffer },
             ] {
                 prop_assert_eq!(RequestId::from_word(id.word()), id);

@@ -92,6 +92,12 @@ impl Queue {
         self.entries.iter().filter(of_pair).count()
     }
 
+    /// Drops the completions of the send queue of a queue pair.
+    pub(super) fn forget_sends(&mut self, pair: u32) {
+        self.entries
+            .retain(|(_, (of, is_send, _))| *of != pair || !is_send);
+    }
+
     /// Drops the completions of a queue pair.
     pub(super) fn forget(&mut self, pair: u32) {
         self.entries.retain(|(_, (of, ..))| *of != pair);

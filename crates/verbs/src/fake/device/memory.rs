@@ -1,6 +1,7 @@
 //! Registered memory, and copies to and from it.
 
 use super::WRITABLE;
+use crate::ffi::IBV_ACCESS_ON_DEMAND;
 use std::collections::BTreeMap;
 use std::ptr;
 
@@ -97,9 +98,13 @@ impl Memory {
         self.regions.remove(&key);
     }
 
-    /// Notes that memory has gone from its addresses: regions that have some are refused from now on.
+    /// Notes that memory has gone from its addresses: regions that have some are refused from now on, unless their pages are
+    /// asked for on demand.
     pub(in crate::fake) fn forget(&mut self, gone: std::ops::Range<u64>) {
         for region in self.regions.values_mut() {
+            if region.access & IBV_ACCESS_ON_DEMAND != 0 {
+                continue;
+            }
             let end = region.address + region.len as u64;
             region.is_current &= end <= gone.start || gone.end <= region.address || gone.is_empty();
         }

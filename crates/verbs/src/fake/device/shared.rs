@@ -1,27 +1,26 @@
 //! Shared receive queues, and their limit events.
 
+use super::extended::ExtendedQueue;
 use super::{Device, Receive};
 use crate::error::ENOMEM;
+use crate::ffi::IBV_EVENT_SRQ_LIMIT_REACHED;
 use std::collections::VecDeque;
 use std::ffi::c_int;
-use std::os::unix::net::UnixDatagram;
 
 /// A shared receive queue.
 pub(super) struct Shared {
     pub(super) domain: usize,
     /// Where its events are announced.
-    context: usize,
+    pub(super) context: usize,
     most: usize,
     posted: VecDeque<Receive>,
     /// There is an event when fewer receives are posted; 0 for none.
     limit: u32,
+    /// Of a queue of an XRC domain.
+    pub(super) extended: Option<ExtendedQueue>,
 }
 
 impl Device {
-    pub(in crate::fake) fn set_events(&mut self, context: usize, events: UnixDatagram) {
-        self.events.insert(context, events);
-    }
-
     pub(in crate::fake) fn create_shared(
         &mut self,
         queue: usize,
@@ -34,6 +33,7 @@ impl Device {
             most: most as usize,
             posted: VecDeque::new(),
             limit: 0,
+            extended: None,
         };
         self.shared.insert(queue, shared);
     }
@@ -59,27 +59,25 @@ impl Device {
             return ENOMEM;
         }
         shared.posted.push_back(receive);
-        let users = self.pairs.iter().filter(|(_, pair)| pair.shared == queue);
-        let senders: Vec<u32> = users.map(|(_, pair)| pair.peer).collect();
-        for sender in senders {
-            self.advance(sender);
+        for taker in self.takers_of(queue) {
+            self.advance(self.pairs[&taker].peer);
         }
         0
     }
 
-    /// Whether a message to queue pair `number` has a receive.
-    pub(super) fn has_receive(&self, number: u32) -> bool {
+    /// Whether a message to queue pair `number` waits for a receive of the shared queue `queue`, or of its own.
+    pub(super) fn lacks_receive(&self, number: u32, queue: usize) -> bool {
         let pair = &self.pairs[&number];
-        match self.shared.get(&pair.shared) {
-            Some(shared) => !shared.posted.is_empty(),
-            None => !pair.posted.is_empty(),
+        match self.shared.get(&queue) {
+            Some(shared) => shared.posted.is_empty(),
+            // To a queue that there is not, no message waits.
+            None => pair.target_of.is_none() && pair.posted.is_empty(),
         }
     }
 
-    /// Takes the receive of a message to queue pair `number`.
-    pub(super) fn take_receive(&mut self, number: u32) -> Option<Receive> {
+    /// Takes the receive of a message to queue pair `number`, from the shared queue `queue` if there is one.
+    pub(super) fn take_receive(&mut self, number: u32, queue: usize) -> Option<Receive> {
         let pair = self.pairs.get_mut(&number)?;
-        let queue = pair.shared;
         let Some(shared) = self.shared.get_mut(&queue) else {
             return pair.posted.pop_front();
         };
@@ -93,14 +91,10 @@ impl Device {
         let Some(shared) = self.shared.get_mut(&queue) else {
             return;
         };
-        let Some(events) = self.events.get(&shared.context) else {
-            return;
-        };
         if (shared.posted.len() as u32) < shared.limit {
             shared.limit = 0;
-            events
-                .send(&queue.to_ne_bytes())
-                .expect("the test takes events");
+            let context = shared.context;
+            self.announce(context, IBV_EVENT_SRQ_LIMIT_REACHED, queue as u64);
         }
     }
 }

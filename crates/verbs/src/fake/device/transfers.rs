@@ -48,7 +48,11 @@ impl Device {
         let polls = self.script.map_or(0, |script| script.rnr_polls);
         let retries = u32::from(pair.rnr_retry);
         let has_time = pair.rnr_retry == FOR_EVER || pair.waited < polls * (retries + 1);
-        is_good && is_message(send) && has_time && !self.has_receive(pair.peer)
+        if !(is_good && is_message(send) && has_time) {
+            return false;
+        }
+        let queue = self.shared_of(pair.peer, send.remote_queue);
+        self.lacks_receive(pair.peer, queue)
     }
 
     /// Lets time pass for the requests that complete in a queue and wait for a receive.
@@ -125,15 +129,20 @@ impl Device {
     /// Moves a message to the first receive of `peer`.
     fn message(&mut self, number: u32, peer: u32, send: &Send) -> End {
         let bytes = self.gather(number, &send.payload)?;
-        let receive = self.take_receive(peer);
+        let queue = self.shared_of(peer, send.remote_queue);
+        if queue == 0 && self.pairs[&peer].target_of.is_some() {
+            return Err(status::REM_INV_REQ_ERR);
+        }
+        let receive = self.take_receive(peer, queue);
         let receive = receive.ok_or(status::RNR_RETRY_EXC_ERR)?;
         let to = &self.pairs[&peer];
-        let shared = self.shared.get(&to.shared);
+        let shared = self.shared.get(&queue);
         let domain = shared.map_or(to.domain, |shared| shared.domain);
+        let completions = self.completions_of(peer, queue);
         let mut arrived = completion(peer, receive.id, IBV_WC_SUCCESS);
         if self.memory.scatter(domain, &receive.to, &bytes).is_err() {
             arrived.status = status::LOC_LEN_ERR;
-            self.complete(peer, false, arrived);
+            self.complete_in(completions, (peer, false, arrived));
             return Err(status::REM_INV_REQ_ERR);
         }
         arrived.opcode = IBV_WC_RECV;
@@ -141,21 +150,25 @@ impl Device {
         if send.opcode == IBV_WR_SEND_WITH_IMM {
             (arrived.wc_flags, arrived.imm_data) = (IBV_WC_WITH_IMM, send.immediate);
         }
-        self.complete(peer, false, arrived);
+        self.complete_in(completions, (peer, false, arrived));
         Ok(())
     }
 
     /// Reads or writes memory of `peer`.
     fn access(&mut self, number: u32, peer: u32, send: &Send) -> End {
+        let shared = self.shared.get(&self.shared_of(peer, send.remote_queue));
         let peer = &self.pairs[&peer];
+        let domain = match (peer.target_of, shared) {
+            (None, _) => peer.domain,
+            // Of the process that the request names by its queue.
+            (Some(_), Some(shared)) => shared.domain,
+            (Some(_), None) => return Err(status::REM_INV_REQ_ERR),
+        };
         let (address, key) = send.remote;
         let reach = |len: usize, access| {
             let span = Span { address, len, key };
             let allowed = peer.access & access != 0;
-            let found = self
-                .memory
-                .find(peer.domain, &span, access)
-                .filter(|_| allowed);
+            let found = self.memory.find(domain, &span, access).filter(|_| allowed);
             found.ok_or(status::REM_ACCESS_ERR)
         };
         match send.opcode {
@@ -210,6 +223,7 @@ impl Device {
             std::mem::take(&mut pair.posted),
             std::mem::take(&mut pair.waiting),
         );
+        self.announce_last_receive(number);
         for send in sends {
             self.complete_send(number, send.id, Err(status::WR_FLUSH_ERR));
         }
@@ -236,12 +250,18 @@ impl Device {
             return;
         };
         let queue = if is_send { pair.sends } else { pair.receives };
+        self.complete_in(queue, (number, is_send, completion));
+    }
+
+    /// Adds a completion of a queue pair, of its send queue or not, to a completion queue.
+    fn complete_in(&mut self, queue: usize, entry: (u32, bool, ibv_wc)) {
+        let is_send = entry.1;
         let delay = self
             .script
             .as_mut()
             .map_or(0, |script| script.delay(is_send));
         if let Some(queue) = self.queues.get_mut(&queue) {
-            queue.push((number, is_send, completion), delay);
+            queue.push(entry, delay);
         }
     }
 }

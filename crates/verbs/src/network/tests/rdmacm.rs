@@ -1,18 +1,22 @@
 //! The network whose connections rdmacm makes, and iWARP.
 
 use super::*;
-use crate::network::rdmacm::CmConnections;
+use crate::network::rdmacm::{CmConnections, CmListener};
 use crate::objects::{CmChannel, CmEventKind, CmParameters};
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-/// A listener at the fake device's address.
-pub(super) fn listening() -> CmConnections {
+/// Listeners at the addresses of the fake device's ports.
+pub(super) fn listening(ports: u8) -> CmConnections {
     let channel = CmChannel::of(&fake::CM_LIBRARY).expect("a channel");
-    let addresses = [Ipv6Addr::LOCALHOST.into(), fake::ADDRESS.into()];
-    let timeout = Duration::from_secs(1);
-    let listener = CmConnections::listen(&channel, ("fake0", 1), &addresses, |_| true, timeout);
-    listener.expect("the address of the device")
+    let mut addresses = vec![Ipv6Addr::LOCALHOST.into()];
+    addresses.extend((1..=ports).map(|port| IpAddr::from(fake::address_of(port))));
+    let listen = |port| {
+        let listener = CmListener::listen(&channel, ("fake0", port), &addresses, |_| true);
+        listener.expect("the address of the port")
+    };
+    let listeners = (1..=ports).map(listen).collect();
+    CmConnections::new(channel.clone(), listeners, Duration::from_secs(1))
 }
 
 /// Messages take the device, whose connections rdmacm makes, and which is iWARP if `IWARP`.
@@ -44,6 +48,58 @@ impl<const IWARP: bool> KillableTransport for ByRdmacm<IWARP> {
 
 oxmpi_testkit::conformance!(by_rdmacm, ByRdmacm<false>, killable);
 oxmpi_testkit::conformance!(iwarp, ByRdmacm<true>, killable);
+
+/// Each peer has a port, and all ports have peers; memory is reached by each port of a device.
+#[test]
+fn peers_are_dealt_to_the_ports() {
+    for is_iwarp in [false, true] {
+        let script = Script {
+            ports: 2,
+            is_iwarp,
+            ..Script::GOOD
+        };
+        let options = VerbsOptions::default();
+        let all = ends_by(5, script, &options, |_, _| true, true);
+        let mut all = connect_all(5, all);
+        let mut logs = [(); 5].map(|()| EventLog::default());
+        let before = [1, 2].map(|port| fake::carried(0, port));
+        for (me, (tx, _)) in (0..5).zip(&mut all) {
+            for peer in (0..5).filter(|peer| *peer != me) {
+                assert_eq!(send(tx, Peer(peer)), Ok(()));
+            }
+        }
+        settle(&mut all, &mut logs);
+        for log in &logs {
+            assert_eq!((log.frames.len(), &log.lost[..]), (4, &[][..]));
+        }
+        let used = [1, 2].map(|port| fake::carried(0, port));
+        assert!(used[0] > before[0] && used[1] > before[1], "{used:?}");
+
+        let len = 300 << 10;
+        for peer in 1..5 {
+            let memory = [vec![7; len], vec![0; len]].map(HeapMemory::new);
+            let [here, there] = [Peer(0), Peer(peer)];
+            let owner = &mut all[peer as usize].0;
+            let remote = owner.register(memory[0].bytes(), Access::READ, here);
+            let remote = remote.expect("memory");
+            let key = owner.expose(&remote, here);
+            let tx = &mut all[0].0;
+            let local = tx.register(memory[1].bytes(), Access::WRITE, there);
+            let local = local.expect("memory");
+            let (at, len) = (0, len as u64);
+            let from = Remote { key: &key, at, len };
+            let region = &local;
+            tx.get(there, from, Local { region, at, len }, Token(1))
+                .expect("room");
+            settle(&mut all, &mut logs);
+            assert!(memory[1].to_vec() == memory[0].to_vec(), "of {peer}");
+            all[0].0.release(local, Token(2));
+            all[peer as usize].0.release(remote, Token(2));
+            settle(&mut all, &mut logs);
+        }
+    }
+}
+
 /// Both ranks may offer at once; one connects, and what was refused before is sent.
 #[test]
 fn rdmacm_connects_on_first_use_whoever_begins() {

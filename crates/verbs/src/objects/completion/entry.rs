@@ -31,6 +31,11 @@ impl Default for Completion {
 
 impl Completion {
     #[cfg(test)]
+    pub(crate) fn from_c(entry: ibv_wc) -> Completion {
+        Completion(entry)
+    }
+
+    #[cfg(test)]
     pub(crate) fn into_c(self) -> ibv_wc {
         self.0
     }

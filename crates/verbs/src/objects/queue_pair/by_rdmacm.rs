@@ -39,6 +39,7 @@ impl QueuePair<Init> {
     pub fn connected_by(self, _: &CmIdentifier) -> QueuePair<ReadyToSend> {
         QueuePair {
             live: self.live,
+            remote_queue: 0,
             kind: PhantomData,
         }
     }

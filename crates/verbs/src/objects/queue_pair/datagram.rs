@@ -90,9 +90,9 @@ impl QueuePair<ReadyToSend, UnreliableDatagram> {
         immediate: Option<u32>,
         flags: SendFlags,
     ) -> Result<(), PostError> {
-        if !self.live.domain.context().is(to.handle.context()) {
+        if !self.live.context.is(to.handle.context()) {
             let attributes = "an address handle of another context";
-            return Err(refused("ibv_post_send", &self.live, attributes, EINVAL));
+            return Err(refused("ibv_post_send", &*self.live, attributes, EINVAL));
         }
         let ud = ibv_ud {
             ah: to.handle.as_ptr(),
@@ -104,6 +104,6 @@ impl QueuePair<ReadyToSend, UnreliableDatagram> {
             immediate: immediate.unwrap_or(0),
             wr: ibv_send_wr_wr { ud },
         };
-        self.live.post(id, operation, payload, flags)
+        self.post(id, operation, payload, flags)
     }
 }

@@ -3,6 +3,7 @@
 mod attributes;
 mod by_rdmacm;
 mod datagram;
+mod extended;
 mod post;
 mod states;
 
@@ -10,21 +11,26 @@ pub use attributes::{
     DatagramAttributes, InitAttributes, QueueCapacity, ReceiveAttributes, SendAttributes,
 };
 pub use datagram::{Destination, ROUTING_HEADER};
+pub(crate) use extended::WeakInitiator;
 pub use post::{Payload, SendFlags};
 pub use states::{
-    Accepting, Init, QueuePairState, ReadyToReceive, ReadyToSend, ReliableConnection, Reset,
-    TransportService, UnreliableDatagram,
+    Accepting, Init, QueuePairState, ReadyToReceive, ReadyToSend, ReliableConnection,
+    ReliableService, Reset, TransportService, UnreliableDatagram, XrcInitiator, XrcTarget,
 };
 
 use super::completion::CompletionQueue;
+use super::context::Context;
 use super::domain::ProtectionDomain;
 use super::handle::Handle;
 use super::shared_queue::SharedReceiveQueue;
+use super::xrc::XrcDomain;
 use crate::error::{EINVAL, VerbsError};
 use crate::ffi::{ibv_qp, ibv_qp_init_attr};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 
 /// A queue of sends and a queue of receives, in state `S`: one end of a reliable connection, or of datagrams.
 ///
@@ -59,7 +65,9 @@ use std::ptr;
 /// A transition that fails destroys the queue pair: make another one.
 #[must_use]
 pub struct QueuePair<S: QueuePairState, T: TransportService = ReliableConnection> {
-    live: LivePair,
+    live: Arc<LivePair>,
+    /// The shared receive queue of the peer that requests are for, if it is an initiator's.
+    remote_queue: u32,
     kind: PhantomData<(S, T)>,
 }
 
@@ -68,10 +76,43 @@ struct LivePair {
     pair: Handle<ibv_qp>,
     number: u32,
     capacity: QueueCapacity,
-    domain: ProtectionDomain,
-    // Dropped after the queue pair, which writes completions to them, and takes receives.
-    _queues: [CompletionQueue; 2],
-    _shared: Option<SharedReceiveQueue>,
+    context: Context,
+    /// Requests to several peers share it.
+    is_initiator: bool,
+    /// This process has put it in error.
+    has_ended: AtomicBool,
+    // Dropped after the queue pair.
+    _parents: Parents,
+}
+
+/// A queue pair that somebody else keeps.
+#[derive(Debug)]
+pub(super) struct WeakPair(Weak<LivePair>);
+
+impl WeakPair {
+    /// The queue pair, unless nobody has it any more, or it was put in error.
+    pub(super) fn upgrade<T: TransportService>(&self) -> Option<QueuePair<ReadyToSend, T>> {
+        let live = self.0.upgrade()?;
+        (!live.has_ended.load(Ordering::Relaxed)).then_some(QueuePair {
+            live,
+            remote_queue: 0,
+            kind: PhantomData,
+        })
+    }
+}
+
+/// What a queue pair was made from.
+enum Parents {
+    Domain {
+        _domain: ProtectionDomain,
+        /// It writes completions to them.
+        _queues: [CompletionQueue; 2],
+        /// It takes their receives.
+        _shared: Option<SharedReceiveQueue>,
+    },
+    Extended {
+        _domain: XrcDomain,
+    },
 }
 
 impl ProtectionDomain {
@@ -118,7 +159,7 @@ impl ProtectionDomain {
         self.create_pair([sends, receives], None, capacity)
     }
 
-    fn create_pair<T: TransportService>(
+    pub(super) fn create_pair<T: TransportService>(
         &self,
         [sends, receives]: [&CompletionQueue; 2],
         shared: Option<&SharedReceiveQueue>,
@@ -160,16 +201,53 @@ impl ProtectionDomain {
         // SAFETY: the queue pair is alive, and its number never changes.
         let number = unsafe { (*pair.as_ptr()).qp_num };
         Ok(QueuePair {
-            live: LivePair {
+            live: Arc::new(LivePair {
                 pair,
                 number,
                 capacity: granted,
-                domain: self.clone(),
-                _queues: [sends.clone(), receives.clone()],
-                _shared: shared.cloned(),
-            },
+                context: self.context().clone(),
+                is_initiator: T::QP_TYPE == XrcInitiator::QP_TYPE,
+                has_ended: AtomicBool::new(false),
+                _parents: Parents::Domain {
+                    _domain: self.clone(),
+                    _queues: [sends.clone(), receives.clone()],
+                    _shared: shared.cloned(),
+                },
+            }),
+            remote_queue: 0,
             kind: PhantomData,
         })
+    }
+}
+
+impl<S: QueuePairState> QueuePair<S, XrcTarget> {
+    /// That of an object of an XRC domain.
+    ///
+    /// # Safety
+    /// The object is alive, in state `S`, and nobody else destroys it.
+    pub(super) unsafe fn of_xrc_domain(pair: Handle<ibv_qp>, domain: &XrcDomain) -> Self {
+        // SAFETY: the queue pair is alive by the caller's word, and its number never changes.
+        let number = unsafe { (*pair.as_ptr()).qp_num };
+        let live = LivePair {
+            pair,
+            number,
+            capacity: QueueCapacity {
+                max_send_sge: 0,
+                max_recv_sge: 0,
+                ..QueueCapacity::new(0, 0)
+            },
+            context: domain.context().clone(),
+            is_initiator: false,
+            has_ended: AtomicBool::new(false),
+            _parents: Parents::Extended {
+                _domain: domain.clone(),
+            },
+        };
+        Self {
+            live: Arc::new(live),
+            remote_queue: 0,
+            kind: PhantomData,
+        }
     }
 }
 
@@ -178,6 +256,27 @@ impl<S: QueuePairState, T: TransportService> QueuePair<S, T> {
     #[must_use]
     pub fn number(&self) -> u32 {
         self.live.number
+    }
+
+    /// Whether it is the initiator of connections with several peers: what ends it ends all of them.
+    pub(crate) fn is_initiator(&self) -> bool {
+        self.live.is_initiator
+    }
+
+    pub(super) fn to_weak(&self) -> WeakPair {
+        WeakPair(Arc::downgrade(&self.live))
+    }
+
+    /// The same object for requests to another shared receive queue.
+    pub(super) fn with_remote_queue<N: QueuePairState, U: TransportService>(
+        &self,
+        remote_queue: u32,
+    ) -> QueuePair<N, U> {
+        QueuePair {
+            live: Arc::clone(&self.live),
+            remote_queue,
+            kind: PhantomData,
+        }
     }
 
     /// What the device granted: at least what was asked for, but for `max_inline_data`, which may be less.
@@ -190,18 +289,13 @@ impl<S: QueuePairState, T: TransportService> QueuePair<S, T> {
 impl Drop for LivePair {
     fn drop(&mut self) {
         // SAFETY: the queue pair is alive, and nobody else has it.
-        unsafe { (self.domain.context().library().destroy_qp)(self.pair.as_ptr()) };
+        unsafe { (self.context.library().destroy_qp)(self.pair.as_ptr()) };
     }
 }
 
 impl fmt::Debug for LivePair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "queue pair {} of {}",
-            self.number,
-            self.domain.context().name()
-        )
+        write!(f, "queue pair {} of {}", self.number, self.context.name())
     }
 }
 

@@ -68,7 +68,7 @@ impl<S: Accepting, T: TransportService> QueuePair<S, T> {
     #[inline]
     pub fn post_receive(&self, id: u64, segments: &[Segment<'_>]) -> Result<(), PostError> {
         // SAFETY: the queue pair is alive.
-        unsafe { receive::post(&self.live, self.live.pair.as_ptr(), id, segments) }
+        unsafe { receive::post(&*self.live, self.live.pair.as_ptr(), id, segments) }
     }
 
     /// As [`post_receive`](Self::post_receive), for several receives of a segment each.
@@ -84,7 +84,7 @@ impl<S: Accepting, T: TransportService> QueuePair<S, T> {
         receives: impl IntoIterator<Item = (u64, Segment<'a>)>,
     ) -> Result<(), PostError> {
         // SAFETY: the queue pair is alive.
-        unsafe { receive::post_each(&self.live, self.live.pair.as_ptr(), receives) }
+        unsafe { receive::post_each(&*self.live, self.live.pair.as_ptr(), receives) }
     }
 }
 
@@ -93,7 +93,9 @@ impl Receiver for LivePair {
     const CALL: &'static str = "ibv_post_recv";
 
     fn post(&self) -> receive::Post<ibv_qp> {
-        self.domain.context().ops().post_recv
+        // A queue pair without a receive queue takes none.
+        let post = self.context.ops().post_recv;
+        post.filter(|_| self.capacity.max_recv_wr > 0)
     }
 
     fn max_sge(&self) -> u32 {
@@ -122,7 +124,7 @@ impl QueuePair<ReadyToSend> {
             immediate: immediate.unwrap_or(0),
             wr: ibv_send_wr_wr { room: [0; 4] },
         };
-        self.live.post(id, operation, payload, flags)
+        self.post(id, operation, payload, flags)
     }
 
     /// Writes to the peer's memory. The peer notices only if there is an `immediate`, which takes one of its
@@ -147,7 +149,7 @@ impl QueuePair<ReadyToSend> {
             immediate: immediate.unwrap_or(0),
             wr: at(to),
         };
-        self.live.post(id, operation, payload, flags)
+        self.post(id, operation, payload, flags)
     }
 
     /// Reads the peer's memory into `segments`, whose regions need [`LOCAL_WRITE`](crate::Access::LOCAL_WRITE).
@@ -170,12 +172,11 @@ impl QueuePair<ReadyToSend> {
             immediate: 0,
             wr: at(from),
         };
-        self.live
-            .post(id, operation, Payload::Segments(segments), flags)
+        self.post(id, operation, Payload::Segments(segments), flags)
     }
 }
 
-impl LivePair {
+impl<T: TransportService> QueuePair<ReadyToSend, T> {
     #[inline(always)]
     pub(super) fn post(
         &self,
@@ -184,8 +185,23 @@ impl LivePair {
         payload: Payload<'_>,
         flags: SendFlags,
     ) -> Result<(), PostError> {
+        let request = (id, self.remote_queue);
+        self.live.post(request, operation, payload, flags)
+    }
+}
+
+impl LivePair {
+    /// Posts a request of this number for a shared receive queue of the peer, which only initiators need to name.
+    #[inline(always)]
+    fn post(
+        &self,
+        (id, remote_queue): (u64, u32),
+        operation: Operation,
+        payload: Payload<'_>,
+        flags: SendFlags,
+    ) -> Result<(), PostError> {
         const CALL: &str = "ibv_post_send";
-        let Some(post) = self.domain.context().ops().post_send else {
+        let Some(post) = self.context.ops().post_send else {
             return Err(refused(CALL, self, "", ENOSYS));
         };
         let mut inline = ibv_sge {
@@ -220,7 +236,7 @@ impl LivePair {
             send_flags: flags.bits() | how,
             imm_data: operation.immediate.to_be(),
             wr: operation.wr,
-            qp_type: 0,
+            qp_type: remote_queue,
             bind_mw: [0; 6],
         };
         let mut bad = ptr::null_mut();

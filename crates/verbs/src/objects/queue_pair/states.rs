@@ -13,11 +13,13 @@ use crate::ffi::{
     IBV_QP_ACCESS_FLAGS, IBV_QP_AV, IBV_QP_DEST_QPN, IBV_QP_MAX_DEST_RD_ATOMIC,
     IBV_QP_MAX_QP_RD_ATOMIC, IBV_QP_MIN_RNR_TIMER, IBV_QP_PATH_MTU, IBV_QP_PKEY_INDEX, IBV_QP_PORT,
     IBV_QP_RETRY_CNT, IBV_QP_RNR_RETRY, IBV_QP_RQ_PSN, IBV_QP_SQ_PSN, IBV_QP_STATE, IBV_QP_TIMEOUT,
-    IBV_QPS_ERR, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPT_RC, IBV_QPT_UD, ibv_qp_attr,
+    IBV_QPS_ERR, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPT_RC, IBV_QPT_UD, IBV_QPT_XRC_RECV,
+    IBV_QPT_XRC_SEND, ibv_qp_attr,
 };
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering;
 
 mod sealed {
     pub trait Sealed {}
@@ -45,6 +47,55 @@ pub enum UnreliableDatagram {}
 impl sealed::Sealed for UnreliableDatagram {}
 impl TransportService for UnreliableDatagram {
     const QP_TYPE: u32 = IBV_QPT_UD;
+}
+
+/// One end of reliable connections with the processes of a node ([`XrcDomain`](crate::XrcDomain)), which sends.
+#[derive(Debug)]
+pub enum XrcInitiator {}
+
+impl sealed::Sealed for XrcInitiator {}
+impl TransportService for XrcInitiator {
+    const QP_TYPE: u32 = IBV_QPT_XRC_SEND;
+}
+
+/// The other end, which receives for all processes of its node.
+#[derive(Debug)]
+pub enum XrcTarget {}
+
+impl sealed::Sealed for XrcTarget {}
+impl TransportService for XrcTarget {
+    const QP_TYPE: u32 = IBV_QPT_XRC_RECV;
+}
+
+/// The type of a transport service whose queue pairs are connected with one another.
+///
+/// Its transitions have these attributes beside those that all have.
+pub trait ReliableService: TransportService {
+    /// What it needs to serve requests, on its way from INIT to RTR.
+    const SERVING: u32;
+    /// What it needs to send requests, on its way from RTR to RTS.
+    const SENDING: u32;
+}
+
+/// Attributes of who serves requests.
+const SERVING: u32 = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+
+/// Attributes of who sends requests.
+const SENDING: u32 = IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+
+impl ReliableService for ReliableConnection {
+    const SERVING: u32 = SERVING;
+    const SENDING: u32 = SENDING;
+}
+
+impl ReliableService for XrcInitiator {
+    const SERVING: u32 = 0;
+    const SENDING: u32 = SENDING;
+}
+
+impl ReliableService for XrcTarget {
+    const SERVING: u32 = SERVING;
+    const SENDING: u32 = 0;
 }
 
 /// The type of a state.
@@ -81,12 +132,12 @@ states! {
     ReadyToSend "RTS" Accepting;
 }
 
-impl QueuePair<Reset> {
+impl<T: ReliableService> QueuePair<Reset, T> {
     /// Gives it a port.
     ///
     /// # Errors
     /// When the device has no such port or partition key.
-    pub fn init(self, attributes: InitAttributes) -> Result<QueuePair<Init>, VerbsError> {
+    pub fn init(self, attributes: InitAttributes) -> Result<QueuePair<Init, T>, VerbsError> {
         let mask = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
         self.modify(IBV_QPS_INIT, mask, attributes, |attr| {
             attr.pkey_index = attributes.pkey_index;
@@ -96,7 +147,7 @@ impl QueuePair<Reset> {
     }
 }
 
-impl QueuePair<Init> {
+impl<T: ReliableService> QueuePair<Init, T> {
     /// Gives it its peer.
     ///
     /// # Errors
@@ -104,13 +155,8 @@ impl QueuePair<Init> {
     pub fn ready_to_receive(
         self,
         attributes: ReceiveAttributes,
-    ) -> Result<QueuePair<ReadyToReceive>, VerbsError> {
-        let mask = IBV_QP_AV
-            | IBV_QP_PATH_MTU
-            | IBV_QP_DEST_QPN
-            | IBV_QP_RQ_PSN
-            | IBV_QP_MAX_DEST_RD_ATOMIC
-            | IBV_QP_MIN_RNR_TIMER;
+    ) -> Result<QueuePair<ReadyToReceive, T>, VerbsError> {
+        let mask = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | T::SERVING;
         self.modify(IBV_QPS_RTR, mask, attributes, |attr| {
             attr.ah_attr = attributes.address.to_c();
             attr.path_mtu = attributes.path_mtu.to_c();
@@ -122,20 +168,16 @@ impl QueuePair<Init> {
     }
 }
 
-impl QueuePair<ReadyToReceive> {
-    /// Lets it send.
+impl<T: ReliableService> QueuePair<ReadyToReceive, T> {
+    /// Lets it send; a target sends answers only.
     ///
     /// # Errors
     /// When the device refuses an attribute.
     pub fn ready_to_send(
         self,
         attributes: SendAttributes,
-    ) -> Result<QueuePair<ReadyToSend>, VerbsError> {
-        let mask = IBV_QP_SQ_PSN
-            | IBV_QP_TIMEOUT
-            | IBV_QP_RETRY_CNT
-            | IBV_QP_RNR_RETRY
-            | IBV_QP_MAX_QP_RD_ATOMIC;
+    ) -> Result<QueuePair<ReadyToSend, T>, VerbsError> {
+        let mask = IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | T::SENDING;
         self.modify(IBV_QPS_RTS, mask, attributes, |attr| {
             attr.sq_psn = attributes.sq_psn;
             attr.timeout = attributes.timeout;
@@ -152,6 +194,7 @@ impl QueuePair<ReadyToSend> {
     /// # Errors
     /// When the device refuses.
     pub fn set_error(&self) -> Result<(), VerbsError> {
+        self.live.has_ended.store(true, Ordering::Relaxed);
         self.live.modify("RTS to ERR", IBV_QPS_ERR, 0, "", |_| {})
     }
 }
@@ -165,11 +208,14 @@ impl<S: QueuePairState, T: TransportService> QueuePair<S, T> {
         shown: impl fmt::Display,
         fill: impl FnOnce(&mut ibv_qp_attr),
     ) -> Result<QueuePair<N, T>, VerbsError> {
-        let live = self.live;
+        let Self {
+            live, remote_queue, ..
+        } = self;
         let names = format_args!("{} to {}", S::NAME, N::NAME);
         live.modify(names, state, mask, shown, fill)?;
         Ok(QueuePair {
             live,
+            remote_queue,
             kind: PhantomData,
         })
     }
@@ -190,7 +236,7 @@ impl LivePair {
         attributes.qp_state = state;
         fill(&mut attributes);
         let mask = (IBV_QP_STATE | mask).cast_signed();
-        let modify = self.domain.context().library().modify_qp;
+        let modify = self.context.library().modify_qp;
         // SAFETY: the queue pair is alive, and the call reads the attributes only.
         match unsafe { modify(self.pair.as_ptr(), &raw mut attributes, mask) } {
             0 => Ok(()),

@@ -2,6 +2,7 @@
 
 use super::SharedReceives;
 use crate::transport::buffers::Buffers;
+use crate::transport::initiators::Target;
 use crate::transport::order::Order;
 
 /// The receiving half of the connection to one peer.
@@ -9,15 +10,22 @@ use crate::transport::order::Order;
 pub(in crate::transport) struct Incoming {
     /// By receive queue: buffers that are posted to the peer's own queue pair; `None` if the queue is shared.
     pub(super) own: Vec<Option<Buffers>>,
+    /// Where messages come from by `X` queues: they stay as long as this.
+    _targets: Vec<Target>,
     pub(super) order: Order,
     /// Frames that came by queues so far.
     pub(super) frames: u32,
 }
 
 impl Incoming {
-    pub(in crate::transport) const fn new(own: Vec<Option<Buffers>>, order: Order) -> Self {
+    pub(in crate::transport) const fn new(
+        own: Vec<Option<Buffers>>,
+        targets: Vec<Target>,
+        order: Order,
+    ) -> Self {
         Self {
             own,
+            _targets: targets,
             order,
             frames: 0,
         }

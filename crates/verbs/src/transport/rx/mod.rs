@@ -1,15 +1,19 @@
 //! [`VerbsRx`]: the receiving half, which polls the completion queue of all connections.
 
+mod events;
 mod found;
 mod incoming;
 mod other_arrivals;
 mod ring;
 mod shared;
 mod sleep;
+#[cfg(test)]
+mod tests;
 
 pub(super) use self::incoming::Incoming;
 pub(super) use self::shared::SharedReceives;
 
+use self::events::Events;
 use self::found::Found;
 use self::ring::Rings;
 use super::buffers::Buffers;
@@ -23,6 +27,7 @@ use super::tx::VerbsTx;
 use crate::objects::{Completion, ProtectionDomain};
 use oxmpi_wire::{AsTx, Fault, Header, Kind, Peer, Rx, Sink, Take};
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 /// Completions of one poll that are no frames, so that a peer cannot keep this rank from its other work.
 const OTHERS: u32 = 64;
@@ -50,6 +55,7 @@ pub struct VerbsRx {
     taken: u64,
     /// The last poll found nothing and left nothing to do.
     quiet: bool,
+    events: Events,
 }
 
 /// What a completion was: an arrival for the sink, or something else.
@@ -74,6 +80,7 @@ impl VerbsRx {
         peers: u32,
         shared: Vec<Option<SharedReceives>>,
         (ring_options, domains): (EagerRings, Vec<ProtectionDomain>),
+        patience: Option<Duration>,
     ) -> Self {
         let found = Found::new(devices.len());
         let mut others = VecDeque::from(devices);
@@ -91,6 +98,7 @@ impl VerbsRx {
             found,
             taken: 0,
             quiet: false,
+            events: Events::new(patience),
         }
     }
 
@@ -140,6 +148,7 @@ impl VerbsRx {
                 tx.as_tx().sent(peer, queue, completion);
                 Step::Other
             }
+            RequestId::Opening { .. } => Step::Other,
             RequestId::Receive {
                 peer,
                 queue,
@@ -222,7 +231,9 @@ impl VerbsRx {
         let Some(incoming) = &mut self.peers[peer as usize] else {
             return Ok(Step::Other);
         };
-        let Incoming { own, order, frames } = incoming;
+        let Incoming {
+            own, order, frames, ..
+        } = incoming;
         let buffers = match IS_SHARED {
             true => (self.shared[queue as usize].as_mut()).map(|shared| &mut shared.buffers),
             false => own[queue as usize].as_mut(),
@@ -364,6 +375,9 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
         let (mut frames, mut others) = (0, 0);
         // Devices that had nothing, one after the other.
         let mut idle = 0;
+        if self.events.is_due() {
+            self.act_on_events(tx.as_tx());
+        }
         while frames < budget && others < OTHERS {
             let step = match self.found.next() {
                 Some(completion) => {
@@ -388,6 +402,9 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
                 break;
             }
             if self.found.is_empty() && ring_frames + ring_others == 0 {
+                if self.events.has_ended() {
+                    self.destroy_ended(tx.as_tx());
+                }
                 if idle == self.others.len() {
                     break;
                 }
@@ -399,6 +416,10 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
         }
         let moved = frames + others + VerbsTx::report(tx, sink);
         self.quiet = moved == 0;
+        if self.quiet && self.events.count() {
+            // A device that gives none has others that tell of its failures.
+            let _ = self.take_events();
+        }
         self.next_device();
         self.prepare_sleep(frames > 0, tx);
         moved

@@ -1,7 +1,7 @@
 //! [`SharedReceives`]: the receives of a queue that all peers share.
 
 use crate::error::{PostError, VerbsError};
-use crate::objects::{ProtectionDomain, SharedReceiveQueue};
+use crate::objects::{CompletionQueue, ProtectionDomain, SharedReceiveQueue, XrcDomain};
 use crate::transport::buffers::Buffers;
 use crate::transport::receive_queues::SharedQueue;
 use crate::transport::request_id::RequestId;
@@ -30,17 +30,22 @@ pub(in crate::transport) struct SharedReceives {
 }
 
 impl SharedReceives {
-    /// Makes the queue `number` of a rank, and posts all its buffers.
+    /// Makes the queue `number` of a rank, and posts all its buffers. One of an XRC domain completes on the queue beside that.
     ///
     /// # Errors
     /// When the device has no such queues, or the process may lock no more memory.
     pub(in crate::transport) fn new(
         domain: &ProtectionDomain,
+        xrc: Option<(&XrcDomain, &CompletionQueue)>,
         number: u8,
         sizes: &SharedQueue,
     ) -> Result<Self, super::VerbsTransportError> {
         let SharedQueue { size, buffers, .. } = *sizes;
-        let queue = domain.create_shared_receive_queue(buffers, 1, number.into())?;
+        let (room, key) = ([buffers, 1], number.into());
+        let queue = match xrc {
+            Some((xrc, queue)) => domain.create_xrc_receive_queue(xrc, queue, room, key)?,
+            None => domain.create_shared_receive_queue(buffers, 1, key)?,
+        };
         let mut receives = Self {
             queue,
             number,

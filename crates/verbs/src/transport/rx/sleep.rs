@@ -1,31 +1,10 @@
 //! How a rank sleeps until something arrives.
 
 use super::VerbsRx;
-use crate::error::VerbsError;
-use crate::objects::EventSource;
 use crate::transport::open_device::OpenDevice;
 use oxmpi_wire::{Sleeper, WaitObjects};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
-
-impl VerbsRx {
-    /// Takes the events of the devices, and asks for the next ones of shared queues.
-    fn take_events(&mut self) -> Result<(), VerbsError> {
-        for device in [&self.device].into_iter().chain(&self.others) {
-            while let Some(event) = device.context.next_event(Instant::now())? {
-                tracing::debug!(%event, "an event of the device");
-                if let EventSource::SharedReceiveQueue(queue) = event.source
-                    && event.is_limit_reached()
-                    && let Some(Some(shared)) = self.shared.get_mut(queue as usize)
-                {
-                    shared.limit_reached();
-                }
-            }
-        }
-        let mut shared = self.shared.iter_mut().flatten();
-        shared.try_for_each(|shared| shared.arm_limit())
-    }
-}
 
 impl Sleeper for VerbsRx {
     /// True if the last poll found nothing and nothing has arrived since.
@@ -36,16 +15,20 @@ impl Sleeper for VerbsRx {
         if !self.quiet || !self.found.is_empty() {
             return false;
         }
+        if let Err(why) = self.take_events() {
+            tracing::debug!(%why, "a device gives no events");
+            return false;
+        }
+        if self.events.is_due() {
+            // The next poll acts on them.
+            return false;
+        }
         if !self.rings.arm() {
             return false;
         }
         // Events of completions that were polled since.
         for device in self.devices() {
             while let Ok(Some(_)) = device.channel.wait(Instant::now()) {}
-        }
-        if let Err(why) = self.take_events() {
-            tracing::debug!(%why, "a device gives no events");
-            return false;
         }
         let mut armed = true;
         let devices = [&self.device].into_iter().chain(&self.others);
@@ -69,6 +52,6 @@ impl WaitObjects for VerbsRx {
     }
 
     fn longest_sleep(&self) -> Duration {
-        Duration::MAX
+        self.events.longest_sleep()
     }
 }

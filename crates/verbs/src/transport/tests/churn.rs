@@ -59,9 +59,13 @@ struct Churn {
 
 impl Churn {
     fn new(registration: RegistrationOptions) -> Self {
+        Self::on(Script::GOOD, registration)
+    }
+
+    fn on(script: Script, registration: RegistrationOptions) -> Self {
         let script = Script {
             late: Some(0xc0ffee),
-            ..Script::GOOD
+            ..script
         };
         let options = VerbsOptions {
             registration,
@@ -306,7 +310,41 @@ fn without_a_notifier_nothing_is_cached() {
             leave_pinned: LeavePinned::Off,
             caps: CAPS,
             copied,
+            ..RegistrationOptions::default()
         });
         assert_eq!(churn.run(3000), None);
+    }
+}
+
+/// Without a notifier, memory stays registered where the device asks for pages on demand, and only there.
+#[test]
+fn a_device_that_pages_on_demand_needs_no_notifier() {
+    for pages_on_demand in [false, true] {
+        let script = Script {
+            pages_on_demand,
+            ..Script::GOOD
+        };
+        let churn = Churn::on(
+            script,
+            RegistrationOptions {
+                caps: CAPS,
+                uses_notifier: false,
+                ..RegistrationOptions::default()
+            },
+        );
+        let counts = churn.run(10_000);
+        assert_eq!(counts.is_some(), pages_on_demand);
+        let Some(CacheCounts {
+            hits,
+            misses,
+            uncached,
+            bytes,
+        }) = counts
+        else {
+            continue;
+        };
+        assert!(hits > (hits + misses) / 10, "{counts:?}");
+        assert!(uncached < (hits + misses) / 10, "{counts:?}");
+        assert!(bytes <= CAPS.bytes, "{counts:?}");
     }
 }

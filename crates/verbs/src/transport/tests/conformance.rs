@@ -181,6 +181,14 @@ kinds! {
     Mixed = LATE, in_pieces(10_000, u64::MAX, "P,128,4:S,1000,8,4,2:S,4096,2,1,1");
     /// The same on a device that is never late.
     Prompt = NOTHING_INLINE, with_queues("P,64,2:S,128,8,4,2:S,4096,4,2,4");
+    /// Queues that ranks of a node share a connection for.
+    Extended = Script::GOOD, with_queues("X,128,64,48,8:X,1000,16,8,4");
+    /// The same with rings of one slot, on a late device.
+    ExtendedLate = LATE, with_rings(1, 1000, "X,128,4,2,4:X,1000,4,2,2");
+    /// Writes by them, nothing inline.
+    ExtendedWrites = Script { late: Some(3), ..NOTHING_INLINE }, by_writes("X,128,16,10,4:X,1000,8,4,2");
+    /// By two ports of each of two devices.
+    ExtendedPorts = Script { ports: 2, devices: 2, ..LATE }, with_queues("X,128,64,48,8:X,1000,16,8,4");
     /// Two ports of a device.
     Ports = Script { ports: 2, ..Script::GOOD }, VerbsOptions::default();
     /// A port of each of three devices.
@@ -205,6 +213,10 @@ oxmpi_testkit::conformance!(own, Fake<Own>, killable);
 // of its own is flushed.
 oxmpi_testkit::conformance!(shared, Fake<Shared>);
 oxmpi_testkit::conformance!(shared_tight, Fake<SharedTight>);
+oxmpi_testkit::conformance!(extended, Fake<Extended>);
+oxmpi_testkit::conformance!(extended_late, Fake<ExtendedLate>);
+oxmpi_testkit::conformance!(extended_writes, Fake<ExtendedWrites>);
+oxmpi_testkit::conformance!(extended_ports, Fake<ExtendedPorts>);
 oxmpi_testkit::conformance!(mixed, Fake<Mixed>, killable);
 oxmpi_testkit::conformance!(prompt, Fake<Prompt>, killable);
 oxmpi_testkit::conformance!(ports, Fake<Ports>, killable);

@@ -384,13 +384,6 @@ fn wrong_queues_are_refused_with_both_sides() {
     let open = |queues| VerbsEndpoint::open(&context, 2, with_queues(queues));
     let error = open("P,100").unwrap_err().to_string();
     assert!(error.contains("no buffers of 128 B"), "{error}");
-    let error = open("X,1024:X,4096").unwrap_err().to_string();
-    let sides = "receive queues X,1024,16,8,2:X,4096,16,8,2 need XRC";
-    assert!(
-        error.contains(sides) && error.contains("fake0 has none"),
-        "{error}"
-    );
-
     let mut here = open("P,128:S,1024").unwrap();
     let there = open("P,128:S,1024,32").unwrap().offer(A).unwrap();
     here.offer(B).unwrap();
@@ -403,6 +396,29 @@ fn wrong_queues_are_refused_with_both_sides() {
         "this rank has the receive queues P,128,8,4,2,7:S,1024,16,8,2, peer 1 has \
          P,128,8,4,2,7:S,1024,32,16,4; all ranks of a job need the same"
     );
+}
+
+/// A device without XRC is refused for queues that need it, before anything is registered; mixed queues on any.
+#[test]
+fn queues_of_kind_x_need_xrc() {
+    let context = device(Script {
+        has_xrc: false,
+        ..Script::GOOD
+    });
+    let open = |options| VerbsEndpoint::open(&context, 2, options).map(drop);
+    let error = open(with_queues("X,1024:X,4096")).unwrap_err().to_string();
+    let sides = "receive queues X,1024,16,8,2:X,4096,16,8,2 need XRC";
+    assert!(
+        error.contains(sides) && error.contains("fake0 has none"),
+        "{error}"
+    );
+    let mut mixed = with_queues("P,128");
+    mixed
+        .receive_queues
+        .extend(with_queues("X,1024").receive_queues);
+    let error = open(mixed).unwrap_err().to_string();
+    assert!(error.contains("all must be X"), "{error}");
+    assert_eq!(fake::registered(), 0);
 }
 
 /// A rank sleeps on the channel, and a frame wakes it.

@@ -2,6 +2,7 @@
 
 mod churn;
 mod conformance;
+mod events;
 mod faults;
 mod floods;
 mod memory;
@@ -32,9 +33,6 @@ fn device(script: Script) -> Context {
 fn connected(count: u32, script: Script, options: &VerbsOptions) -> Vec<(VerbsTx, VerbsRx)> {
     fake::run(script);
     let devices = devices_of(&fake::LIBRARY).expect("a list");
-    let contexts = devices
-        .iter()
-        .map(|device| device.open().expect("it opens"));
     let of_device = |context: Context| {
         (1..=script.ports).map(move |port| Rail {
             context: context.clone(),
@@ -42,8 +40,14 @@ fn connected(count: u32, script: Script, options: &VerbsOptions) -> Vec<(VerbsTx
             gid_index: 0,
         })
     };
-    let rails: Vec<Rail> = contexts.flat_map(of_device).collect();
-    let open = |_| VerbsEndpoint::open_rails(&rails, count, options.clone()).expect("an endpoint");
+    // Each end opens the devices anew: their events go to all.
+    let rails = || {
+        let contexts = devices.iter().map(|device| device.open());
+        let contexts = contexts.map(|context| context.expect("it opens"));
+        contexts.flat_map(of_device).collect::<Vec<Rail>>()
+    };
+    let open =
+        |_| VerbsEndpoint::open_rails(&rails(), count, options.clone()).expect("an endpoint");
     let mut ends: Vec<_> = (0..count).map(open).collect();
     for a in 0..count {
         for b in 0..a {
@@ -77,7 +81,7 @@ fn with_queues(queues: &str) -> VerbsOptions {
 }
 
 /// Two connected ends.
-fn pair(script: Script) -> [(VerbsTx, VerbsRx); 2] {
+pub(super) fn pair(script: Script) -> [(VerbsTx, VerbsRx); 2] {
     let ends = connected(2, script, &with_queues("P,1000,4"));
     ends.try_into().expect("two ends were asked for")
 }

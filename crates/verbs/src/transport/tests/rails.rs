@@ -39,7 +39,7 @@ struct Operation {
 }
 
 /// Two ends, and what they have sent to each other.
-struct Traffic {
+pub(super) struct Traffic {
     ends: [(VerbsTx, VerbsRx); 2],
     logs: [EventLog; 2],
     /// By end: the bodies of its frames.
@@ -50,7 +50,7 @@ struct Traffic {
 }
 
 impl Traffic {
-    fn new(script: Script, options: &VerbsOptions) -> Self {
+    pub(super) fn new(script: Script, options: &VerbsOptions) -> Self {
         let ends = connected(2, script, options);
         let ports = (0..script.devices)
             .flat_map(|device| (1..=script.ports).map(move |port| (device, port)));
@@ -76,12 +76,12 @@ impl Traffic {
         }
     }
 
-    fn poll(&mut self, at: usize) {
+    pub(super) fn poll(&mut self, at: usize) {
         let (tx, rx) = &mut self.ends[at];
         rx.poll(tx, 3, &mut self.logs[at]);
     }
 
-    fn send(&mut self, from: usize, len: usize) {
+    pub(super) fn send(&mut self, from: usize, len: usize) {
         let body = pattern(len, self.sent[from].len() as u64);
         let (tx, _) = &mut self.ends[from];
         let header = eager(self.sent[from].len() as u32, len);
@@ -93,7 +93,7 @@ impl Traffic {
         self.sent[from].push(body);
     }
 
-    fn access(&mut self, from: usize, reads: bool) {
+    pub(super) fn access(&mut self, from: usize, reads: bool) {
         self.access_of(from, reads, LEN);
     }
 
@@ -152,11 +152,17 @@ impl Traffic {
                 .map(|((tx, rx), log)| rx.poll(tx, 64, log))
                 .sum();
             idle = if moved == 0 { idle + 1 } else { 0 };
+            // They read their events before they sleep.
+            if idle == 20 {
+                self.ends.iter_mut().for_each(|(_, rx)| {
+                    let _ = rx.arm();
+                });
+            }
         }
     }
 
     /// Each frame has arrived once, in order; each operation has ended once, with all bytes.
-    fn check(mut self) {
+    pub(super) fn check(mut self) {
         self.finish();
         for (from, sent) in self.sent.iter().enumerate() {
             let log = &self.logs[1 - from];
@@ -197,7 +203,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// Queues of each kind; operations of several pieces, which are registered by themselves if memory does not stay so.
-fn options(rings: u32, leave_pinned: LeavePinned) -> VerbsOptions {
+pub(super) fn options(rings: u32, leave_pinned: LeavePinned) -> VerbsOptions {
     let usual = with_queues("P,100,8:S,1000,32,16,8");
     VerbsOptions {
         piece: 1000,

@@ -1,6 +1,6 @@
 //! How a peer is lost.
 
-use super::VerbsTx;
+use super::{Pair, VerbsTx};
 use crate::error::PostError;
 use crate::objects::CompletionError;
 use crate::transport::control::Control;
@@ -10,6 +10,11 @@ use oxmpi_wire::Fault;
 pub(in crate::transport) const NO_RECEIVE: Fault = Fault::Refused(
     "the peer takes no messages, and its receive buffers have been full for all retries: give the queues of \
      receive_queues more buffers and a higher low mark",
+);
+
+/// What ended the connection with another rank of the peer's node has ended this one.
+pub(in crate::transport) const NODE_LOST: Fault = Fault::Refused(
+    "the connection that the peer shares with other ranks of its node (receive queues of kind X) has failed with one of them",
 );
 
 impl VerbsTx {
@@ -30,6 +35,9 @@ impl VerbsTx {
         }
         link.lost = Some(why);
         link.short_below = 0;
+        let has_accesses = |pair: &&Pair| pair.accesses() > 0;
+        let initiators = link.pairs.iter().filter(has_accesses);
+        let initiators: Vec<u32> = initiators.filter_map(Pair::initiator).collect();
         link.pending.clear();
         let waiting = std::mem::take(&mut link.waiting);
         let waiting = waiting.iter().filter_map(Control::released);
@@ -42,6 +50,9 @@ impl VerbsTx {
             }
         }
         released.into_iter().for_each(|region| self.leave(region));
+        for number in initiators {
+            self.end_initiator(number);
+        }
         self.end_streams(peer);
         self.end_leases(peer);
         self.end_operations(peer, why);
@@ -49,6 +60,31 @@ impl VerbsTx {
             .retain(|(waiting, _)| *waiting != peer);
         self.losses.push_back((peer, why));
         tracing::info!(peer, %why, "connection lost");
+    }
+
+    /// Ends an initiator now, with the connections of all peers that share it.
+    #[cold]
+    fn end_initiator(&mut self, number: u32) {
+        for peer in 0..self.links.len() {
+            let link = self.links[peer].as_ref();
+            if !link.is_some_and(|link| {
+                link.pairs
+                    .iter()
+                    .any(|pair| pair.initiator() == Some(number))
+            }) {
+                continue;
+            }
+            self.lose(peer as u32, NODE_LOST);
+            let Some(link) = &mut self.links[peer] else {
+                continue;
+            };
+            for (pair, shared) in link.pairs.iter_mut().zip(&mut self.shared) {
+                if pair.initiator() == Some(number) {
+                    pair.leave_initiator(number);
+                    while pair.done(shared.as_mut()).is_some() {}
+                }
+            }
+        }
     }
 
     /// Loses `peer` if a request was not posted. There is room for all: something else is wrong.

@@ -7,6 +7,7 @@ use crate::transport::OPERATIONS;
 use crate::transport::buffers::Buffers;
 use crate::transport::credits::{Credits, Grant};
 use crate::transport::frame_head::{FrameHead, HEAD, MAX_INLINE, own_header};
+use crate::transport::initiators::MOST_ACCESSES;
 use crate::transport::receive_queues::PerPeerQueue;
 use crate::transport::request_id::RequestId;
 use oxmpi_wire::Header;
@@ -37,6 +38,8 @@ pub(in crate::transport) struct Pair {
     accesses: u32,
     /// Words of rings among them.
     pub(super) words: u32,
+    /// The most reads, writes and words.
+    most_accesses: u32,
 }
 
 /// A request of the send queue.
@@ -83,6 +86,7 @@ impl Pair {
             messages: 0,
             accesses: 0,
             words: 0,
+            most_accesses: 0,
         }
     }
 
@@ -98,11 +102,15 @@ impl Pair {
         Self {
             // Devices grant more than was asked for.
             inline: (pair.capacity().max_inline_data as usize).min(MAX_INLINE),
-            pair: Some(pair),
             id: id.word(),
             own,
             most,
             posted: VecDeque::with_capacity(most as usize + OPERATIONS),
+            most_accesses: match pair.is_initiator() {
+                true => MOST_ACCESSES,
+                false => OPERATIONS as u32,
+            },
+            pair: Some(pair),
             ..Self::absent(queue)
         }
     }
@@ -133,7 +141,7 @@ impl Pair {
 
     /// Whether a read or a write can be posted now.
     pub(super) fn takes_access(&self) -> bool {
-        self.pair.is_some() && ((self.accesses + self.words) as usize) < OPERATIONS
+        self.pair.is_some() && self.accesses + self.words < self.most_accesses
     }
 
     /// Reads and writes of operations in flight.
@@ -371,6 +379,20 @@ impl Pair {
         Some(posted)
     }
 
+    /// The number of the queue pair.
+    pub(super) fn number(&self) -> Option<u32> {
+        let pair = self.pair.as_ref().or(self.retired.as_ref());
+        pair.map(QueuePair::number)
+    }
+
+    /// Destroys a queue pair that is kept until all its requests have completed. False if they have not.
+    pub(super) fn destroy_retired(&mut self) -> bool {
+        if self.posted.is_empty() {
+            self.retired = None;
+        }
+        self.pair.is_none() && self.retired.is_none()
+    }
+
     /// Puts the queue pair of a port pair that is left in error. It stays, so that all its requests complete.
     pub(super) fn retire(&mut self) {
         let Some(pair) = self.pair.take() else {
@@ -385,7 +407,7 @@ impl Pair {
     /// Ends the queue pair: its peer is lost. Returns whether its requests still complete, and others do not.
     ///
     /// A queue pair that has taken receives from a shared queue stays, in error, until it has given them back, unless
-    /// it accesses memory of the user: that has to end now.
+    /// it accesses memory of the user: that has to end now. An initiator also serves other peers, and goes on.
     pub(super) fn end(&mut self) -> bool {
         let is_shared = self.own.is_none();
         let has_accesses = self.accesses > 0;
@@ -393,10 +415,37 @@ impl Pair {
             self.retired.take_if(|_| has_accesses);
             return self.retired.is_some();
         };
-        if is_shared && !has_accesses && pair.set_error().is_ok() {
+        let ends_late = || pair.is_initiator() || pair.set_error().is_ok();
+        if is_shared && !has_accesses && ends_late() {
             self.retired = Some(pair);
         }
         self.retired.is_some()
+    }
+}
+
+/// Of an initiator, by which a rank reaches several peers.
+impl Pair {
+    /// The number of the initiator.
+    pub(super) fn initiator(&self) -> Option<u32> {
+        let pair = self.pair.as_ref().or(self.retired.as_ref());
+        pair.filter(|pair| pair.is_initiator())
+            .map(QueuePair::number)
+    }
+
+    /// Ends its part of the initiator `number`, of which no request completes any more.
+    pub(super) fn leave_initiator(&mut self, number: u32) {
+        if self.initiator() == Some(number) {
+            (self.pair, self.retired) = (None, None);
+        }
+    }
+
+    /// Puts an initiator in error, of which a request has failed: no peer is connected by it any more.
+    pub(super) fn fail_initiator(&self) {
+        if let Some(pair) = self.pair.as_ref().filter(|pair| pair.is_initiator())
+            && let Err(why) = pair.set_error()
+        {
+            tracing::debug!(%why, "an initiator is in error already");
+        }
     }
 }
 

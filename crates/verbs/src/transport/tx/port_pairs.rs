@@ -15,6 +15,7 @@
 //! A rank with several port pairs to a peer sends it nothing inline, as a staged frame can be repeated.
 
 use super::VerbsTx;
+use super::loss::NODE_LOST;
 use super::pair::Posted;
 use crate::objects::CompletionError;
 use crate::transport::frame_head::{FrameHead, HEAD};
@@ -107,7 +108,7 @@ impl PortPairs {
         (!self.has_left(port_pair)).then_some(rail)
     }
 
-    const fn has_left(&self, port_pair: usize) -> bool {
+    pub(super) const fn has_left(&self, port_pair: usize) -> bool {
         self.left >> port_pair & 1 != 0
     }
 
@@ -190,12 +191,19 @@ impl VerbsTx {
         tracing::debug!(peer, %error, "a connection failed");
         match is_of_the_rail && self.leave_port_pair(peer, port_pair) {
             true => self.advance(peer),
-            false => self.lose(peer, super::loss::fault(error)),
+            false => {
+                let is_shared = self.link(peer).pair(queue).initiator().is_some();
+                let why = match error.is_flushed() && is_shared {
+                    true => NODE_LOST,
+                    false => super::loss::fault(error),
+                };
+                self.lose(peer, why);
+            }
         }
     }
 
     /// Leaves a port pair, if another one is open.
-    fn leave_port_pair(&mut self, peer: u32, port_pair: usize) -> bool {
+    pub(super) fn leave_port_pair(&mut self, peer: u32, port_pair: usize) -> bool {
         let link = self.links[peer as usize].as_mut();
         if !link.is_some_and(|link| link.leave(port_pair, &self.queues)) {
             return false;
@@ -214,6 +222,7 @@ impl VerbsTx {
     #[cold]
     pub(super) fn failed(&mut self, peer: u32, queue: u8, why: &CompletionError) {
         self.end_refused(peer, queue, why);
+        self.link(peer).pair(queue).fail_initiator();
         self.broken(peer, queue, why);
         if !self.is_lost(peer) {
             self.keep_oldest(peer, queue);
@@ -228,7 +237,7 @@ impl VerbsTx {
     }
 
     /// Keeps what the oldest request of a queue pair was for, which has failed.
-    fn keep_oldest(&mut self, peer: u32, queue: u8) {
+    pub(super) fn keep_oldest(&mut self, peer: u32, queue: u8) {
         let shared = self.shared[queue as usize].as_ref();
         let Some(link) = &mut self.links[peer as usize] else {
             return;

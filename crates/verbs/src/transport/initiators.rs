@@ -1,0 +1,178 @@
+//! What connections by receive queues of kind `X` consist of: see [`extended`](super::extended).
+
+use super::frame_head::MAX_INLINE;
+use super::options::VerbsOptions;
+use super::pair_address::PairAddress;
+use crate::error::VerbsError;
+use crate::objects::{
+    Context, Gid, Init, QueueCapacity, QueuePair, ReadyToReceive, ReadyToSend, WeakInitiator,
+    XrcDomain, XrcInitiator, XrcTarget,
+};
+use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Reads and writes to one peer that an initiator has at a time.
+pub(super) const MOST_ACCESSES: u32 = 16;
+
+/// The receiving end of a connection with the node of a peer.
+pub(super) type Target = QueuePair<ReadyToReceive, XrcTarget>;
+
+/// The most ranks of a node by one initiator.
+const MOST_PEERS: u32 = 64;
+
+/// open(2): the last part of the path is no symbolic link.
+const O_NOFOLLOW: i32 = if cfg!(any(
+    target_arch = "aarch64",
+    target_arch = "arm",
+    target_arch = "powerpc64"
+)) {
+    0o100_000
+} else {
+    0o400_000
+};
+
+/// The XRC domain of a rank on a device.
+#[derive(Debug, Clone)]
+pub(super) struct ExtendedDomain {
+    pub(super) domain: XrcDomain,
+    /// What tells it from those of other ranks of the port.
+    pub(super) identity: u64,
+}
+
+/// The ports of a node with the domain of some of its ranks, as a rail of this rank reaches them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct NodeKey {
+    rail: u8,
+    gid: Option<Gid>,
+    lid: u16,
+    domain: u64,
+}
+
+/// Initiators that are connected.
+#[derive(Debug, Default)]
+pub(super) struct Initiators(pub(super) Vec<ConnectedInitiator>);
+
+#[derive(Debug)]
+pub(super) struct ConnectedInitiator {
+    pub(super) node: NodeKey,
+    pub(super) pair: WeakInitiator,
+    /// The number of its target.
+    pub(super) target: u32,
+    /// Ranks that were connected by it.
+    pub(super) peers: u32,
+}
+
+/// What a rank offers a peer on a rail.
+#[derive(Debug)]
+pub(super) struct OfferedEnds {
+    /// Where the peer is, if it has said so before.
+    pub(super) node: Option<NodeKey>,
+    pub(super) initiator: OfferedInitiator,
+    /// For the initiator of the peer, unless that has one.
+    pub(super) target: Option<QueuePair<Init, XrcTarget>>,
+}
+
+#[derive(Debug)]
+pub(super) enum OfferedInitiator {
+    New(QueuePair<Init, XrcInitiator>),
+    /// One that is connected with the peer's node.
+    Connected(QueuePair<ReadyToSend, XrcInitiator>),
+}
+
+impl ExtendedDomain {
+    /// Opens that of a file, which is made if it is not there.
+    ///
+    /// # Errors
+    /// When the device opens no domain.
+    pub(super) fn open(context: &Context, file: Option<&Path>) -> Result<Self, VerbsError> {
+        let opened = match file {
+            Some(path) => open_file(path),
+            None => default_file().and_then(|path| open_file(&path)),
+        };
+        let opened = opened.inspect_err(|why| {
+            tracing::warn!(%why, "no file for the XRC domain: no rank of this node shares its connections");
+        });
+        let (file, identity) = match opened {
+            Ok((file, identity)) => (Some(file), identity),
+            Err(_) => (None, RandomState::new().hash_one(0)),
+        };
+        let domain = context.open_xrc_domain(file.as_ref().map(AsFd::as_fd))?;
+        Ok(Self { domain, identity })
+    }
+}
+
+/// The file of this user's ranks on this node. It stays, and is empty.
+fn default_file() -> io::Result<PathBuf> {
+    let user = std::fs::metadata("/proc/self")?.uid();
+    let shared = Path::new("/dev/shm");
+    let folder = match shared.is_dir() {
+        true => shared.to_owned(),
+        false => std::env::temp_dir(),
+    };
+    Ok(folder.join(format!("oxmpi-xrc-{user}")))
+}
+
+/// A file of this user, which other users do not open, and its identity.
+fn open_file(path: &Path) -> io::Result<(File, u64)> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    let file = options.mode(0o600).custom_flags(O_NOFOLLOW).open(path)?;
+    let of = file.metadata()?;
+    if !of.is_file() || of.uid() != std::fs::metadata("/proc/self")?.uid() {
+        let why = format!("{} is no file of this user", path.display());
+        return Err(io::Error::other(why));
+    }
+    Ok((file, of.dev().rotate_left(32) ^ of.ino()))
+}
+
+/// Requests of one peer that an initiator has in flight at most, for each of which it has room.
+fn room_of_peer(options: &VerbsOptions, peers: u32) -> u32 {
+    let queues = options.receive_queues.iter();
+    let messages: u32 = queues.map(|queue| queue.most_in_flight(peers)).sum();
+    messages + MOST_ACCESSES + options.rings.slots
+}
+
+/// What an initiator holds, and for how many ranks of a node that is.
+///
+/// # Errors
+/// When the device does not answer.
+pub(super) fn initiator_capacity(
+    context: &Context,
+    options: &VerbsOptions,
+    peers: u32,
+) -> Result<(QueueCapacity, u32), VerbsError> {
+    let room = room_of_peer(options, peers);
+    let most = context.limits()?.max_qp_wr / room;
+    let most = most.min(MOST_PEERS).min(peers).max(1);
+    let capacity = QueueCapacity {
+        max_inline_data: options.inline.min(MAX_INLINE as u32),
+        ..QueueCapacity::new(room * most, 0)
+    };
+    Ok((capacity, most))
+}
+
+impl NodeKey {
+    pub(super) fn of(rail: u8, there: &PairAddress) -> Option<Self> {
+        let domain = there.extended?.domain;
+        let PairAddress { gid, lid, .. } = *there;
+        Some(Self {
+            rail,
+            gid,
+            lid,
+            domain,
+        })
+    }
+}
+
+impl Initiators {
+    /// One that is connected with a node, and takes another rank of it.
+    pub(super) fn find(&mut self, node: NodeKey, most: u32) -> Option<&mut ConnectedInitiator> {
+        self.0.retain(|known| known.pair.upgrade().is_some());
+        let takes = |known: &&mut ConnectedInitiator| known.node == node && known.peers < most;
+        self.0.iter_mut().find(takes)
+    }
+}
