@@ -3,6 +3,7 @@
 
 echo 'root:x:0:0::/tmp:/bin/sh' > /etc/passwd
 hostname node
+export PATH=/usr/bin:$PATH
 export HOME=/tmp OXMPI_TRANSPORTS=^tcp,sm
 
 # lines WHO: the lines of our benchmarks as figures.
