@@ -5,7 +5,7 @@
 //! facts for the C compiler; a test compares it with these declarations, and `cargo xtask ci rdma` compiles it
 //! against the header.
 
-#![allow(non_camel_case_types, non_snake_case)]
+#![allow(non_camel_case_types)]
 
 #[macro_use]
 mod types;

@@ -28,10 +28,12 @@ macro_rules! c_types {
                 $(
                     let (field, offset) = (stringify!($field), std::mem::offset_of!($name, $field));
                     let size = size_of::<$type>();
-                    lines.push(match stringify!($size) {
+                    let line = match stringify!($size) {
                         "suffix" => format!("BEFORE({name}, {field}, {}, {size});", size_of::<$name>() - offset),
                         _ => format!("FIELD({name}, {field}, {offset}, {size});"),
-                    });
+                    };
+                    // Fields that are only there for the others have other names in C.
+                    lines.extend(Some(line).filter(|_| !field.starts_with("_reserved")));
                 )*
             )*
             lines
@@ -367,9 +369,9 @@ c_types! {
             unsafe extern "C" fn(*mut ibv_context, *const c_void, *mut ibv_device_attr_ex, usize) -> c_int,
         >,
         ibv_destroy_flow: Slot,
-        ABI_placeholder2: Slot,
+        _reserved2: Slot,
         ibv_create_flow: Slot,
-        ABI_placeholder1: Slot,
+        _reserved1: Slot,
         open_qp: Option<unsafe extern "C" fn(*mut ibv_context, *mut ibv_qp_open_attr) -> *mut ibv_qp>,
         create_qp_ex: Option<unsafe extern "C" fn(*mut ibv_context, *mut ibv_qp_init_attr_ex) -> *mut ibv_qp>,
         get_srq_num: Option<unsafe extern "C" fn(*mut ibv_srq, *mut u32) -> c_int>,
@@ -377,7 +379,7 @@ c_types! {
             Option<unsafe extern "C" fn(*mut ibv_context, *mut ibv_srq_init_attr_ex) -> *mut ibv_srq>,
         open_xrcd: Option<unsafe extern "C" fn(*mut ibv_context, *mut ibv_xrcd_init_attr) -> *mut ibv_xrcd>,
         close_xrcd: Option<unsafe extern "C" fn(*mut ibv_xrcd) -> c_int>,
-        _ABI_placeholder3: u64,
+        _reserved3: u64,
         sz: usize,
     }
     "struct" ibv_async_event whole {

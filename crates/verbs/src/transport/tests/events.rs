@@ -104,9 +104,9 @@ fn a_failure_without_a_completion_is_noticed_by_who_waits() {
             look(&mut ends, &mut log);
             let lost: Vec<_> = log.lost.iter().map(|(peer, _)| peer.0).collect();
             assert!(lost.contains(&0) && lost.contains(&1), "{queues}: {lost:?}");
-            let is_told = |why: &Fault| matches!(why, Fault::Refused(_));
+            let is_named = |why: &Fault| matches!(why, Fault::Refused(_));
             assert!(
-                log.lost.iter().any(|(_, why)| is_told(why)),
+                log.lost.iter().any(|(_, why)| is_named(why)),
                 "{:?}",
                 log.lost
             );
