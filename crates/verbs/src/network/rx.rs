@@ -156,7 +156,7 @@ where
     }
 
     fn longest_sleep(&self) -> Duration {
-        self.control.longest_sleep()
+        (self.control.longest_sleep()).min(self.verbs.longest_sleep())
     }
 }
 

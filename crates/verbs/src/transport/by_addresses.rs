@@ -20,7 +20,9 @@ impl PairConnector {
         tx: &mut VerbsTx,
         rx: &mut VerbsRx,
     ) -> Result<(), VerbsTransportError> {
-        let offered = self.take_offered(peer.0).expect("an offer to this peer");
+        // A peer that was offered a connection by rdmacm, and asks for the other kind, finds none.
+        let offered = self.take_offered(peer.0);
+        let offered = offered.ok_or(VerbsTransportError::BadRequest)?;
         let mut offered: Vec<Option<Offered>> = offered.into_iter().map(Some).collect();
         let (mut connected, mut why) = (Vec::new(), None);
         for port_pair in port_pairs {

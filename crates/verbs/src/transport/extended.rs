@@ -9,8 +9,8 @@
 //! P makes an initiator for the first rank of N with which it connects, and that rank makes the target. For the next one P
 //! uses the same initiator, and the rank opens the target by its number. The other direction is the same.
 //!
-//! Requests of one initiator have no room of their own for each rank: so many of each are in flight that all fit
-//! , and further ranks of the node get another initiator .
+//! Requests of one initiator have no room of their own for each rank: so many of each are in flight that all fit, and
+//! further ranks of the node get another initiator.
 
 use super::endpoint::{FOR_EVER, Offered, OpenRail, PairConnector, SHARED_RNR_TIMER};
 use super::initiators::{

@@ -136,9 +136,12 @@ impl<'a> Figures<'a> {
                 .map(|bytes| (ours("pingpong", bytes) / self.median(who, "pingpong", bytes)).ln());
             (ratios.iter().sum::<f64>() / ratios.len() as f64).exp()
         };
-        // Nothing is better than a peer that was not measured.
-        let best = over("openib").max(over("ucx"));
-        let best = if best > 0.0 { best } else { f64::INFINITY };
+        // A length that was not measured makes its ratio 0.
+        let both = [over("openib"), over("ucx")];
+        let best = match both.iter().all(|&ratio| ratio > 0.0) {
+            true => both[0].max(both[1]),
+            false => f64::INFINITY,
+        };
         let short = ours("pingpong", 8) / self.median("perftest", "pingpong", 8);
         let long = ours("rate", 1 << 20) / self.median("perftest", "rate", 1 << 20);
         [

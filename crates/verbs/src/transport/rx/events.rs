@@ -146,7 +146,12 @@ impl VerbsRx {
     #[cold]
     pub(super) fn act_on_events(&mut self, tx: &mut VerbsTx) {
         for incident in std::mem::take(&mut self.events.incidents) {
-            tracing::warn!(?incident, "an RDMA device reports");
+            match &incident {
+                Incident::Link { is_up: true, .. } | Incident::LastReceive { .. } => {
+                    tracing::debug!(?incident, "an RDMA device reports");
+                }
+                _ => tracing::warn!(?incident, "an RDMA device reports"),
+            }
             match incident {
                 Incident::Link { rail, is_up } => {
                     self.events.down.retain(|(down, _)| *down != rail);

@@ -12,7 +12,7 @@ impl Sleeper for VerbsRx {
     /// # Cost
     /// Three system calls and an allocation for each device.
     fn arm(&mut self) -> bool {
-        if !self.quiet || !self.found.is_empty() {
+        if !self.quiet || !self.found.is_empty() || !self.ready.is_empty() {
             return false;
         }
         if let Err(why) = self.take_events() {

@@ -74,6 +74,10 @@ impl VerbsTx {
             }) {
                 continue;
             }
+            // Offers may keep it, and the device must reach no memory any more.
+            let pairs = link.iter().flat_map(|link| &link.pairs);
+            let own = pairs.filter(|pair| pair.initiator() == Some(number));
+            own.for_each(Pair::fail_initiator);
             self.lose(peer as u32, NODE_LOST);
             let Some(link) = &mut self.links[peer] else {
                 continue;

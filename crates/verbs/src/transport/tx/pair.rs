@@ -441,7 +441,8 @@ impl Pair {
 
     /// Puts an initiator in error, of which a request has failed: no peer is connected by it any more.
     pub(super) fn fail_initiator(&self) {
-        if let Some(pair) = self.pair.as_ref().filter(|pair| pair.is_initiator())
+        let pair = self.pair.as_ref().or(self.retired.as_ref());
+        if let Some(pair) = pair.filter(|pair| pair.is_initiator())
             && let Err(why) = pair.set_error()
         {
             tracing::debug!(%why, "an initiator is in error already");
