@@ -239,11 +239,11 @@ impl VerbsEndpoint {
     /// other rails is destroyed.
     ///
     /// # Errors
-    /// When there is no port pair, the peer has other receive queues, or no device finds a route to it. A port pair without a route
+    /// When nothing was offered to the peer, there is no port pair, the peer has other receive queues, or no device finds a route to it. A port pair without a route
     /// counts as failed if there is another.
     ///
     /// # Panics
-    /// If nothing was offered to `peer`, or it is connected; with two port pairs of one rail.
+    /// With two port pairs of one rail.
     pub fn connect(
         &mut self,
         peer: Peer,

@@ -11,7 +11,7 @@ use crate::transport::credits::Grant;
 use crate::transport::frame_head::{FrameHead, own_header};
 use crate::transport::region_key::RegionKey;
 use crate::transport::tx::NO_RECEIVE;
-use crate::transport::{PortPair, VerbsEndpoint};
+use crate::transport::{PortPair, VerbsEndpoint, VerbsTransportError};
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{
@@ -386,6 +386,9 @@ fn wrong_queues_are_refused_with_both_sides() {
     assert!(error.contains("no buffers of 128 B"), "{error}");
     let mut here = open("P,128:S,1024").unwrap();
     let there = open("P,128:S,1024,32").unwrap().offer(A).unwrap();
+    // A peer may ask for connections that it was not offered.
+    let error = here.connect(B, &PortPair::first(&there)).unwrap_err();
+    assert!(matches!(error, VerbsTransportError::BadRequest), "{error}");
     here.offer(B).unwrap();
     let error = here
         .connect(B, &PortPair::first(&there))
