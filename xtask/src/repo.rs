@@ -235,6 +235,11 @@ impl Package {
         self.features.keys().map(String::as_str)
     }
 
+    /// Features that it has unless one asks for others.
+    pub(crate) fn default_features(&self) -> &[String] {
+        self.features.get("default").map_or(&[], Vec::as_slice)
+    }
+
     /// Features that its README example needs: `package.metadata.readme-features`.
     pub(crate) fn readme_features(&self) -> &[String] {
         match &self.metadata {

@@ -47,6 +47,15 @@ pub(super) fn features(repo: &Repo) -> Result<Tally> {
             "cargo clippy --quiet --package {name} -- -D warnings"
         ))?;
     }
+    // Tests build the whole workspace, and do not see what one face lacks.
+    let rust = repo.package("oxmpi")?.default_features();
+    let c = repo.package("oxmpi-abi")?.default_features();
+    tally += match rust == c {
+        true => Tally::ONE,
+        false => Tally::failed(format!(
+            "oxmpi has the features {rust:?} by default, and oxmpi-abi {c:?}"
+        )),
+    };
     // A setting that asks for TCP is an error, and one node works.
     for tests in [["--test", "without_tcp"].as_slice(), &["--doc"]] {
         let test = cmd!(

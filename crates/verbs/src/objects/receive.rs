@@ -35,9 +35,6 @@ pub(super) unsafe fn post<R: Receiver>(
     id: u64,
     segments: &[Segment<'_>],
 ) -> Result<(), PostError> {
-    let Some(post) = to.post() else {
-        return Err(refused(R::CALL, to, "", ENOSYS));
-    };
     if segments.len() > to.max_sge() as usize {
         return Err(too_long(
             R::CALL,
@@ -47,6 +44,9 @@ pub(super) unsafe fn post<R: Receiver>(
             to.max_sge(),
         ));
     }
+    let Some(post) = to.post() else {
+        return Err(refused(R::CALL, to, "", ENOSYS));
+    };
     let mut request = ibv_recv_wr {
         wr_id: id,
         next: ptr::null_mut(),
