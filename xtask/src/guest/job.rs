@@ -69,7 +69,7 @@ fn add_tree(root: &mut Archive, tree: &Path, folder: &Path) -> Result {
         root.file(&inside, read(&file)?, true);
         let own = tree.join(format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH));
         // A part that needs a library which neither has is loaded by a program that has it, or by none.
-        for library in libraries(&file, &own).unwrap_or_default() {
+        for library in libraries(&file, Some(&own)).unwrap_or_default() {
             if !Path::new(&library).starts_with(tree) {
                 root.file(&library, read(Path::new(&library))?, true);
             }
@@ -81,7 +81,7 @@ fn add_tree(root: &mut Archive, tree: &Path, folder: &Path) -> Result {
 /// Adds a file as `path`, and the libraries it is linked with.
 fn add(root: &mut Archive, file: &Path, path: &str) -> Result {
     root.file(path, read(file)?, true);
-    for library in libraries(file, Path::new(""))? {
+    for library in libraries(file, None)? {
         root.file(&library, read(Path::new(&library))?, true);
     }
     Ok(())
@@ -92,9 +92,9 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// Paths of the libraries a program is linked with, which are looked for in a folder first; none for other files.
-fn libraries(file: &Path, first: &Path) -> Result<Vec<String>> {
+fn libraries(file: &Path, first: Option<&Path>) -> Result<Vec<String>> {
     let mut ldd = Command::new("ldd");
-    if first != Path::new("") {
+    if let Some(first) = first {
         ldd.env("LD_LIBRARY_PATH", first);
     }
     let output = ldd.arg(file).output()?;

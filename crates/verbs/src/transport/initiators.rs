@@ -8,12 +8,13 @@ use crate::objects::{
     Context, Gid, Init, QueueCapacity, QueuePair, ReadyToReceive, ReadyToSend, WeakInitiator,
     XrcDomain, XrcInitiator, XrcTarget,
 };
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Reads and writes to one peer that an initiator has at a time.
 pub(super) const MOST_ACCESSES: u32 = 16;
@@ -41,6 +42,15 @@ pub(super) struct ExtendedDomain {
     pub(super) domain: XrcDomain,
     /// What tells it from those of other ranks of the port.
     pub(super) identity: u64,
+    _file: Option<Arc<DomainFile>>,
+}
+
+/// The empty file by which the ranks of a node share a domain, as long as they have it.
+#[derive(Debug)]
+struct DomainFile {
+    path: PathBuf,
+    file: File,
+    identity: u64,
 }
 
 /// The ports of a node with the domain of some of its ranks, as a rail of this rank reaches them.
@@ -90,22 +100,25 @@ impl ExtendedDomain {
     /// When the device opens no domain.
     pub(super) fn open(context: &Context, file: Option<&Path>) -> Result<Self, VerbsError> {
         let opened = match file {
-            Some(path) => open_file(path),
-            None => default_file().and_then(|path| open_file(&path)),
+            Some(path) => DomainFile::open(path.to_owned()),
+            None => default_file().and_then(DomainFile::open),
         };
         let opened = opened.inspect_err(|why| {
             tracing::warn!(%why, "no file for the XRC domain: no rank of this node shares its connections");
         });
-        let (file, identity) = match opened {
-            Ok((file, identity)) => (Some(file), identity),
-            Err(_) => (None, RandomState::new().hash_one(0)),
-        };
-        let domain = context.open_xrc_domain(file.as_ref().map(AsFd::as_fd))?;
-        Ok(Self { domain, identity })
+        let shared = opened.ok();
+        let descriptor = shared.as_ref().map(|shared| shared.file.as_fd());
+        let domain = context.open_xrc_domain(descriptor)?;
+        let alone = || RandomState::new().hash_one(0);
+        Ok(Self {
+            domain,
+            identity: shared.as_ref().map_or_else(alone, |shared| shared.identity),
+            _file: shared.map(Arc::new),
+        })
     }
 }
 
-/// The file of this user's ranks on this node. It stays, and is empty.
+/// The file of this user's ranks on this node.
 fn default_file() -> io::Result<PathBuf> {
     let user = std::fs::metadata("/proc/self")?.uid();
     let shared = Path::new("/dev/shm");
@@ -116,17 +129,39 @@ fn default_file() -> io::Result<PathBuf> {
     Ok(folder.join(format!("oxmpi-xrc-{user}")))
 }
 
-/// A file of this user, which other users do not open, and its identity.
-fn open_file(path: &Path) -> io::Result<(File, u64)> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    let file = options.mode(0o600).custom_flags(O_NOFOLLOW).open(path)?;
-    let of = file.metadata()?;
-    if !of.is_file() || of.uid() != std::fs::metadata("/proc/self")?.uid() {
-        let why = format!("{} is no file of this user", path.display());
-        return Err(io::Error::other(why));
+impl DomainFile {
+    /// Opens a file of this user, which other users do not open, and makes it where it is missing.
+    fn open(path: PathBuf) -> io::Result<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let file = options.mode(0o600).custom_flags(O_NOFOLLOW).open(&path)?;
+        let of = file.metadata()?;
+        if !of.is_file() || of.uid() != std::fs::metadata("/proc/self")?.uid() {
+            let why = format!("{} is no file of this user", path.display());
+            return Err(io::Error::other(why));
+        }
+        let identity = identity(&of);
+        Ok(Self {
+            path,
+            file,
+            identity,
+        })
     }
-    Ok((file, of.dev().rotate_left(32) ^ of.ino()))
+}
+
+impl Drop for DomainFile {
+    /// Removes the file. Ranks that have it open keep their domain, and those that come later make another one: they share
+    /// connections among themselves only.
+    fn drop(&mut self) {
+        if std::fs::metadata(&self.path).is_ok_and(|of| identity(&of) == self.identity) {
+            // Another rank may have removed it just now.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn identity(of: &Metadata) -> u64 {
+    of.dev().rotate_left(32) ^ of.ino()
 }
 
 /// Requests of one peer that an initiator has in flight at most, for each of which it has room.
