@@ -12,6 +12,7 @@ mod rings;
 mod room;
 mod shared;
 mod short_path;
+mod stripes;
 mod use_of_memory;
 
 use super::{
@@ -56,7 +57,7 @@ fn connected(count: u32, script: Script, options: &VerbsOptions) -> Vec<(VerbsTx
             let [here, there] = offers.map(|pairs| {
                 let port_pair = |(rail, there)| PortPair {
                     rail,
-                    reaches_memory: rail < script.ports,
+                    device: rail / script.ports,
                     there,
                 };
                 (0..).zip(pairs).map(port_pair).collect::<Vec<_>>()
