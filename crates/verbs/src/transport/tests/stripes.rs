@@ -113,15 +113,17 @@ fn put_to(is_full: bool, change: impl Fn(&mut RegionKey)) -> (EventLog, [HeapMem
     let ends = connected(2, script(2, 1), &with_queues("P,1000,4"));
     let mut ends: [(VerbsTx, VerbsRx); 2] = ends.try_into().expect("two ends");
     let memory = [pattern(LONG, 1), vec![0; LONG]].map(HeapMemory::new);
+    // Registered as a whole whatever other threads do to memory meanwhile.
+    let both = Access::READ | Access::WRITE;
     let there = memory[1].bytes();
-    let there = (ends[1].0.register(there, Access::WRITE, Peer(0))).expect("memory");
+    let there = (ends[1].0.register(there, both, Peer(0))).expect("memory");
     let mut key = RegionKey::from_key(&ends[1].0.expose(&there, Peer(0)));
     change(&mut key);
     if is_full {
         fake::fill(1);
     }
     let here = memory[0].bytes();
-    let here = (ends[0].0.register(here, Access::READ, Peer(1))).expect("memory");
+    let here = (ends[0].0.register(here, both, Peer(1))).expect("memory");
     let mut log = EventLog::default();
     for (at, token) in [(0, Token(0)), (LONG as u64 / 2, Token(1))] {
         let (key, len): (&Key, _) = (&key.key(), LONG as u64 / 2);
