@@ -51,7 +51,11 @@ pub(super) struct Traffic {
 
 impl Traffic {
     pub(super) fn new(script: Script, options: &VerbsOptions) -> Self {
-        let ends = connected(2, script, options);
+        Self::of(connected(2, script, options), script)
+    }
+
+    /// Traffic of two ends of these devices.
+    pub(super) fn of(ends: Vec<(VerbsTx, VerbsRx)>, script: Script) -> Self {
         let ports = (0..script.devices)
             .flat_map(|device| (1..=script.ports).map(move |port| (device, port)));
         Self {

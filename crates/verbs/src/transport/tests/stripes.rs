@@ -1,7 +1,7 @@
 //! Long messages that several port pairs carry: of a device, and of several.
 
 use super::rails::{Traffic, options};
-use super::{HeapMemory, connected, settle, with_queues};
+use super::{HeapMemory, connected, joined, settle, with_queues};
 use crate::fake::{self, Script};
 use crate::registration::LeavePinned;
 use crate::transport::region_key::RegionKey;
@@ -104,6 +104,40 @@ fn memory_that_one_device_registers_goes_by_it() {
                 traffic.check();
             }
         }
+    }
+}
+
+/// More pieces at once than the only queue pair takes that reaches them, which others of the peer do not.
+#[test]
+fn pieces_wait_for_the_device_that_registers_them() {
+    for full in [0, 1] {
+        let mut traffic = Traffic::new(script(2, 1), &options(0, LeavePinned::Off));
+        fake::fill(full);
+        for _ in 0..24 {
+            traffic.access_of(0, false, LONG);
+        }
+        traffic.check();
+        let carried = carried(2, 1);
+        let by_pieces = carried[usize::from(1 - full)];
+        assert!(by_pieces > 24 * LONG as u64 / 2, "{carried:?}");
+    }
+}
+
+/// The first device of one rank may be joined with the second one of the other.
+#[test]
+fn each_device_of_a_rail_has_a_key_of_its_own() {
+    for (reads, leave_pinned) in [false, true]
+        .into_iter()
+        .flat_map(|of| BOTH.map(|by| (of, by)))
+    {
+        let ends = joined(2, script(2, 1), &options(0, leave_pinned), true);
+        let mut traffic = Traffic::of(ends, script(2, 1));
+        traffic.access_of(0, reads, LONG);
+        traffic.finish();
+        let carried = carried(2, 1);
+        let used = carried.iter().filter(|bytes| **bytes > LONG as u64 / 4);
+        assert_eq!(used.count(), if reads { 1 } else { 2 }, "{carried:?}");
+        traffic.check();
     }
 }
 
