@@ -2,13 +2,15 @@
 
 use super::rails::{Traffic, options};
 use super::{HeapMemory, connected, joined, settle, with_queues};
-use crate::fake::{self, Script};
-use crate::registration::LeavePinned;
+use crate::fake::{self, MappedMemory, PAGE, Script};
+use crate::registration::{
+    LeavePinned, RegistrationCaps, RegistrationOptions, notifier_unavailable,
+};
 use crate::transport::region_key::RegionKey;
-use crate::transport::{VerbsRx, VerbsTx};
+use crate::transport::{VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_testkit::conformance::{EventLog, TestMemory};
 use oxmpi_testkit::memory::pattern;
-use oxmpi_wire::{Access, Fault, Key, Local, Memory, Peer, Remote, Rma, Token};
+use oxmpi_wire::{Access, Fault, Local, Memory, Peer, Remote, Rma, Token};
 
 /// Bytes of a long message, which goes in pieces of 1000 B.
 const LONG: usize = 64_000;
@@ -107,22 +109,6 @@ fn memory_that_one_device_registers_goes_by_it() {
     }
 }
 
-/// More pieces at once than the only queue pair takes that reaches them, which others of the peer do not.
-#[test]
-fn pieces_wait_for_the_device_that_registers_them() {
-    for full in [0, 1] {
-        let mut traffic = Traffic::new(script(2, 1), &options(0, LeavePinned::Off));
-        fake::fill(full);
-        for _ in 0..24 {
-            traffic.access_of(0, false, LONG);
-        }
-        traffic.check();
-        let carried = carried(2, 1);
-        let by_pieces = carried[usize::from(1 - full)];
-        assert!(by_pieces > 24 * LONG as u64 / 2, "{carried:?}");
-    }
-}
-
 /// The first device of one rank may be joined with the second one of the other.
 #[test]
 fn each_device_of_a_rail_has_a_key_of_its_own() {
@@ -141,74 +127,142 @@ fn each_device_of_a_rail_has_a_key_of_its_own() {
     }
 }
 
-/// A put to memory of which `change` changes the key. Both ends have two devices, of which the second registers no memory of this
-/// rank if it `is_full`.
-fn put_to(is_full: bool, change: impl Fn(&mut RegionKey)) -> (EventLog, [HeapMemory; 2]) {
-    let ends = connected(2, script(2, 1), &with_queues("P,1000,4"));
-    let mut ends: [(VerbsTx, VerbsRx); 2] = ends.try_into().expect("two ends");
-    let memory = [pattern(LONG, 1), vec![0; LONG]].map(HeapMemory::new);
-    // Registered as a whole whatever other threads do to memory meanwhile.
-    let both = Access::READ | Access::WRITE;
-    let there = memory[1].bytes();
-    let there = (ends[1].0.register(there, both, Peer(0))).expect("memory");
-    let mut key = RegionKey::from_key(&ends[1].0.expose(&there, Peer(0)));
-    change(&mut key);
-    if is_full {
-        fake::fill(1);
+/// Puts of a rank of two devices to another one.
+struct Puts {
+    /// Each moves as many bytes of a long message.
+    count: u64,
+    leave_pinned: LeavePinned,
+    /// What the peer might do to this rank's memory, too.
+    own: Access,
+    /// The second device registers no memory of this rank.
+    is_full: bool,
+}
+
+impl Puts {
+    /// To memory that is registered as a whole, of which `change` changes the key. Returns what becomes of them, and the memory.
+    fn run(&self, change: impl Fn(&mut RegionKey)) -> (EventLog, [HeapMemory; 2]) {
+        let ends = connected(2, script(2, 1), &options(0, self.leave_pinned));
+        let mut ends: [(VerbsTx, VerbsRx); 2] = ends.try_into().expect("two ends");
+        let memory = [pattern(LONG, 1), vec![0; LONG]].map(HeapMemory::new);
+        let there = memory[1].bytes();
+        let there = (ends[1].0.register(there, READ_WRITE, Peer(0))).expect("memory");
+        let mut key = RegionKey::from_key(&ends[1].0.expose(&there, Peer(0)));
+        change(&mut key);
+        if self.is_full {
+            fake::fill(1);
+        }
+        let here = memory[0].bytes();
+        let here = (ends[0].0.register(here, self.own, Peer(1))).expect("memory");
+        let mut log = EventLog::default();
+        let (key, len) = (key.key(), LONG as u64 / self.count);
+        for token in 0..self.count {
+            let at = token * len;
+            let local = Local {
+                region: &here,
+                at,
+                len,
+            };
+            let remote = Remote { key: &key, at, len };
+            let begun = ends[0].0.put(Peer(1), local, remote, Token(token));
+            begun.expect("room");
+        }
+        let [a, b] = &mut ends;
+        settle(&mut [a, b], &mut log);
+        drop(ends);
+        assert_eq!(fake::registered(), 0);
+        log.done.sort_by_key(|(token, _)| token.0);
+        (log, memory)
     }
-    let here = memory[0].bytes();
-    let here = (ends[0].0.register(here, both, Peer(1))).expect("memory");
-    let mut log = EventLog::default();
-    for (at, token) in [(0, Token(0)), (LONG as u64 / 2, Token(1))] {
-        let (key, len): (&Key, _) = (&key.key(), LONG as u64 / 2);
-        let local = Local {
-            region: &here,
-            at,
-            len,
-        };
-        let remote = Remote { key, at, len };
-        ends[0].0.put(Peer(1), local, remote, token).expect("room");
+
+    /// As [`Puts::run`]; all bytes arrive.
+    fn check(&self, change: impl Fn(&mut RegionKey)) {
+        let (log, [from, to]) = self.run(change);
+        let all: Vec<_> = (0..self.count)
+            .map(|token| (Token(token), Ok(())))
+            .collect();
+        assert_eq!((log.done, log.lost), (all, vec![]));
+        assert!(from.to_vec() == to.to_vec());
     }
-    let [a, b] = &mut ends;
-    settle(&mut [a, b], &mut log);
-    drop(ends);
-    assert_eq!(fake::registered(), 0);
-    (log, memory)
+}
+
+/// Memory of such access is registered as a whole, even if it is not cached.
+const READ_WRITE: Access = Access::READ.union(Access::WRITE);
+
+const WHOLE: Puts = Puts {
+    count: 2,
+    leave_pinned: LeavePinned::On,
+    own: READ_WRITE,
+    is_full: false,
+};
+
+/// More pieces at once than the only queue pair takes by whose device they are registered.
+#[test]
+fn pieces_wait_for_the_device_that_registers_them() {
+    let puts = Puts {
+        count: 40,
+        leave_pinned: LeavePinned::Off,
+        own: Access::READ,
+        is_full: true,
+    };
+    puts.check(|_| {});
 }
 
 /// This rank's memory and that of the peer may have no device in common that a rail joins.
 #[test]
 fn memory_without_a_common_device_goes_by_frames() {
-    let changes: [fn(&mut RegionKey); 2] = [
-        |key| key.start.rkeys[0] = None,
-        |key| key.start.rkeys = [None; 2],
-    ];
-    for change in changes {
-        let (log, [from, to]) = put_to(true, change);
-        assert_eq!(log.done, [0, 1].map(|token| (Token(token), Ok(()))));
-        assert_eq!(log.lost, []);
-        assert!(from.to_vec() == to.to_vec());
-    }
+    let puts = Puts {
+        is_full: true,
+        ..WHOLE
+    };
+    puts.check(|key| key.start.rkeys[0] = None);
+    puts.check(|key| key.start.rkeys = [None; 2]);
 }
 
-/// A wrong rkey of either device ends the operation and the peer, once, and writes nothing elsewhere.
+/// A wrong rkey of either device ends each operation once, and the peer.
 #[test]
 fn a_wrong_rkey_of_one_device_loses_the_peer() {
     for device in [0, 1] {
-        let (log, _) = put_to(false, |key| {
+        let (log, _) = WHOLE.run(|key| {
             let rkey = key.start.rkeys[device].as_mut();
             *rkey.expect("registered with both") ^= 0x8000_0000;
         });
-        let mut done = log.done.clone();
-        done.sort_by_key(|(token, _)| token.0);
-        let tokens: Vec<u64> = done.iter().map(|(token, _)| token.0).collect();
+        let tokens: Vec<u64> = log.done.iter().map(|(token, _)| token.0).collect();
         assert_eq!(tokens, [0, 1], "each ends once");
-        assert!(
-            log.done
-                .contains(&(Token(device as u64), Err(Fault::NOT_REGISTERED))),
-            "device {device}: {:?}",
-            log.done
-        );
+        let refused = (Token(0), Err(Fault::NOT_REGISTERED));
+        assert_eq!(log.done[0], refused, "device {device}");
         assert_eq!(log.lost.len(), 2, "by both ends: {:?}", log.lost);
+    }
+}
+
+/// A page that two devices pin counts twice, also for the caps.
+#[test]
+fn pages_of_two_devices_count_twice() {
+    const PAGES: usize = 30;
+    for (devices, cap, is_cached) in [(1, 30, true), (2, 59, false), (2, 60, true)] {
+        let caps = RegistrationCaps {
+            bytes: cap * PAGE as u64,
+            ..RegistrationCaps::default()
+        };
+        let registration = RegistrationOptions {
+            caps,
+            ..RegistrationOptions::default()
+        };
+        let options = VerbsOptions {
+            registration,
+            ..with_queues("P,1000,4")
+        };
+        let mut ends = connected(2, script(devices, 1), &options);
+        let memory = MappedMemory::new(PAGES);
+        let before = fake::registered_bytes();
+        let bytes = memory.bytes(0..PAGES * PAGE);
+        let region = ends[0].0.register(bytes, READ_WRITE, Peer(1));
+        let Some(counts) = ends[0].0.registration_counts() else {
+            return assert!(notifier_unavailable().is_some());
+        };
+        let pinned = u64::from(devices) * (PAGES * PAGE) as u64;
+        assert_eq!(fake::registered_bytes() - before, pinned);
+        let cached = if is_cached { pinned } else { 0 };
+        assert_eq!(counts.bytes, cached, "{devices} devices, {cap} pages");
+        ends[0].0.release(region.expect("memory"), Token(0));
     }
 }
