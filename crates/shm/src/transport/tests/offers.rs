@@ -18,7 +18,7 @@ use crate::transport::{BulkPreference, BulkProtocol};
 const LEN: usize = 300_000;
 
 /// Pieces of a get of [`LEN`] bytes by `CmaBoth`.
-const PIECES: u64 = 3;
+const PIECES: u64 = 2;
 
 /// Two ranks of a node in this process.
 fn two() -> [Rank; 2] {
