@@ -27,11 +27,19 @@ sent() { cat "/sys/class/net/$1/statistics/tx_bytes"; }
 carries() { [ "$(sent "$1")" -gt "$2" ]; }
 [ "$(sent eth1)" -lt 50000 ]
 verdict "jobs of one rail leave the second one alone" $?
-until=$(($(sent eth0) + 100000))
 export OXMPI_VERBS_RAILS=2
+until=$(($(sent eth0) + 2000000))
+also=$(($(sent eth1) + 2000000))
+over 2 "$oxmpi" bench PingPong -check -iter 4 -iter_policy off -msglog 22:22 > /tmp/said 2>&1
+verdict "PingPong of 4 MiB by two devices with data check" $?
+tail -n 5 /tmp/said
+carries eth0 "$until" && carries eth1 "$also"
+verdict "both devices carry a long message" $?
+until=$(($(sent eth0) + 100000))
+also=$(($(sent eth1) + 100000))
 over 4 "$oxmpi" bench Alltoall -check -iter 100 -iter_policy off -msglog 10:14 > /tmp/said 2>&1 &
 job=$!
-soon carries eth0 "$until" && soon carries eth1 100000
+soon carries eth0 "$until" && soon carries eth1 "$also"
 verdict "both rails carry messages" $?
 there ip link set eth1 down
 kill -0 "$job"
