@@ -26,6 +26,7 @@ pub(super) const fn own_header(len: usize) -> Header {
 }
 
 impl FrameHead {
+    #[inline]
     pub(super) fn bytes(&self) -> [u8; HEAD] {
         let mut bytes = [0; HEAD];
         let (grant, header) = bytes.split_at_mut(HEAD - Header::LEN);
@@ -38,6 +39,7 @@ impl FrameHead {
 
     /// # Errors
     /// What is wrong with the header.
+    #[inline]
     pub(super) fn parse(bytes: &[u8; HEAD]) -> Result<Self, HeaderError> {
         let [a, b, c, d, e, f, g, h, header @ ..] = bytes;
         Ok(Self {

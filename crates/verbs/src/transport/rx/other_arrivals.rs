@@ -1,6 +1,6 @@
 //! Messages of peers that are not the next frame for the sink.
 
-use super::{Arrival, Step, VerbsRx, deliver, frame_ended};
+use super::{Arrival, Step, VerbsRx, count_frames, deliver};
 use crate::transport::frame_head::FrameHead;
 use crate::transport::order::{Held, Place};
 use crate::transport::tx::{VerbsTx, is_left_notice};
@@ -53,11 +53,12 @@ impl VerbsRx {
             }
             Place::Before => Step::Other,
         };
-        let own = shared.is_none().then(|| incoming.own_mut(queue));
-        frame_ended(arrival, own, tx.as_tx())?;
-        incoming.frames = incoming.frames.saturating_add(1);
-        if incoming.order.has_next() || incoming.frames == self.ring_options.threshold {
-            self.look_after(arrival, tx.as_tx());
+        let of_queue = &mut incoming.queues[queue as usize];
+        of_queue.frame_ended(buffer);
+        count_frames((peer, queue), of_queue, tx.as_tx())?;
+        let offers_ring = incoming.count_to_ring();
+        if incoming.order.has_next() || offers_ring {
+            self.look_after(arrival, offers_ring, tx.as_tx());
         }
         Ok(step)
     }
@@ -79,12 +80,10 @@ impl VerbsRx {
         } = arrival;
         tx.link(peer).pair(queue).credits.credit_message_arrived()?;
         let incoming = self.peers[peer as usize].as_mut();
-        if let Some(incoming) = incoming
-            && self.shared[queue as usize].is_none()
-        {
-            let buffers = incoming.own_mut(queue);
-            buffers.free.push(buffer);
-            tx.post_receives(peer, queue, (buffers, 1));
+        let own = incoming.and_then(|incoming| incoming.queues[queue as usize].own.as_mut());
+        if let Some(own) = own {
+            own.free.push(buffer);
+            tx.post_receives(peer, queue, (own, 1));
         }
         tx.advance(peer);
         Ok(Step::Other)

@@ -108,6 +108,7 @@ impl VerbsRx {
     }
 
     /// Takes the next message of each ring, at most `budget` frames. Returns how many frames, and how many others.
+    #[inline(never)]
     pub(super) fn poll_rings<T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
         budget: u32,
@@ -204,6 +205,12 @@ impl VerbsRx {
 }
 
 impl Rings {
+    /// Whether there is none, and no sleep was refused.
+    #[inline]
+    pub(super) fn are_unused(&self) -> bool {
+        self.open.is_empty() && !self.wants_sleep && !self.may_sleep
+    }
+
     /// Whether this rank may sleep now: nothing is in a ring, and all peers that write to one know that they have to
     /// wake it. Otherwise the next polls tell them.
     pub(super) fn arm(&mut self) -> bool {

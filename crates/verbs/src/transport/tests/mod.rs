@@ -12,6 +12,7 @@ mod rings;
 mod room;
 mod shared;
 mod short_path;
+mod unsignaled;
 mod use_of_memory;
 
 use super::{

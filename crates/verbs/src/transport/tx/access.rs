@@ -9,7 +9,7 @@ use super::VerbsTx;
 use super::link::Link;
 use super::operation_kind::OperationKind;
 use super::operations::Operation;
-use super::pair::Posted;
+use super::send_queue::Posted;
 use crate::error::PostError;
 use crate::objects::{CompletionError, MemoryRegion, Payload, RemoteAddress, SendFlags};
 use crate::transport::control::Control;

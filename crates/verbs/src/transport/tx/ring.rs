@@ -258,6 +258,6 @@ impl VerbsTx {
     /// Whether all words that were written to `peer` have arrived.
     pub(in crate::transport) fn words_arrived(&mut self, peer: u32) -> bool {
         let link = self.link(peer);
-        link.pair(link.word_queue).words == 0
+        link.pair(link.word_queue).words() == 0
     }
 }
