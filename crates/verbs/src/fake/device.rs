@@ -343,6 +343,8 @@ impl Device {
         if let Some(pair) = self.pairs.get_mut(&number) {
             pair.users -= 1;
             if pair.users > 0 {
+                // It may have been the object of events.
+                pair.objects = [0, 0];
                 return;
             }
         }

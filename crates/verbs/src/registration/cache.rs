@@ -35,6 +35,9 @@ pub(crate) struct RegistrationCache {
     domain: ProtectionDomain,
     keeper: Keeper,
     ranges: RangeCache<MemoryRegion>,
+    /// Those that no device writes, if it asks for pages: a page that the user has made read-only since is refused to a registration for
+    /// writing, also when it is only read.
+    unwritten: RangeCache<MemoryRegion>,
     counts: CacheCounts,
 }
 
@@ -69,6 +72,7 @@ impl RegistrationCache {
             domain,
             keeper,
             ranges: RangeCache::new(caps),
+            unwritten: RangeCache::new(caps),
             counts: CacheCounts::default(),
         }
     }
@@ -100,11 +104,12 @@ impl RegistrationCache {
         pages: &Range<u64>,
         access: Access,
     ) -> Option<(u64, Arc<MemoryRegion>)> {
-        if let Some(found) = self.ranges.find(pages, access) {
+        let ranges = self.ranges_for(access);
+        if let Some(found) = ranges.find(pages, access) {
             self.counts.hits += 1;
             return Some(found);
         }
-        let wide = self.ranges.plan(pages, access).ok()?;
+        let wide = ranges.plan(pages, access).ok()?;
         let exact = Planned {
             range: pages.clone(),
             access,
@@ -116,7 +121,15 @@ impl RegistrationCache {
         })?;
         self.counts.misses += 1;
         let start = plan.range.start;
-        Some((start, self.ranges.insert(plan, region)))
+        Some((start, self.ranges_for(access).insert(plan, region)))
+    }
+
+    /// The registrations among which one for `access` is.
+    fn ranges_for(&mut self, access: Access) -> &mut RangeCache<MemoryRegion> {
+        match self.keeper {
+            Keeper::Device if !access.contains(Access::LOCAL_WRITE) => &mut self.unwritten,
+            Keeper::Device | Keeper::Notifier(..) => &mut self.ranges,
+        }
     }
 
     /// Watches and registers what was planned. Where the device has no room, others go.
@@ -144,12 +157,12 @@ impl RegistrationCache {
     /// Drops a registration after a call has failed for want of room. False if none can be dropped, or this is not
     /// the reason.
     pub(crate) fn relieve(&mut self, why: &VerbsError) -> bool {
-        why.is_shortage() && self.ranges.evict()
+        why.is_shortage() && (self.ranges.evict() || self.unwritten.evict())
     }
 
     pub(crate) const fn counts(&self) -> CacheCounts {
         CacheCounts {
-            bytes: self.ranges.bytes(),
+            bytes: self.ranges.bytes() + self.unwritten.bytes(),
             ..self.counts
         }
     }

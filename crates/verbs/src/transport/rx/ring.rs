@@ -120,7 +120,11 @@ impl VerbsRx {
         while at < self.rings.open.len() && counts[0] < budget {
             let peer = self.rings.open[at].peer;
             if tx.as_tx().is_lost(peer) {
-                self.rings.open.swap_remove(at);
+                // Words may be written from its memory, by a queue pair that other peers share.
+                match tx.as_tx().words_arrived(peer) {
+                    true => drop(self.rings.open.swap_remove(at)),
+                    false => at += 1,
+                }
                 continue;
             }
             match self.poll_ring(at, tx, sink) {

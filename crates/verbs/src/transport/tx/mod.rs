@@ -295,12 +295,14 @@ impl VerbsTx {
         };
         if link.lost.is_some() {
             link.pair(queue).done(shared);
+            link.pair(queue).leave_idle_initiator();
             return;
         }
         if let Err(why) = completion.result() {
             return self.failed(peer, queue, &why);
         }
         let done = link.pair(queue).done(shared);
+        link.pair(queue).leave_idle_initiator();
         link.frames_ended();
         match done {
             Some(Posted::Frame { released, .. }) => {

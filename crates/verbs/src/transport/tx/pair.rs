@@ -350,6 +350,13 @@ impl Pair {
         pair.map(QueuePair::number)
     }
 
+    /// Lets go of an initiator that is kept until the requests of this peer have completed, if they have: no event says so, as
+    /// one does of other queue pairs.
+    pub(super) fn leave_idle_initiator(&mut self) {
+        let is_idle = self.sends.is_empty();
+        self.retired.take_if(|pair| is_idle && pair.is_initiator());
+    }
+
     /// Destroys a queue pair that is kept until all its requests have completed. False if they have not.
     pub(super) fn destroy_retired(&mut self) -> bool {
         if self.sends.is_empty() {
@@ -358,15 +365,19 @@ impl Pair {
         self.pair.is_none() && self.retired.is_none()
     }
 
-    /// Puts the queue pair of a port pair that is left in error. It stays, so that all its requests complete.
+    /// Puts the queue pair of a port pair that is left in error. It stays, so that all its requests complete. An initiator goes
+    /// on for other peers.
     pub(super) fn retire(&mut self) {
         let Some(pair) = self.pair.take() else {
             return;
         };
-        if let Err(why) = pair.set_error() {
+        if !pair.is_initiator()
+            && let Err(why) = pair.set_error()
+        {
             tracing::debug!(%why, "a queue pair is in error already");
         }
         self.retired = Some(pair);
+        self.leave_idle_initiator();
     }
 
     /// Ends the queue pair: its peer is lost. Returns whether its requests still complete, and others do not.
@@ -384,6 +395,7 @@ impl Pair {
         if is_shared && !has_accesses && ends_late() {
             self.retired = Some(pair);
         }
+        self.leave_idle_initiator();
         self.retired.is_some()
     }
 }
