@@ -22,10 +22,16 @@ pub(in crate::transport) struct Incoming {
 pub(super) struct IncomingQueue {
     /// Buffers that are posted to the peer's own queue pair; `None` if the queue is shared.
     pub(super) own: Option<Buffers>,
-    /// Frames until their buffers are posted, or a rule is broken.
+    pub(super) uncounted: UncountedFrames,
+}
+
+/// Frames that have arrived, for which nothing was to be done.
+#[derive(Debug)]
+pub(super) struct UncountedFrames {
+    /// Frames until buffers are posted, or a rule is broken.
     until_due: u32,
     /// The same when frames were counted for the last time.
-    uncounted_from: u32,
+    before: u32,
 }
 
 impl Incoming {
@@ -36,8 +42,10 @@ impl Incoming {
     ) -> Self {
         let queue = |own| IncomingQueue {
             own,
-            until_due: 1,
-            uncounted_from: 1,
+            uncounted: UncountedFrames {
+                until_due: 1,
+                before: 1,
+            },
         };
         Self {
             queues: own.into_iter().map(queue).collect(),
@@ -69,27 +77,21 @@ impl Incoming {
     }
 }
 
-impl IncomingQueue {
-    /// Counts a frame, and frees its buffer if that is the peer's own. Returns whether the frames have to be
-    /// [counted](Self::take_uncounted).
+impl UncountedFrames {
+    /// Adds a frame. Returns whether they have to be counted now.
     #[inline(always)]
-    pub(super) fn frame_ended(&mut self, buffer: u32) -> bool {
-        if let Some(own) = &mut self.own {
-            own.free.push(buffer);
-        }
+    pub(super) const fn add(&mut self) -> bool {
         self.until_due -= 1;
         self.until_due == 0
     }
 
-    /// Frames since the last time.
-    pub(super) const fn take_uncounted(&mut self) -> u32 {
-        let count = self.uncounted_from - self.until_due;
-        self.uncounted_from = self.until_due;
-        count
+    /// Their number.
+    pub(super) const fn count(&self) -> u32 {
+        self.before - self.until_due
     }
 
-    /// Notes that frames have to be counted after `until_due` more.
-    pub(super) const fn count_after(&mut self, until_due: u32) {
-        (self.until_due, self.uncounted_from) = (until_due, until_due);
+    /// Begins anew after they were counted: nothing has to be done for `until_due` frames.
+    pub(super) const fn begin(&mut self, until_due: u32) {
+        (self.until_due, self.before) = (until_due, until_due);
     }
 }

@@ -59,6 +59,9 @@ pub struct VerbsRx {
     events: Events,
 }
 
+/// The rule about the length of a frame.
+const OTHER_LENGTH: &str = "a frame of another length than its header says";
+
 /// What a completion was: an arrival for the sink, or something else.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
@@ -257,34 +260,35 @@ impl VerbsRx {
             buffer,
             len,
         } = arrival;
-        let Some(link) = tx.as_tx().live_link(peer) else {
+        if tx.as_tx().is_lost(peer) {
             return Ok(Step::Other);
-        };
+        }
         let Some(incoming) = &mut self.peers[peer as usize] else {
             return Ok(Step::Other);
         };
         let of_queue = &mut incoming.queues[queue as usize];
         let buffers = match IS_SHARED {
-            true => (self.shared[queue as usize].as_ref()).map(|shared| &shared.buffers),
-            false => of_queue.own.as_ref(),
+            true => (self.shared[queue as usize].as_mut()).map(|shared| &mut shared.buffers),
+            false => of_queue.own.as_mut(),
         };
         let buffers = buffers.expect("a queue has buffers of the peer's own, or shared ones");
         let mut message = buffers.message(buffer);
-        let head = FrameHead::parse(&message.take_exact());
-        let head = head.map_err(|_| "a frame whose header is none")?;
+        let plain = FrameHead::parse_plain(&message.take_exact());
+        let Some(head) = plain.filter(|head| head.grant == Grant::default()) else {
+            return self.arrived_otherwise(arrival, tx, sink);
+        };
         if len != HEAD + head.header.len as usize {
-            return Err("a frame of another length than its header says");
+            return Err(OTHER_LENGTH);
         }
-        let has_credits = head.grant != Grant::default();
-        if has_credits {
-            link.take_credits(queue, head.grant)?;
-        }
-        if head.header.kind == Kind::Transport || !incoming.order.takes(head.sequence) {
-            return self.arrived_otherwise(arrival, head, tx, sink);
+        if !incoming.order.takes(head.sequence) {
+            return self.arrived_otherwise(arrival, tx, sink);
         }
         message.shorten(head.header.len as usize);
         sink.frame(tx, Peer(peer), &head.header, &mut message);
-        if of_queue.frame_ended(buffer) || has_credits {
+        if !IS_SHARED {
+            buffers.free.push(buffer);
+        }
+        if of_queue.uncounted.add() {
             count_frames((peer, queue), of_queue, tx.as_tx())?;
         }
         let offers_ring = incoming.count_to_ring();
@@ -375,10 +379,10 @@ fn count_frames(
     of_queue: &mut IncomingQueue,
     tx: &mut VerbsTx,
 ) -> Result<(), &'static str> {
-    let count = of_queue.take_uncounted();
-    let [to_post, until_due] = tx.link(peer).frames_arrived(queue, count)?;
-    of_queue.count_after(until_due);
-    if let Some(own) = &mut of_queue.own
+    let IncomingQueue { own, uncounted } = of_queue;
+    let [to_post, until_due] = tx.link(peer).frames_arrived(queue, uncounted.count())?;
+    uncounted.begin(until_due);
+    if let Some(own) = own
         && to_post > 0
     {
         tx.post_receives(peer, queue, (own, to_post));
@@ -452,7 +456,7 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
             let _ = self.take_events();
         }
         self.next_device();
-        if !self.rings.are_unused() {
+        if !self.rings.open.is_empty() {
             self.prepare_sleep(frames > 0, tx);
         }
         moved

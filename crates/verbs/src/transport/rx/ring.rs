@@ -209,12 +209,6 @@ impl VerbsRx {
 }
 
 impl Rings {
-    /// Whether there is none, and no sleep was refused.
-    #[inline]
-    pub(super) fn are_unused(&self) -> bool {
-        self.open.is_empty() && !self.wants_sleep && !self.may_sleep
-    }
-
     /// Whether this rank may sleep now: nothing is in a ring, and all peers that write to one know that they have to
     /// wake it. Otherwise the next polls tell them.
     pub(super) fn arm(&mut self) -> bool {
