@@ -41,7 +41,7 @@ use xshell::cmd;
 ///     rdmacm      jobs whose connections rdmacm makes: on soft-RoCE in three guests, on soft-iWARP in one and two:
 ///                 half an hour
 ///     figures     messages by RDMA in one guest, beside rdma-core's ib_write_lat and ib_write_bw and Debian's Open MPI by
-///                 openib and UCX, which must not be faster: a quarter of an hour, on a quiet machine
+///                 libfabric, which must not be faster: ten minutes, on a quiet machine
 ///     abi         all foreign programs on the C ABI, and on MPICH and Intel MPI beside it: an hour
 ///
 /// The steps, the machine, the commit and the times are written to `runs/DATE-long.txt`: commit that file.

@@ -202,9 +202,9 @@ fn a_get_from_a_peer_that_became_another_program_ends() {
 /// Bytes of the region that rank 1 offers half-way.
 const HALF_WAY: usize = 64 << 20;
 
-/// Its pieces by `CmaBoth`, as long as the transport's `BATCH`. Rank 1 stops before the last piece, so that
-/// it is killed half-way, however late that is.
-const PIECES: u32 = (HALF_WAY / (256 << 10)) as u32;
+/// Its pieces by `CmaBoth`, the longest there are. Rank 1 stops before the last piece, so that it is killed half-way, however
+/// late that is.
+const PIECES: u32 = (HALF_WAY / (1 << 20)) as u32;
 
 /// The get half-way ends with the loss of rank 1, and its region is free again.
 fn lose_half_way(rank: &mut Rank, region: Region) {

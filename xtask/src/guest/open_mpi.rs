@@ -6,9 +6,9 @@ use crate::{Repo, Result};
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// The packages: the command and what it loads, UCX, what programs are compiled with, and perftest. What else they need
+/// The packages: the command and what it loads, libfabric, what programs are compiled with, and perftest. What else they need
 /// is on a machine that boots guests with RDMA.
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 18] = [
     "openmpi-bin",
     "openmpi-common",
     "libopenmpi3",
@@ -19,17 +19,24 @@ const PACKAGES: [&str; 12] = [
     "libevent-core-2.1-7",
     "libevent-pthreads-2.1-7",
     "libhwloc15",
+    "libfabric1",
+    "libpsm-infinipath1",
+    "libpsm2-2",
+    "libatomic1",
+    "libnuma1",
+    "ibverbs-providers",
     "perftest",
     "libpci3",
 ];
 
-/// What guests have no use for, below `/usr`.
-const LEFT_OUT: [&str; 5] = [
-    "share/doc",
-    "share/man",
-    "share/lintian",
-    "share/doc-base",
-    "share/bug",
+/// What guests have no use for: documents, and what names the providers of all devices.
+const LEFT_OUT: [&str; 6] = [
+    "usr/share/doc",
+    "usr/share/man",
+    "usr/share/lintian",
+    "usr/share/doc-base",
+    "usr/share/bug",
+    "etc/libibverbs.d",
 ];
 
 /// The unpacked packages.
@@ -68,9 +75,12 @@ impl OpenMpi {
             apt.unpack(repo, package, &self.tree)?;
         }
         for folder in LEFT_OUT {
-            sh.remove_path(self.tree.join("usr").join(folder))?;
+            sh.remove_path(self.tree.join(folder))?;
         }
         let libraries = self.libraries();
+        // Where its package is installed, a link has this name.
+        let psm = self.tree.join("usr/lib/libpsm1/libpsm_infinipath.so.1.16");
+        sh.copy_file(psm, libraries.join("libpsm_infinipath.so.1"))?;
         // The headers come last: they say that all is there.
         for file in sh.read_dir(&libraries)? {
             let name = file.file_name().unwrap_or_default().to_string_lossy();

@@ -79,7 +79,8 @@ fn table(preference: &RdmaPreference, device: &DeviceParameters, peers: u32) -> 
         [
             "user memory".into(),
             cap,
-            "verbs_cache_bytes, 0 for any: what is sent or received, and stays registered".into(),
+            "verbs_cache_bytes, 0 for any: what is sent or received, and stays registered; twice with two devices"
+                .into(),
         ],
         [
             "shared receive queues".into(),

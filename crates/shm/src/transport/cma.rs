@@ -66,6 +66,8 @@ pub(crate) struct CmaBytes<'a> {
     space: &'a PeerProcess,
     at: u64,
     left: usize,
+    /// The process was found to be the peer's just now.
+    is_checked: bool,
     result: Result<(), CmaError>,
 }
 
@@ -75,8 +77,14 @@ impl<'a> CmaBytes<'a> {
             space,
             at,
             left: len,
+            is_checked: false,
             result: Ok(()),
         }
+    }
+
+    /// The same, where [`PeerProcess::check`] has just succeeded if `is_checked`: the first write need not repeat it.
+    pub(crate) fn after_check(self, is_checked: bool) -> Self {
+        Self { is_checked, ..self }
     }
 
     /// The first error of the copies so far.
@@ -126,7 +134,7 @@ impl Put for CmaBytes<'_> {
         for ranges in ranges.chunks(cma::MAX_RANGES) {
             let len = ranges.iter().map(|range| range.len()).sum();
             assert!(len <= self.left, "more bytes than room");
-            if self.result.is_ok() {
+            if self.result.is_ok() && !std::mem::take(&mut self.is_checked) {
                 self.result = self.space.check();
             }
             if self.result.is_ok() {

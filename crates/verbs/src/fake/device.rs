@@ -64,6 +64,8 @@ pub(super) struct Device {
     events: BTreeMap<usize, (u8, UnixDatagram)>,
     /// Ports that are down, by device and number.
     cut: BTreeSet<(u8, u8)>,
+    /// Devices that register no more memory.
+    full: BTreeSet<u8>,
     /// Bytes by port, as of `cut`.
     pub(super) carried: BTreeMap<(u8, u8), u64>,
 }
@@ -153,6 +155,7 @@ impl Device {
             domains: Domains::default(),
             events: BTreeMap::new(),
             cut: BTreeSet::new(),
+            full: BTreeSet::new(),
             carried: BTreeMap::new(),
         }
     }
@@ -187,8 +190,9 @@ impl Device {
             .is_some_and(|script| inline >= script.refused_inline)
     }
 
-    pub(super) fn pages_on_demand(&self) -> bool {
-        self.script.is_some_and(|script| script.pages_on_demand)
+    pub(super) fn pages_on_demand(&self, device: u8) -> bool {
+        self.script
+            .is_some_and(|script| device < script.paging_devices)
     }
 
     pub(super) fn is_iwarp(&self) -> bool {
@@ -203,8 +207,16 @@ impl Device {
         self.memory.len()
     }
 
-    /// Whether the registration that is made now succeeds.
-    pub(super) fn can_register(&mut self) -> bool {
+    /// Lets a device have no room for another region.
+    pub(super) fn fill(&mut self, device: u8) {
+        self.full.insert(device);
+    }
+
+    /// Whether the registration that is made now with a device succeeds.
+    pub(super) fn can_register(&mut self, device: u8) -> bool {
+        if self.full.contains(&device) {
+            return false;
+        }
         let Some(script) = &mut self.script else {
             return true;
         };

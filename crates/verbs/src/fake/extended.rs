@@ -43,13 +43,14 @@ fn index_of(context: *mut ibv_context) -> u8 {
 }
 
 unsafe extern "C" fn query_device_ex(
-    _: *mut ibv_context,
+    context: *mut ibv_context,
     _: *const c_void,
     attributes: *mut ibv_device_attr_ex,
     room: usize,
 ) -> c_int {
     assert_eq!(room, size_of::<ibv_device_attr_ex>());
-    if with_device(|device| device.pages_on_demand()) {
+    let index = index_of(context);
+    if with_device(|device| device.pages_on_demand(index)) {
         let bits = IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_WRITE;
         // SAFETY: the caller's attributes.
         let attributes = unsafe { &mut *attributes };

@@ -218,7 +218,9 @@ unsafe extern "C" fn reg_mr(
     if region.is_null() {
         return region;
     }
-    if !with_device(|device| device.can_register()) {
+    // SAFETY: the caller has a domain, and its context.
+    let (_, of) = unsafe { context_of(domain) };
+    if !with_device(|device| device.can_register(of)) {
         // SAFETY: the region is new.
         drop(unsafe { Box::from_raw(region) });
         return refuse();
@@ -227,7 +229,7 @@ unsafe extern "C" fn reg_mr(
     let access = access.cast_unsigned();
     let is_on_demand = access & IBV_ACCESS_ON_DEMAND != 0;
     assert!(
-        !is_on_demand || with_device(|device| device.pages_on_demand()),
+        !is_on_demand || with_device(|device| device.pages_on_demand(of)),
         "the device pins pages"
     );
     let key = with_device(|device| {

@@ -66,6 +66,11 @@ pub(crate) fn cut(device: u8, port: u8) {
     with_device(|of| of.cut(device, port));
 }
 
+/// Lets a device register no more memory from now on: it has no room for another region.
+pub(crate) fn fill(device: u8) {
+    with_device(|of| of.fill(device));
+}
+
 /// Announces an event of a port, which goes on as before.
 pub(crate) fn announce_port(device: u8, port: u8, kind: u32) {
     with_device(|of| of.announce_port(device, port, kind));

@@ -21,8 +21,8 @@ pub(crate) struct Script {
     pub(crate) resizes_queues: bool,
     /// It has extended reliable connections.
     pub(crate) has_xrc: bool,
-    /// It asks for the pages of memory that is registered on demand.
-    pub(crate) pages_on_demand: bool,
+    /// Devices that ask for the pages of memory that is registered on demand: the first ones.
+    pub(crate) paging_devices: u8,
     /// Its network is iWARP.
     pub(crate) is_iwarp: bool,
     /// Completions come late, and out of order between queue pairs: by polls of their queue that this seed draws.
@@ -45,7 +45,7 @@ impl Script {
         devices: 1,
         ports: 1,
         has_xrc: true,
-        pages_on_demand: false,
+        paging_devices: 0,
         is_iwarp: false,
         late: None,
         failing_registration: None,

@@ -304,11 +304,11 @@ impl<C: Network> VerbsNetworkTx<C> {
     ) -> Result<(), VerbsTransportError> {
         let MadePairs {
             offered,
-            reaches_memory,
+            device,
             pairs,
             has_connected,
         } = made;
-        let offered = (offered, reaches_memory);
+        let offered = (offered, device);
         (self.connector).add_only(Peer(peer), offered, pairs, &mut self.verbs, rx)?;
         if has_connected {
             self.set_stage(peer, Stage::Ready);

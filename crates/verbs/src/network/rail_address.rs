@@ -10,7 +10,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct RailAddress {
     fabric: Fabric,
-    /// The place of the device among those of the rank. Keys of memory are for the first.
+    /// The place of the device among those of the rank. Keys of memory are for the first two.
     device: u8,
     pairs: PairAddress,
 }
@@ -57,7 +57,7 @@ impl RailAddresses {
             (rails[rail], taken[at]) = (true, true);
             port_pairs.push(PortPair {
                 rail: rail as u8,
-                reaches_memory: there.0[at].device == 0,
+                device: there.0[at].device,
                 there: there.0[at].pairs.clone(),
             });
         }

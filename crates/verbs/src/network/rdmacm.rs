@@ -73,8 +73,8 @@ enum QueueInMaking {
 pub(super) struct MadePairs {
     pub(super) offered: Offered,
     pub(super) pairs: Vec<QueuePair<ReadyToSend>>,
-    /// The peer's rail is of the device that its keys of memory are for.
-    pub(super) reaches_memory: bool,
+    /// The place of the device of the peer's rail.
+    pub(super) device: u8,
     /// This rank has connected: the peer, which has accepted, can receive.
     pub(super) has_connected: bool,
 }
@@ -348,7 +348,7 @@ impl CmConnections {
         self.made.insert(peer, identifiers);
         Some(MadePairs {
             offered: making.offered,
-            reaches_memory: making.devices[1] == 0,
+            device: making.devices[1],
             pairs,
             has_connected: making.to.is_some(),
         })

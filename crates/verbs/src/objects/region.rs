@@ -15,6 +15,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 bitflags::bitflags! {
@@ -40,8 +41,27 @@ pub struct MemoryRegion {
     region: Handle<ibv_mr>,
     memory: *mut u8,
     length: usize,
-    is_owned: bool,
+    /// `None`: the memory is the caller's.
+    owned: Option<Arc<Pages>>,
     domain: ProtectionDomain,
+}
+
+/// Memory of regions that own it: of one, or of one of each device.
+struct Pages {
+    memory: *mut u8,
+    layout: Layout,
+}
+
+// SAFETY: it only frees the memory.
+unsafe impl Send for Pages {}
+// SAFETY: as above.
+unsafe impl Sync for Pages {}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: allocated by the same layout, and no region has it any more.
+        unsafe { dealloc(self.memory, self.layout) };
+    }
 }
 
 // SAFETY: the memory is only accessed by copies that allow for other writers (`oxmpi_os::copy`).
@@ -106,13 +126,32 @@ impl ProtectionDomain {
         if memory.is_null() {
             handle_alloc_error(layout);
         }
+        let owned = Arc::new(Pages { memory, layout });
         // SAFETY: the memory has this many bytes; it is freed when the region is deregistered.
-        let region = unsafe { self.register_at(memory, length, access) };
-        let mut region = region.inspect_err(|_| {
-            // SAFETY: allocated above by the same layout, and not registered.
-            unsafe { dealloc(memory, layout) };
-        })?;
-        region.is_owned = true;
+        let mut region = unsafe { self.register_at(memory, length, access) }?;
+        region.owned = Some(owned);
+        Ok(region)
+    }
+
+    /// Registers the memory of a region that owns it, which may be of another device, once more. It lives as long as either.
+    ///
+    /// # Errors
+    /// As [`register`](Self::register).
+    ///
+    /// # Panics
+    /// If the memory is the caller's.
+    ///
+    /// # Cost
+    /// A system call; every page is pinned once more.
+    pub(crate) fn register_again(
+        &self,
+        other: &MemoryRegion,
+        access: Access,
+    ) -> Result<MemoryRegion, VerbsError> {
+        let owned = other.owned.clone().expect("memory of the region itself");
+        // SAFETY: the memory has this many bytes; it is freed when the last region of it is deregistered.
+        let mut region = unsafe { self.register_at(other.memory, other.length, access) }?;
+        region.owned = Some(owned);
         Ok(region)
     }
 
@@ -177,7 +216,7 @@ impl ProtectionDomain {
             region,
             memory,
             length,
-            is_owned: false,
+            owned: None,
             domain: self.clone(),
         })
     }
@@ -188,10 +227,9 @@ impl Drop for MemoryRegion {
         let library = self.domain.context().library();
         // SAFETY: the region is alive. Requests that still name it end in an error.
         let errno = unsafe { (library.dereg_mr)(self.region.as_ptr()) };
-        if errno == 0 && self.is_owned {
-            // SAFETY: allocated by the same layout; a device reaches no memory whose region is deregistered. (If
-            // that failed it may still do so, and the memory is leaked.)
-            unsafe { dealloc(self.memory, pages(self.length)) };
+        if errno != 0 {
+            // The device may still reach the memory, which is leaked.
+            std::mem::forget(self.owned.take());
         }
     }
 }

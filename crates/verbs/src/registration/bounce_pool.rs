@@ -1,7 +1,8 @@
 //! [`BouncePool`]: registered buffers through which bytes go whose memory is not registered.
 
+use super::device_regions::DeviceRegions;
 use crate::error::VerbsError;
-use crate::objects::{Access, MemoryRegion, ProtectionDomain};
+use crate::objects::{Access, ProtectionDomain};
 use std::sync::Arc;
 
 /// Bytes of buffers that are kept while nobody uses them.
@@ -13,14 +14,14 @@ const LEAST: usize = 4096;
 /// Registered buffers, of lengths that are powers of two. Whoever holds a clone of its [`Arc`] uses one.
 #[derive(Debug)]
 pub(crate) struct BouncePool {
-    domain: ProtectionDomain,
-    buffers: Vec<Arc<MemoryRegion>>,
+    domains: Vec<ProtectionDomain>,
+    buffers: Vec<Arc<DeviceRegions>>,
 }
 
 impl BouncePool {
-    pub(crate) const fn new(domain: ProtectionDomain) -> Self {
+    pub(crate) const fn new(domains: Vec<ProtectionDomain>) -> Self {
         Self {
-            domain,
+            domains,
             buffers: Vec::new(),
         }
     }
@@ -28,22 +29,26 @@ impl BouncePool {
     /// A buffer of at least `len` bytes. They are not zeroes.
     ///
     /// # Errors
-    /// When a new one cannot be registered.
+    /// When no device registers a new one.
     ///
     /// # Cost
-    /// Looks at all buffers; a system call if none of this length is free.
-    pub(crate) fn take(&mut self, len: usize) -> Result<Arc<MemoryRegion>, VerbsError> {
+    /// Looks at all buffers; a system call for each device if none of this length is free.
+    pub(crate) fn take(&mut self, len: usize) -> Result<Arc<DeviceRegions>, VerbsError> {
         let size = len.max(LEAST).next_power_of_two();
-        let is_free = |buffer: &&Arc<MemoryRegion>| Arc::strong_count(buffer) == 1;
+        let is_free = |buffer: &&Arc<DeviceRegions>| Arc::strong_count(buffer) == 1;
         let free = self.buffers.iter().filter(is_free);
-        if let Some(buffer) = free.clone().find(|buffer| buffer.len() == size) {
+        if let Some(buffer) = free.clone().find(|buffer| buffer.any().len() == size) {
             return Ok(buffer.clone());
         }
-        if free.map(|buffer| buffer.len()).sum::<usize>() + size > KEPT {
+        if free.map(|buffer| buffer.any().len()).sum::<usize>() + size > KEPT {
             self.buffers.retain(|buffer| Arc::strong_count(buffer) > 1);
         }
         let all = Access::LOCAL_WRITE | Access::REMOTE_WRITE | Access::REMOTE_READ;
-        let buffer = Arc::new(self.domain.register(size, all)?);
+        let buffer = DeviceRegions::new(&self.domains, |domain, other| match other {
+            None => domain.register(size, all),
+            Some(other) => domain.register_again(other, all),
+        })?;
+        let buffer = Arc::new(buffer);
         self.buffers.push(buffer.clone());
         Ok(buffer)
     }

@@ -1,10 +1,11 @@
 //! [`RegistrationCache`]: regions of the user's memory that stay registered after their use.
 
+use super::device_regions::DeviceRegions;
 use super::event_log::LogPosition;
 use super::notifier::MemoryNotifier;
 use super::range_cache::{Planned, RangeCache, RegistrationCaps};
 use crate::error::VerbsError;
-use crate::objects::{Access, MemoryRegion, ProtectionDomain};
+use crate::objects::{Access, ProtectionDomain};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 use std::ops::Range;
@@ -22,22 +23,23 @@ pub struct CacheCounts {
     pub misses: u64,
     /// Look-ups of memory that is not cached: it cannot be watched, the caps leave no room, or it was changing.
     pub uncached: u64,
-    /// Bytes that are registered now.
+    /// Bytes that are registered now, counted for each device.
     pub bytes: u64,
 }
 
-/// A region and the offset in it at which some bytes begin.
-pub(crate) type Placed = (Arc<MemoryRegion>, usize);
+/// Regions of the same memory, and the offset in them at which some bytes begin.
+pub(crate) type Placed = (Arc<DeviceRegions>, usize);
 
 /// Registrations that were used, and stay right whatever becomes of their memory.
 #[derive(Debug)]
 pub(crate) struct RegistrationCache {
-    domain: ProtectionDomain,
+    /// Of the devices that register it.
+    domains: Vec<ProtectionDomain>,
     keeper: Keeper,
-    ranges: RangeCache<MemoryRegion>,
+    ranges: RangeCache<DeviceRegions>,
     /// Those that no device writes, if it asks for pages: a page that the user has made read-only since is refused to a registration for
     /// writing, also when it is only read.
-    unwritten: RangeCache<MemoryRegion>,
+    unwritten: RangeCache<DeviceRegions>,
     counts: CacheCounts,
 }
 
@@ -46,7 +48,7 @@ pub(crate) struct RegistrationCache {
 pub(crate) enum Keeper {
     /// The notifier tells what has gone; this is how far it was heard.
     Notifier(&'static MemoryNotifier, LogPosition),
-    /// The device, which asks for each page when it needs it ([`Access::ON_DEMAND`]).
+    /// The devices, which ask for each page when they need it ([`Access::ON_DEMAND`]).
     Device,
 }
 
@@ -56,7 +58,7 @@ impl Keeper {
     }
 
     /// Drops what has gone by now. False: memory is changing just now.
-    fn drop_gone(&mut self, ranges: &mut RangeCache<MemoryRegion>) -> bool {
+    fn drop_gone(&mut self, ranges: &mut RangeCache<DeviceRegions>) -> bool {
         match self {
             Self::Notifier(notifier, position) => {
                 notifier.read(position, |void| ranges.invalidate(&void))
@@ -67,9 +69,15 @@ impl Keeper {
 }
 
 impl RegistrationCache {
-    pub(crate) fn new(domain: ProtectionDomain, keeper: Keeper, caps: RegistrationCaps) -> Self {
+    /// A cache of regions of these domains, which together keep to the caps.
+    pub(crate) fn new(
+        domains: Vec<ProtectionDomain>,
+        keeper: Keeper,
+        caps: RegistrationCaps,
+    ) -> Self {
+        let caps = caps.of_each(domains.len());
         Self {
-            domain,
+            domains,
             keeper,
             ranges: RangeCache::new(caps),
             unwritten: RangeCache::new(caps),
@@ -80,8 +88,8 @@ impl RegistrationCache {
     /// The registration of `bytes`, which have no gaps: found, or made. `None`: they are not cached.
     ///
     /// # Cost
-    /// A system call if they are found; some, and every page is pinned, if not. None, and no page, where the device asks for
-    /// pages.
+    /// A system call if they are found; some, and every page is pinned for each device, if not. None, and no page, where the
+    /// devices ask for pages.
     pub(crate) fn acquire(&mut self, bytes: RawBytes, access: Access) -> Option<Placed> {
         let start = bytes.start().expose_provenance() as u64;
         let pages = pages_of(start, bytes.len());
@@ -91,7 +99,7 @@ impl RegistrationCache {
             _ => None,
         };
         match found {
-            Some((first, region)) => Some((region, (start - first) as usize)),
+            Some((first, regions)) => Some((regions, (start - first) as usize)),
             None => {
                 self.counts.uncached += 1;
                 None
@@ -103,7 +111,7 @@ impl RegistrationCache {
         &mut self,
         pages: &Range<u64>,
         access: Access,
-    ) -> Option<(u64, Arc<MemoryRegion>)> {
+    ) -> Option<(u64, Arc<DeviceRegions>)> {
         let ranges = self.ranges_for(access);
         if let Some(found) = ranges.find(pages, access) {
             self.counts.hits += 1;
@@ -115,25 +123,25 @@ impl RegistrationCache {
             access,
         };
         // The ranges that this one overlaps may be partly gone by now, or be for reading only.
-        let (plan, region) = [wide, exact].into_iter().find_map(|plan| {
-            let region = self.register(&plan)?;
-            Some((plan, region))
+        let (plan, regions) = [wide, exact].into_iter().find_map(|plan| {
+            let regions = self.register(&plan)?;
+            Some((plan, regions))
         })?;
         self.counts.misses += 1;
         let start = plan.range.start;
-        Some((start, self.ranges_for(access).insert(plan, region)))
+        Some((start, self.ranges_for(access).insert(plan, regions)))
     }
 
     /// The registrations among which one for `access` is.
-    fn ranges_for(&mut self, access: Access) -> &mut RangeCache<MemoryRegion> {
+    fn ranges_for(&mut self, access: Access) -> &mut RangeCache<DeviceRegions> {
         match self.keeper {
             Keeper::Device if !access.contains(Access::LOCAL_WRITE) => &mut self.unwritten,
             Keeper::Device | Keeper::Notifier(..) => &mut self.ranges,
         }
     }
 
-    /// Watches and registers what was planned. Where the device has no room, others go.
-    fn register(&mut self, plan: &Planned) -> Option<MemoryRegion> {
+    /// Watches and registers what was planned. Where a device has no room, others go.
+    fn register(&mut self, plan: &Planned) -> Option<DeviceRegions> {
         let access = match &self.keeper {
             Keeper::Notifier(notifier, _) => {
                 // Watched first: an event of any later moment is in the log behind this cache's position.
@@ -142,30 +150,42 @@ impl RegistrationCache {
             }
             Keeper::Device => plan.access | Access::ON_DEMAND,
         };
-        loop {
-            // SAFETY: the memory is watched. When it goes, the range is not found any more; or the device reaches what is
-            // mapped when it needs it. Whoever holds the region has the user's promise that his bytes in it stay until
-            // he is finished.
-            match unsafe { self.domain.register_range(plan.range.clone(), access) } {
-                Ok(region) => return Some(region),
-                Err(why) if !self.relieve(&why) => return None,
-                Err(_) => {}
+        let Self {
+            domains,
+            ranges,
+            unwritten,
+            ..
+        } = self;
+        let regions = DeviceRegions::new(domains, |domain, _| {
+            loop {
+                // SAFETY: the memory is watched. When it goes, the range is not found any more; or the device reaches what is
+                // mapped when it needs it. Whoever holds the region has the user's promise that his bytes in it stay until
+                // he is finished.
+                match unsafe { domain.register_range(plan.range.clone(), access) } {
+                    Err(why) if relieve([ranges, unwritten], &why) => {}
+                    registered => return registered,
+                }
             }
-        }
+        });
+        regions.ok()
     }
 
-    /// Drops a registration after a call has failed for want of room. False if none can be dropped, or this is not
+    /// Drops registrations of a range after a call has failed for want of room. False if none can be dropped, or this is not
     /// the reason.
     pub(crate) fn relieve(&mut self, why: &VerbsError) -> bool {
-        why.is_shortage() && (self.ranges.evict() || self.unwritten.evict())
+        relieve([&mut self.ranges, &mut self.unwritten], why)
     }
 
-    pub(crate) const fn counts(&self) -> CacheCounts {
+    pub(crate) fn counts(&self) -> CacheCounts {
         CacheCounts {
-            bytes: self.ranges.bytes() + self.unwritten.bytes(),
+            bytes: (self.ranges.bytes() + self.unwritten.bytes()) * self.domains.len() as u64,
             ..self.counts
         }
     }
+}
+
+fn relieve(all: [&mut RangeCache<DeviceRegions>; 2], why: &VerbsError) -> bool {
+    why.is_shortage() && all.into_iter().any(RangeCache::evict)
 }
 
 /// The pages of `len` bytes from `start` on.

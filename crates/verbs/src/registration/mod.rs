@@ -4,8 +4,9 @@
 //!  range_cache   which ranges are registered        no system calls
 //!  event_log     which memory has gone              no system calls
 //!  notifier      the thread that learns it; a device that pages on demand needs none
-//!  cache         regions of the device, by range
+//!  cache         regions of the devices, by range
 //!  bounce_pool   registered buffers for the rest
+//!  device_regions the same memory as a region of several devices
 //!
 //!  leave_pinned  whether anything is cached         decisions
 //!  fork_support  whether the process may fork
@@ -15,6 +16,7 @@
 
 mod bounce_pool;
 mod cache;
+mod device_regions;
 mod event_log;
 mod fork_support;
 mod leave_pinned;
@@ -26,6 +28,7 @@ mod registrable;
 pub(crate) use bounce_pool::BouncePool;
 pub use cache::CacheCounts;
 pub(crate) use cache::{Keeper, Placed, RegistrationCache};
+pub(crate) use device_regions::{DeviceRegions, MEMORY_DEVICES};
 pub use event_log::{EventLog, LogMemory, LogPosition, LogReading, LogWords, LogWriter};
 pub use fork_support::{
     ForkStatus, ForkSupport, NoForkSupport, calls_fork_init, fork_support, probe_fork_support,

@@ -37,7 +37,7 @@ pub const MEMORY: &[Setting] = &[
         kind: "bytes",
         level: Level::Tuning,
         short: "the most memory of the program that stays registered; 0 for any amount",
-        long: "What was used least recently goes first.",
+        long: "What was used least recently goes first. Memory that two devices register counts twice.",
         check: |text| size(text).map(drop),
     },
     Setting {

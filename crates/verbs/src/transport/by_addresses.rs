@@ -35,7 +35,7 @@ impl PairConnector {
                 ends.map_or((None, None), |(pairs, target)| (Some(pairs), target));
             connected.push(ConnectedPortPair {
                 rail: port_pair.rail,
-                reaches_memory: port_pair.reaches_memory,
+                device: port_pair.device,
                 pairs,
                 target,
             });

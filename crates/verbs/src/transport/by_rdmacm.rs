@@ -19,15 +19,14 @@ impl PairConnector {
         self.take_offered(peer)?.pop()
     }
 
-    /// Lets both halves use the queue pairs of `offered`, which are `connected`. The peer's rail may be of the device that its
-    /// keys of memory are for.
+    /// Lets both halves use the queue pairs of `offered`, which are `connected`: to a rail of the peer's device of this place.
     ///
     /// # Errors
     /// When this process may lock no more memory for what is sent.
     pub(crate) fn add_only(
         &mut self,
         peer: Peer,
-        (offered, reaches_memory): (Offered, bool),
+        (offered, device): (Offered, u8),
         connected: Vec<QueuePair<ReadyToSend>>,
         tx: &mut VerbsTx,
         rx: &mut VerbsRx,
@@ -35,7 +34,7 @@ impl PairConnector {
         let rail = offered.rail;
         let port_pair = ConnectedPortPair {
             rail,
-            reaches_memory,
+            device,
             pairs: Some(self.connected_pairs(peer, rail, offered, connected, None)?),
             target: None,
         };

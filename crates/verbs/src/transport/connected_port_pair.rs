@@ -9,14 +9,15 @@ use super::rx::{Incoming, VerbsRx};
 use super::tx::{Link, Pair, PortPairs, VerbsTx};
 use crate::error::VerbsError;
 use crate::objects::{QueuePair, ReadyToSend};
+use crate::registration::MEMORY_DEVICES;
 use oxmpi_wire::Peer;
 
 /// A port pair to a peer, to be added to both halves.
 #[derive(Debug)]
 pub(super) struct ConnectedPortPair {
     pub(super) rail: u8,
-    /// As [`PortPair::reaches_memory`](super::PortPair::reaches_memory).
-    pub(super) reaches_memory: bool,
+    /// As [`PortPair::device`](super::PortPair::device).
+    pub(super) device: u8,
     /// `None`: it has failed.
     pub(super) pairs: Option<Vec<ConnectedPair>>,
     /// Where messages come from by `X` queues.
@@ -85,8 +86,9 @@ impl PairConnector {
         let mut targets = Vec::new();
         let has_several = port_pairs.len() > 1;
         for (at, port_pair) in port_pairs.into_iter().enumerate() {
-            let reaches = port_pair.reaches_memory && self.reaches_memory(port_pair.rail.into());
-            rails.push((port_pair.rail, reaches));
+            let devices = [self.device(port_pair.rail), port_pair.device.into()];
+            let reach_memory = devices.iter().all(|device| *device < MEMORY_DEVICES);
+            rails.push((port_pair.rail, reach_memory.then_some(devices)));
             targets.extend(port_pair.target);
             failed |= u8::from(port_pair.pairs.is_none()) << at;
             for mut connected in port_pair.pairs.into_iter().flatten() {

@@ -1,6 +1,7 @@
 //! [`Control`]: the frames of the transport itself, for atomics, reads by frames, pieces of memory, the end of regions,
 //! eager rings.
 
+use super::remote_memory::RemoteMemory;
 use super::ring::RingShape;
 use crate::objects::RemoteAddress;
 use oxmpi_wire::regions::RegionId;
@@ -66,7 +67,7 @@ pub(super) enum Control {
         id: u64,
         at: u64,
         len: u64,
-        start: Option<RemoteAddress>,
+        start: Option<RemoteMemory>,
     },
     /// The sender needs a piece no more.
     PieceMoved { id: u64, at: u64 },
@@ -142,10 +143,9 @@ impl Control {
                 [10, id, to.word(), at, len, around]
             }
             Self::Piece { id, at, len, start } => {
-                let (address, rkey) = start.map_or((0, 0), |start| {
-                    (start.address, 1 << 32 | u64::from(start.rkey))
-                });
-                [11, id, at, len, address, rkey]
+                let start = start.unwrap_or(RemoteMemory::NOWHERE);
+                let [devices, rkeys] = start.words();
+                [11 | devices << 8, id, at, len, start.address, rkeys]
             }
             Self::PieceMoved { id, at } => [12, id, at, 0, 0, 0],
             Self::Written { id } => [9, id, 0, 0, 0, 0],
@@ -199,12 +199,16 @@ impl Control {
                 len,
                 start: None,
             },
-            (11, [at, len, address, rkey]) => Self::Piece {
-                id,
-                at,
-                len,
-                start: Some(remote(address, rkey.checked_sub(1 << 32)?)?),
-            },
+            (kind, [at, len, address, rkeys]) if kind & 0xff == 11 => {
+                let devices = kind >> 8;
+                let start = RemoteMemory::from_words(address, [devices, rkeys]);
+                (devices != 0 && start.words() == [devices, rkeys]).then_some(Self::Piece {
+                    id,
+                    at,
+                    len,
+                    start: Some(start),
+                })?
+            }
             (12, [at, 0, 0, 0]) => Self::PieceMoved { id, at },
             (9, [0, 0, 0, 0]) => Self::Written { id },
             (7, [0, 0, 0, 0]) if id == 0 => Self::Wake,
@@ -251,7 +255,9 @@ mod tests {
                 Control::Read { id, to: region, at, len: word, before: operands[0] },
                 Control::Pieces { id, to: region, at, len: word, around: [rkey, slots] },
                 Control::Piece { id, at, len: word, start: None },
-                Control::Piece { id, at, len: word, start: Some(RemoteAddress { address: word, rkey }) },
+                Control::Piece { id, at, len: word, start: Some(RemoteMemory { address: word, rkeys: [Some(rkey), None] }) },
+                Control::Piece { id, at, len: word, start: Some(RemoteMemory { address: word, rkeys: [None, Some(rkey)] }) },
+                Control::Piece { id, at, len: word, start: Some(RemoteMemory { address: word, rkeys: [Some(rkey), Some(slots)] }) },
                 Control::PieceMoved { id, at },
                 Control::Written { id },
             ] {
@@ -260,9 +266,9 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_a_frame_or_none(kind in 0..14u64, rest: [u8; 40]) {
+        fn any_bytes_are_a_frame_or_none(kind in 0..14u64, devices in 0..5u8, rest: [u8; 40]) {
             let mut bytes = [0; Control::LEN];
-            bytes[0] = kind as u8;
+            bytes[..2].copy_from_slice(&[kind as u8, devices]);
             bytes[8..].copy_from_slice(&rest);
             if let Some(control) = Control::parse(&bytes) {
                 prop_assert_eq!(control.bytes(), bytes);

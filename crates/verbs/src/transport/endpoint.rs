@@ -3,7 +3,7 @@
 use super::buffers::Buffers;
 use super::growing_queue::GrowingQueue;
 use super::initiators::{ExtendedDomain, Initiators, OfferedEnds};
-use super::open_device::capacity;
+use super::open_device::{OpenDevice, capacity};
 use super::options::{VerbsOptions, VerbsTransportError};
 use super::pair_address::{ExtendedAddress, PairAddress};
 use super::prepared::Prepared;
@@ -18,7 +18,7 @@ use crate::objects::{
     Access, CompletionQueue, Context, Init, InitAttributes, ProtectionDomain, QueuePair, Reset,
     SharedReceiveQueue,
 };
-use crate::registration::is_forked_child;
+use crate::registration::{MEMORY_DEVICES, is_forked_child};
 use oxmpi_wire::Peer;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -167,12 +167,12 @@ impl VerbsEndpoint {
             receives.push(receive);
             sends.push(send);
         }
-        let reaching = rails.iter().filter(|rail| rail.device == 0).count();
+        let reaching = (rails.iter().filter(|rail| rail.device < MEMORY_DEVICES)).count();
         let limits = options.limits(inline, reaching);
         let shared = receives.iter().map(|receives: &Option<SharedReceives>| {
             receives.as_ref().map(|receives| receives.queue().clone())
         });
-        let registrations = devices[0].registrations(&options);
+        let registrations = OpenDevice::registrations(&devices, &options);
         let domains: Vec<ProtectionDomain> = rails.iter().map(|rail| rail.domain.clone()).collect();
         let connector = PairConnector {
             rails,
@@ -424,9 +424,9 @@ impl PairConnector {
         self.rails.iter().map(|rail| rail.device as u8).collect()
     }
 
-    /// Whether the rail is of the device that the keys of this rank's memory are for.
-    pub(super) fn reaches_memory(&self, rail: usize) -> bool {
-        self.rails[rail].device == 0
+    /// The place of the device of a rail.
+    pub(super) fn device(&self, rail: u8) -> usize {
+        self.rails[usize::from(rail)].device
     }
 
     /// Destroys the queue pairs that were offered to `peer`.

@@ -37,7 +37,7 @@ pub fn read_bytes_of_peer(bytes: &[u8]) {
         let remote = Remote { key: &key, at, len };
         if let Ok(place) = region.reach(&remote, Access::READ) {
             assert!(at + len <= region.len && region.access.contains(Access::READ));
-            assert_eq!(place.address, region.start.address + at);
+            assert_eq!(place, region.start.plus(at));
         }
         assert_eq!(Word::from_bits(footer).bits(), footer);
         let shape = RingShape::new(16, 100).expect("a ring");

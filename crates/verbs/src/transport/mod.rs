@@ -8,7 +8,8 @@
 //! | R0 | an RDMA read of the peer's memory |
 //! | R1 | an RDMA write to it |
 //!
-//! Memory that the device does not reach, and what is shorter than a setting says, moves by frames on R0 and R1.
+//! Memory is registered with the first two devices of a rank; writes are dealt to all rails whose devices have it on both sides.
+//! Memory that no device reaches, and what is shorter than a setting says, moves by frames on R0 and R1.
 //!
 //! Atomics are frames that the owner of the word answers: a device's own are not atomic with those of processors.
 //!
@@ -45,6 +46,7 @@ mod rail;
 mod receive_queues;
 mod region_key;
 mod registered_bytes;
+mod remote_memory;
 mod request_id;
 mod ring;
 mod rx;

@@ -13,7 +13,8 @@ use crate::objects::{
     CompletionChannel, CompletionQueue, Context, ProtectionDomain, QueueCapacity,
 };
 use crate::registration::{
-    BouncePool, Keeper, LeavePinned, MemoryNotifier, RegistrationCache, RegistrationOptions,
+    BouncePool, Keeper, LeavePinned, MEMORY_DEVICES, MemoryNotifier, RegistrationCache,
+    RegistrationOptions,
 };
 
 /// A device with what all its ports have in common.
@@ -138,21 +139,24 @@ impl OpenDevice {
 }
 
 impl OpenDevice {
-    /// Where registrations of memory come from, as `options` says.
-    pub(super) fn registrations(&self, options: &VerbsOptions) -> Registrations {
+    /// Where registrations of memory with the first of `devices` come from, as `options` says.
+    pub(super) fn registrations(devices: &[Self], options: &VerbsOptions) -> Registrations {
         let RegistrationOptions {
             leave_pinned,
             caps,
             copied,
             ..
         } = options.registration;
-        let domain = &self.domain;
-        let keeper = (leave_pinned != LeavePinned::Off).then(|| self.keeper(options));
-        let cache =
-            (keeper.flatten()).map(|keeper| RegistrationCache::new(domain.clone(), keeper, caps));
+        let devices = &devices[..devices.len().min(MEMORY_DEVICES)];
+        let domains = |of: &[Self]| of.iter().map(|device| device.domain.clone()).collect();
+        let kept = match leave_pinned {
+            LeavePinned::Off => None,
+            _ => Self::keeper(devices, options),
+        };
         Registrations {
-            cache,
-            buffers: BouncePool::new(domain.clone()),
+            cache: kept.map(|(keeper, by)| RegistrationCache::new(domains(by), keeper, caps)),
+            buffers: BouncePool::new(domains(devices)),
+            domains: domains(devices),
             leave_pinned,
             pipeline: options.pipeline(),
             copied,
@@ -161,20 +165,22 @@ impl OpenDevice {
 }
 
 impl OpenDevice {
-    /// Who keeps registrations right that are cached: the notifier, or the device where the process has none.
-    fn keeper(&self, options: &VerbsOptions) -> Option<Keeper> {
+    /// Who keeps registrations right that are cached, and with which devices they are: the notifier, or where the process has
+    /// none the devices, the first one among them.
+    fn keeper<'a>(devices: &'a [Self], options: &VerbsOptions) -> Option<(Keeper, &'a [Self])> {
         if options.registration.uses_notifier {
             match MemoryNotifier::of_process() {
-                Ok(notifier) => return Some(Keeper::notifier(notifier)),
+                Ok(notifier) => return Some((Keeper::notifier(notifier), devices)),
                 Err(why) => tracing::debug!(%why, "nothing tells of memory that goes"),
             }
         }
-        let paging = pages_on_demand(&self.context, options);
+        let pages = |device: &&Self| pages_on_demand(&device.context, options);
+        let paging = devices.iter().take_while(pages).count();
         tracing::debug!(
             paging,
             "registrations are cached only where the device pages on demand"
         );
-        paging.then_some(Keeper::Device)
+        (paging > 0).then(|| (Keeper::Device, &devices[..paging]))
     }
 }
 

@@ -9,7 +9,7 @@ pub(crate) const MOST_RAILS: usize = 8;
 /// A port by which a rank exchanges messages.
 #[derive(Debug, Clone)]
 pub struct Rail {
-    /// Its device. Rails of one device share its memory.
+    /// Its device. Memory is registered with those of the first rails, two at most.
     pub context: Context,
     /// The number of the port, from 1 on.
     pub port: u8,
@@ -22,8 +22,8 @@ pub struct Rail {
 pub struct PortPair {
     /// The rail of this rank, by its place.
     pub rail: u8,
-    /// Whether the peer's rail is of the device that its keys of memory are for.
-    pub reaches_memory: bool,
+    /// The place of the device of the peer's rail among the devices of the peer. Keys of its memory are for the first two.
+    pub device: u8,
     /// What the peer has offered on its rail.
     pub there: PairAddress,
 }
@@ -34,7 +34,7 @@ impl PortPair {
     pub fn first(there: &[PairAddress]) -> Vec<Self> {
         let port_pair = |there: &PairAddress| Self {
             rail: 0,
-            reaches_memory: true,
+            device: 0,
             there: there.clone(),
         };
         there.first().map(port_pair).into_iter().collect()

@@ -1,6 +1,6 @@
 //! The key of a region: what a peer needs to reach it by RDMA, and to know before that it may.
 
-use crate::objects::RemoteAddress;
+use super::remote_memory::RemoteMemory;
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Access, Fault, Key, Remote};
 
@@ -9,7 +9,7 @@ use oxmpi_wire::{Access, Fault, Key, Remote};
 pub(super) struct RegionKey {
     pub(super) id: RegionId,
     /// Its first byte.
-    pub(super) start: RemoteAddress,
+    pub(super) start: RemoteMemory,
     pub(super) len: u64,
     pub(super) access: Access,
     pub(super) by: Reach,
@@ -26,10 +26,12 @@ pub(super) enum Reach {
     Pieces,
 }
 
-/// Bits of the access and of the reach beside the length.
-const BITS: u32 = 4;
+/// Bits of the access, of the reach and of the devices beside the length.
+const BITS: u32 = 6;
 const FRAMES: u64 = 1 << 2;
 const PIECES: u64 = 1 << 3;
+const DEVICES: u32 = 4;
+const _: () = assert!(RemoteMemory::DEVICES << DEVICES < 1 << BITS);
 
 impl RegionKey {
     pub(super) fn key(&self) -> Key {
@@ -38,18 +40,17 @@ impl RegionKey {
             Reach::Frames => FRAMES,
             Reach::Pieces => PIECES,
         };
-        let len = self.len << BITS | by | u64::from(self.access.bits());
-        let RemoteAddress { address, rkey } = self.start;
-        self.id.key([address, len, rkey.into()])
+        let [devices, rkeys] = self.start.words();
+        let len = self.len << BITS | devices << DEVICES | by | u64::from(self.access.bits());
+        self.id.key([self.start.address, len, rkeys])
     }
 
     /// The reverse of [`RegionKey::key`]. Any key has one, perhaps of no region.
     pub(super) fn from_key(key: &Key) -> Self {
-        let (id, [address, len, rkey]) = RegionId::from_key(key);
-        let rkey = rkey as u32;
+        let (id, [address, len, rkeys]) = RegionId::from_key(key);
         Self {
             id,
-            start: RemoteAddress { address, rkey },
+            start: RemoteMemory::from_words(address, [len >> DEVICES, rkeys]),
             len: len >> BITS,
             by: match len & (FRAMES | PIECES) {
                 0 => Reach::Whole,
@@ -64,21 +65,14 @@ impl RegionKey {
     ///
     /// # Errors
     /// [`Fault::NOT_REGISTERED`].
-    pub(super) fn reach(
-        &self,
-        remote: &Remote<'_>,
-        access: Access,
-    ) -> Result<RemoteAddress, Fault> {
+    pub(super) fn reach(&self, remote: &Remote<'_>, access: Access) -> Result<RemoteMemory, Fault> {
         let end = remote.at.checked_add(remote.len);
         let inside = end.is_some_and(|end| end <= self.len) && self.access.contains(access);
         let last = end.and_then(|end| self.start.address.checked_add(end));
-        let inside = inside && last.is_some();
-        let address = self.start.address.checked_add(remote.at).filter(|_| inside);
-        let address = address.ok_or(Fault::NOT_REGISTERED)?;
-        Ok(RemoteAddress {
-            address,
-            ..self.start
-        })
+        match inside && last.is_some() {
+            true => Ok(self.start.plus(remote.at)),
+            false => Err(Fault::NOT_REGISTERED),
+        }
     }
 }
 
@@ -89,10 +83,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_key_reads_back(id: u64, address: u64, rkey: u32, len in 0..1u64 << 60, access in 0..4u8, by in 0..3usize) {
+        fn a_key_reads_back(id: u64, address: u64, rkeys: [Option<u32>; 2], len in 0..1u64 << 58, access in 0..4u8, by in 0..3usize) {
             let key = RegionKey {
                 id: RegionId::from_word(id),
-                start: RemoteAddress { address, rkey },
+                start: RemoteMemory { address, rkeys },
                 len,
                 access: Access::from_bits_truncate(access),
                 by: [Reach::Whole, Reach::Frames, Reach::Pieces][by],
@@ -108,7 +102,7 @@ mod tests {
             if let Ok(found) = region.reach(&Remote { key: &key, at, len }, Access::READ) {
                 prop_assert!(region.access.contains(Access::READ));
                 prop_assert!(at + len <= region.len);
-                prop_assert_eq!(found.address, region.start.address + at);
+                prop_assert_eq!(found, region.start.plus(at));
             }
         }
     }
@@ -119,7 +113,10 @@ mod tests {
         for (address, is_inside) in [(u64::MAX - 64, true), (u64::MAX - 63, false)] {
             let key = RegionKey {
                 id: RegionId::from_word(1),
-                start: RemoteAddress { address, rkey: 7 },
+                start: RemoteMemory {
+                    address,
+                    rkeys: [Some(7), None],
+                },
                 len: 64,
                 access: Access::READ,
                 by: Reach::Whole,

@@ -18,7 +18,7 @@ use crate::transport::{BulkPreference, BulkProtocol};
 const LEN: usize = 300_000;
 
 /// Pieces of a get of [`LEN`] bytes by `CmaBoth`.
-const PIECES: u64 = 3;
+const PIECES: u64 = 2;
 
 /// Two ranks of a node in this process.
 fn two() -> [Rank; 2] {
@@ -230,7 +230,8 @@ fn gets_without_a_fifo_succeed_and_count() {
         .find(|row| (row.min_len..=row.max_len).contains(&20_000));
     let copy = row.and_then(|row| row.costs.iter().find(|cost| cost.0 == BulkProtocol::Copy));
     let times = copy.map(|&(_, _, times)| times as usize);
-    assert_eq!(times, Some(FIFOS + WITHOUT), "{rows:?}");
+    // The second get in a row by one protocol does not count.
+    assert_eq!(times, Some(FIFOS + WITHOUT - 1), "{rows:?}");
 }
 
 /// The owner may be about to write a piece, which must not land after another protocol has moved the bytes.

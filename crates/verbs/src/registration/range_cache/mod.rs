@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct RegistrationCaps {
     /// Ranges.
     pub ranges: usize,
-    /// Bytes, as openib's `mpool_rdma_rcache_size_limit` counts them; 0 for any number.
+    /// Bytes, as openib's `mpool_rdma_rcache_size_limit` counts them, and of several devices of each; 0 for any number.
     pub bytes: u64,
 }
 
@@ -28,6 +28,18 @@ impl Default for RegistrationCaps {
 }
 
 impl RegistrationCaps {
+    /// The share of each of `devices` devices that register the same ranges: rows are each device's own, the bytes are pinned
+    /// by all.
+    pub(crate) const fn of_each(self, devices: usize) -> Self {
+        let bytes = match self.bytes {
+            0 => 0,
+            // 0 would be any number.
+            bytes if bytes < devices as u64 => 1,
+            bytes => bytes / devices as u64,
+        };
+        Self { bytes, ..self }
+    }
+
     fn allow(&self, ranges: usize, bytes: u64) -> bool {
         ranges <= self.ranges && (self.bytes == 0 || bytes <= self.bytes)
     }

@@ -55,6 +55,7 @@ struct Churn {
     transfers: Vec<Transfer>,
     seed: u64,
     steps: u64,
+    devices: usize,
 }
 
 impl Churn {
@@ -83,6 +84,7 @@ impl Churn {
             transfers: Vec::new(),
             seed: 0x5eed,
             steps: 0,
+            devices: script.devices.into(),
         }
     }
 
@@ -243,7 +245,7 @@ impl Churn {
     /// Runs `steps` steps; returns what the first rank's cache says.
     fn run(mut self, steps: u64) -> Option<CacheCounts> {
         let before = fake::registered();
-        let most = before + 2 * (CAPS.ranges + 2 * IN_FLIGHT + 16);
+        let most = before + 2 * self.devices * (CAPS.ranges + 2 * IN_FLIGHT + 16);
         for _ in 0..steps {
             self.step();
             assert!(
@@ -303,6 +305,24 @@ fn no_registration_outlives_its_memory() {
     assert!(uncached < all / 10, "{counts:?}");
 }
 
+/// Caps hold for both devices together.
+#[test]
+fn two_devices_forget_memory_that_goes() {
+    let script = Script {
+        devices: 2,
+        ..Script::GOOD
+    };
+    let registration = RegistrationOptions {
+        caps: CAPS,
+        ..RegistrationOptions::default()
+    };
+    let Some(counts) = Churn::on(script, registration).run(5000) else {
+        return assert!(notifier_unavailable().is_some(), "a notifier, and no cache");
+    };
+    assert!(counts.bytes > 0 && counts.bytes <= CAPS.bytes, "{counts:?}");
+    assert!(counts.hits > counts.misses / 10, "{counts:?}");
+}
+
 #[test]
 fn without_a_notifier_nothing_is_cached() {
     for copied in [0, u64::MAX] {
@@ -316,12 +336,13 @@ fn without_a_notifier_nothing_is_cached() {
     }
 }
 
-/// Without a notifier, memory stays registered where the device asks for pages on demand, and only there.
+/// Without a notifier, memory stays registered where the first device asks for pages on demand, with those that do.
 #[test]
 fn a_device_that_pages_on_demand_needs_no_notifier() {
-    for pages_on_demand in [false, true] {
+    for (devices, paging_devices) in [(1, 0), (1, 1), (2, 1), (2, 2)] {
         let script = Script {
-            pages_on_demand,
+            devices,
+            paging_devices,
             ..Script::GOOD
         };
         let churn = Churn::on(
@@ -333,7 +354,7 @@ fn a_device_that_pages_on_demand_needs_no_notifier() {
             },
         );
         let counts = churn.run(10_000);
-        assert_eq!(counts.is_some(), pages_on_demand);
+        assert_eq!(counts.is_some(), paging_devices > 0);
         let Some(CacheCounts {
             hits,
             misses,
@@ -353,7 +374,7 @@ fn a_device_that_pages_on_demand_needs_no_notifier() {
 #[test]
 fn memory_that_has_become_read_only_is_sent_on_demand() {
     let script = Script {
-        pages_on_demand: true,
+        paging_devices: 1,
         ..Script::GOOD
     };
     let options = VerbsOptions {

@@ -12,11 +12,13 @@ mod rings;
 mod room;
 mod shared;
 mod short_path;
+mod stripes;
 mod unsignaled;
 mod use_of_memory;
 
 use super::{
-    LongMessages, PortPair, Rail, ReceiveQueue, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx,
+    LongMessages, PairAddress, PortPair, Rail, ReceiveQueue, VerbsEndpoint, VerbsOptions, VerbsRx,
+    VerbsTx,
 };
 use crate::fake::{self, HeapMemory, Script};
 use crate::objects::{Context, devices_of};
@@ -32,6 +34,16 @@ fn device(script: Script) -> Context {
 
 /// Makes `count` ends, by all ports of the devices that follow `script`, each connected with all others.
 fn connected(count: u32, script: Script, options: &VerbsOptions) -> Vec<(VerbsTx, VerbsRx)> {
+    joined(count, script, options, false)
+}
+
+/// As [`connected`]; if `is_crossed`, the first port of an end is joined with the last one of another, and so on.
+fn joined(
+    count: u32,
+    script: Script,
+    options: &VerbsOptions,
+    is_crossed: bool,
+) -> Vec<(VerbsTx, VerbsRx)> {
     fake::run(script);
     let devices = devices_of(&fake::LIBRARY).expect("a list");
     let of_device = |context: Context| {
@@ -52,16 +64,22 @@ fn connected(count: u32, script: Script, options: &VerbsOptions) -> Vec<(VerbsTx
     let mut ends: Vec<_> = (0..count).map(open).collect();
     for a in 0..count {
         for b in 0..a {
-            let offers =
+            let [here, there] =
                 [(a, b), (b, a)].map(|(of, to)| ends[of as usize].offer(Peer(to)).expect("pairs"));
-            let [here, there] = offers.map(|pairs| {
-                let port_pair = |(rail, there)| PortPair {
-                    rail,
-                    reaches_memory: rail < script.ports,
-                    there,
-                };
-                (0..).zip(pairs).map(port_pair).collect::<Vec<_>>()
-            });
+            let last = here.len() - 1;
+            let other = |at: usize| if is_crossed { last - at } else { at };
+            let port_pair = |rail: usize, at: usize, there: &[PairAddress]| PortPair {
+                rail: rail as u8,
+                device: at as u8 / script.ports,
+                there: there[at].clone(),
+            };
+            let both = |at| {
+                (
+                    port_pair(other(at), at, &here),
+                    port_pair(at, other(at), &there),
+                )
+            };
+            let (here, there): (Vec<_>, Vec<_>) = (0..=last).map(both).unzip();
             (ends[a as usize].connect(Peer(b), &there)).expect("a connection");
             (ends[b as usize].connect(Peer(a), &here)).expect("a connection");
         }

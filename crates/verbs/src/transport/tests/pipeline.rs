@@ -42,7 +42,7 @@ fn ends(script: Script, leave_pinned: [LeavePinned; 2]) -> [(VerbsTx, VerbsRx); 
     });
     let port_pair = |mut there: Vec<PairAddress>| PortPair {
         rail: 0,
-        reaches_memory: true,
+        device: 0,
         there: there.remove(0),
     };
     let [here, there] = [a.offer(B), b.offer(A)].map(|pairs| port_pair(pairs.expect("pairs")));

@@ -51,7 +51,11 @@ pub(super) struct Traffic {
 
 impl Traffic {
     pub(super) fn new(script: Script, options: &VerbsOptions) -> Self {
-        let ends = connected(2, script, options);
+        Self::of(connected(2, script, options), script)
+    }
+
+    /// Traffic of two ends of these devices.
+    pub(super) fn of(ends: Vec<(VerbsTx, VerbsRx)>, script: Script) -> Self {
         let ports = (0..script.devices)
             .flat_map(|device| (1..=script.ports).map(move |port| (device, port)));
         Self {
@@ -97,7 +101,7 @@ impl Traffic {
         self.access_of(from, reads, LEN);
     }
 
-    fn access_of(&mut self, from: usize, reads: bool, len: usize) {
+    pub(super) fn access_of(&mut self, from: usize, reads: bool, len: usize) {
         let token = Token(self.operations.len() as u64);
         let seed = 1000 + token.0;
         let memory = [pattern(len, seed), vec![0; len]].map(HeapMemory::new);
@@ -145,7 +149,7 @@ impl Traffic {
     }
 
     /// Polls until nothing happens any more.
-    fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         let mut idle = 0;
         while idle < 40 {
             let moved: u32 = (self.ends.iter_mut().zip(&mut self.logs))
@@ -272,32 +276,6 @@ fn frames_to_several_peers_take_all_rails() {
     assert_eq!(log.frames.len(), 2);
 }
 
-/// A long message is written by both ports of a device, and read by one.
-#[test]
-fn writes_are_striped_over_the_ports_of_a_device() {
-    const LONG: u64 = 64_000;
-    for (reads, ports) in [(false, 2), (true, 1)] {
-        let script = Script {
-            ports: 2,
-            late: Some(7),
-            ..Script::GOOD
-        };
-        let mut traffic = Traffic::new(
-            script,
-            &VerbsOptions {
-                piece: 1000,
-                ..options(0, LeavePinned::On)
-            },
-        );
-        traffic.access_of(0, reads, LONG as usize);
-        traffic.finish();
-        let carried = [1, 2].map(|port| fake::carried(0, port));
-        let striped = carried.iter().filter(|bytes| **bytes > LONG / 3);
-        assert_eq!(striped.count(), ports, "{carried:?}");
-        traffic.check();
-    }
-}
-
 /// The last rail that fails loses the peer, once.
 #[test]
 fn a_peer_without_a_rail_is_lost() {
@@ -344,7 +322,7 @@ fn a_refused_access_on_a_rail_that_was_left_loses_the_peer() {
     let there = memory[1].bytes();
     let there = (ends[1].0.register(there, Access::READ, Peer(0))).expect("memory");
     let mut void = RegionKey::from_key(&ends[1].0.expose(&there, Peer(0)));
-    void.start.rkey ^= 1;
+    void.start.rkeys = void.start.rkeys.map(|rkey| Some(rkey? ^ 1));
     let (key, at, len) = (void.key(), 0, 8);
     // The second rail has been the busy one: it is polled first.
     send(&mut ends[0], 2);

@@ -6,14 +6,16 @@
 //! ```
 
 use super::VerbsTx;
-use super::link::Link;
 use super::operation_kind::OperationKind;
 use super::operations::Operation;
+use super::port_pairs::Devices;
 use super::send_queue::Posted;
 use crate::error::PostError;
-use crate::objects::{CompletionError, MemoryRegion, Payload, RemoteAddress, SendFlags};
+use crate::objects::{CompletionError, Payload, SendFlags};
+use crate::registration::DeviceRegions;
 use crate::transport::control::Control;
 use crate::transport::region_key::{Reach, RegionKey};
+use crate::transport::remote_memory::RemoteMemory;
 use crate::transport::request_id::RequestId;
 use oxmpi_wire::regions::{Region, RegionId};
 use oxmpi_wire::{Access, Atomic, Busy, Bytes, Fault, Local, Peer, Remote, Rma, Token, Width};
@@ -111,12 +113,7 @@ impl VerbsTx {
     ///
     /// # Errors
     /// [`Fault::NOT_REGISTERED`], as far as the key says.
-    fn reach(
-        &self,
-        peer: u32,
-        remote: &Remote<'_>,
-        access: Access,
-    ) -> Result<RemoteAddress, Fault> {
+    fn reach(&self, peer: u32, remote: &Remote<'_>, access: Access) -> Result<RemoteMemory, Fault> {
         let key = RegionKey::from_key(remote.key);
         let link = self.links[peer as usize].as_ref();
         let released = link.and_then(|link| link.released.get(&index_of(key.id)));
@@ -135,13 +132,18 @@ impl VerbsTx {
         [at, len]: [u64; 2],
         remote: &Remote<'_>,
     ) -> Reach {
+        let key = RegionKey::from_key(remote.key);
+        let fits = |[here, there]: Devices| {
+            self.reaches(region, here) && (key.by == Reach::Pieces || key.start.by(there).is_some())
+        };
         let link = self.links[peer as usize].as_ref();
-        if link.is_some_and(|link| link.port_pairs.rail_of_accesses().is_none()) {
-            return Reach::Frames;
-        }
-        match (self.reach_of(region), RegionKey::from_key(remote.key).by) {
-            (Reach::Whole, Reach::Whole) => Reach::Whole,
+        let mut rails = link
+            .into_iter()
+            .flat_map(|link| link.port_pairs.rails_of_accesses());
+        match (self.reach_of(region), key.by) {
             (Reach::Frames, _) | (_, Reach::Frames) => Reach::Frames,
+            _ if !rails.any(|(_, devices)| fits(devices)) => Reach::Frames,
+            (Reach::Whole, Reach::Whole) => Reach::Whole,
             _ => match self.pieces_of(region, [at, len], remote).is_empty() {
                 true => Reach::Frames,
                 false => Reach::Pieces,
@@ -171,95 +173,114 @@ impl VerbsTx {
         }
     }
 
-    /// Posts reads and writes of the operations with `peer`, as many as its queue takes.
+    /// Posts reads and writes of the operations with `peer`, as many as its queues take.
     pub(super) fn post_pieces(&mut self, peer: u32) {
         while let Some(link) = &self.links[peer as usize]
             && let Some(&index) = link.pending.front()
         {
-            let queue = self.queue_of_accesses(link);
-            if queue.is_some_and(|queue| !link.pairs[queue as usize].takes_access()) {
-                return;
-            }
-            let operation = self.operations.open[index];
-            if operation.kind.is_in_pieces() {
-                let posted = self.post_shown(peer, index, queue);
-                let is_posted = posted.is_ok();
-                self.check(peer, posted);
-                if !is_posted {
-                    return;
-                }
-                continue;
-            }
-            let Some(queue) = queue else {
-                return;
+            let posted = match self.operations.open[index].kind.is_in_pieces() {
+                true => self.post_shown(peer, index),
+                false => self.post_part(peer, index),
             };
-            let len = (operation.len - operation.posted).min(self.piece.into());
-            let posted = self.post_piece(&operation, queue, len);
-            let is_posted = posted.is_ok();
-            self.check(peer, posted);
-            if !is_posted {
+            let goes_on = matches!(posted, Ok(true));
+            self.check(peer, posted.map(drop));
+            if !goes_on {
                 return;
             }
-            let operation = &mut self.operations.open[index];
-            operation.posted += len;
-            operation.in_flight += 1;
-            let is_last = operation.posted == operation.len;
-            let link = self.link(peer);
-            link.pair(queue).accessed(index);
-            if is_last {
-                link.pending.pop_front();
-            }
         }
     }
 
-    /// The queue by whose queue pair the next operation that waits reaches memory of the peer.
-    fn queue_of_accesses(&self, link: &Link) -> Option<u8> {
+    /// Posts the next part of the operation at `index`, the first one of `peer`'s that is pending, whose memory is registered as
+    /// a whole. False: no queue takes it now.
+    fn post_part(&mut self, peer: u32, index: u32) -> Result<bool, PostError> {
+        let operation = self.operations.open[index];
+        let Some((is_get, start)) = operation.kind.whole() else {
+            return Ok(false);
+        };
+        let Some((regions, first)) = self.registered(operation.region) else {
+            return Ok(false);
+        };
+        let fits = |devices| reach(devices, regions, &start);
+        let AccessQueue::Free(queue, devices) = self.access_queue(peer, !is_get, fits) else {
+            return Ok(false);
+        };
+        let len = (operation.len - operation.posted).min(self.piece.into());
+        let here = first + (operation.at + operation.posted) as usize;
+        let there = start.plus(operation.posted);
+        self.post_access(
+            peer,
+            is_get,
+            (queue, devices),
+            (regions, here),
+            (len, there),
+        )?;
+        let operation = &mut self.operations.open[index];
+        operation.posted += len;
+        operation.in_flight += 1;
+        let is_last = operation.posted == operation.len;
+        let link = self.link(peer);
+        link.pair(queue).accessed(index);
+        if is_last {
+            link.pending.pop_front();
+        }
+        Ok(true)
+    }
+
+    /// Whether a rail is open whose devices reach all memory of an operation that is registered as a whole.
+    pub(super) fn has_rail(&self, operation: &Operation) -> bool {
+        let (Some((_, start)), Some((regions, _))) =
+            (operation.kind.whole(), self.registered(operation.region))
+        else {
+            return false;
+        };
+        let fits = |devices| reach(devices, regions, &start);
+        let queue = self.access_queue(operation.peer, false, fits);
+        !matches!(queue, AccessQueue::None)
+    }
+
+    /// The queue by whose queue pair memory of `peer` is reached next: on a rail whose devices fit. Writes are dealt to all such
+    /// rails, reads take the first.
+    pub(super) fn access_queue(
+        &self,
+        peer: u32,
+        is_write: bool,
+        fits: impl Fn(Devices) -> bool,
+    ) -> AccessQueue {
+        let Some(link) = &self.links[peer as usize] else {
+            return AccessQueue::None;
+        };
         let queue = |rail| self.queues.of_accesses() + rail * self.queues.count();
-        let next = link
-            .pending
-            .front()
-            .map(|index| self.operations.open[*index].kind);
-        match next {
-            Some(OperationKind::Put(_)) if link.port_pairs.has_several() => {
-                let load = |queue: &u8| link.pairs[*queue as usize].accesses();
-                let queues = link.port_pairs.rails_of_accesses().map(queue);
-                let queue = queues.min_by_key(load)?;
-                (link.port_pairs.rails_of_accesses().count() == 1 || load(&queue) < STRIPES)
-                    .then_some(queue)
-            }
-            _ => link.port_pairs.rail_of_accesses().map(queue),
+        let load = |rail: &(u8, Devices)| link.pairs[queue(rail.0) as usize].accesses();
+        let rails = || (link.port_pairs.rails_of_accesses()).filter(|(_, devices)| fits(*devices));
+        let next = match is_write {
+            true => rails().min_by_key(load),
+            false => rails().next(),
+        };
+        let Some((rail, devices)) = next else {
+            return AccessQueue::None;
+        };
+        let is_striped = is_write && rails().count() > 1;
+        let is_free = link.pairs[queue(rail) as usize].takes_access();
+        match is_free && !(is_striped && load(&(rail, devices)) >= STRIPES) {
+            true => AccessQueue::Free(queue(rail), devices),
+            false => AccessQueue::Busy,
         }
     }
 
-    /// Posts the next `len` bytes of an operation on memory that is registered as a whole, by a queue.
-    fn post_piece(&self, operation: &Operation, queue: u8, len: u64) -> Result<(), PostError> {
-        let (is_get, start) = match operation.kind {
-            OperationKind::Get(start) => (true, start),
-            OperationKind::Put(start) => (false, start),
-            _ => return Ok(()),
-        };
-        let Some((region, first)) = self.registered(operation.region) else {
-            return Ok(());
-        };
-        let here = (region, first + (operation.at + operation.posted) as usize);
-        let there = RemoteAddress {
-            address: start.address + operation.posted,
-            ..start
-        };
-        self.post_access(operation.peer, queue, is_get, here, (len, there))
-    }
-
-    /// Posts a read or a write of `len` bytes by a queue of `peer`, between `there` and a byte of a region of the device.
+    /// Posts a read or a write of `len` bytes by a queue of `peer` and its devices, between `there` and a byte of regions of this
+    /// rank.
     pub(super) fn post_access(
         &self,
         peer: u32,
-        queue: u8,
         is_get: bool,
-        (region, at): (&MemoryRegion, usize),
-        (len, there): (u64, RemoteAddress),
+        (queue, [own, other]): (u8, Devices),
+        (regions, at): (&DeviceRegions, usize),
+        (len, there): (u64, RemoteMemory),
     ) -> Result<(), PostError> {
         let link = self.links[peer as usize].as_ref();
-        let Some(pair) = link.and_then(|link| link.pairs[queue as usize].pair.as_ref()) else {
+        let pair = link.and_then(|link| link.pairs[queue as usize].pair.as_ref());
+        let (Some(pair), Some(region), Some(there)) = (pair, regions.of(own), there.by(other))
+        else {
             return Ok(());
         };
         let here = [region.segment(at..at + len as usize)];
@@ -405,6 +426,21 @@ impl VerbsTx {
         self.end_operation(index, answer.map(drop));
         Ok(())
     }
+}
+
+/// Which queue takes the next access.
+pub(super) enum AccessQueue {
+    /// This one, on a rail of these devices.
+    Free(u8, Devices),
+    /// One that has no room now.
+    Busy,
+    /// No open rail fits.
+    None,
+}
+
+/// Whether these devices have registered the memory of both sides.
+pub(super) fn reach([own, other]: Devices, here: &DeviceRegions, there: &RemoteMemory) -> bool {
+    here.of(own).is_some() && there.by(other).is_some()
 }
 
 /// The place of a region in its owner's table; the next region there has another id.

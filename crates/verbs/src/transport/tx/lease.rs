@@ -6,6 +6,7 @@ use crate::registration::Placed;
 use crate::transport::OPERATIONS;
 use crate::transport::control::Control;
 use crate::transport::pipeline_sizes::PIECES;
+use crate::transport::remote_memory::RemoteMemory;
 use oxmpi_wire::Access;
 use oxmpi_wire::regions::RegionId;
 use std::ops::Range;
@@ -89,7 +90,7 @@ impl VerbsTx {
             let sizes = &self.registrations.pipeline;
             let len = sizes.next(first as u64 + at, end - at);
             let placed = self.place_range(region, at, len);
-            let start = placed.as_ref().map(|(region, at)| region.remote(*at));
+            let start = (placed.as_ref()).map(|(regions, at)| RemoteMemory::of(regions, *at));
             // As many as there are pieces of operations.
             let piece = Control::Piece { id, at, len, start };
             self.link(peer).waiting.push_back(piece);

@@ -7,14 +7,15 @@
 
 use super::VerbsTx;
 use crate::error::VerbsError;
-use crate::objects::{self, MemoryRegion, RemoteAddress};
+use crate::objects::{self, MemoryRegion, ProtectionDomain};
 use crate::registration::{
-    BouncePool, CacheCounts, LeavePinned, Placed, RegistrationCache, is_forked_child,
+    BouncePool, CacheCounts, DeviceRegions, LeavePinned, Placed, RegistrationCache, is_forked_child,
 };
 use crate::transport::buffers::{Filled, Stored};
 use crate::transport::control::Control;
 use crate::transport::pipeline_sizes::PipelineSizes;
 use crate::transport::region_key::{Reach, RegionKey};
+use crate::transport::remote_memory::RemoteMemory;
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::regions::{Region, RegionId};
@@ -53,23 +54,23 @@ impl Default for Note {
     }
 }
 
-/// The memory that the device reaches for a region.
+/// The memory that devices reach for a region.
 #[derive(Debug)]
 enum Registered {
     /// The user's bytes.
     InPlace(Placed),
     /// A copy of them, in a buffer that may be longer.
-    Copy(Arc<MemoryRegion>),
+    Copy(Arc<DeviceRegions>),
     /// The user's bytes, each while it moves.
     InPieces,
 }
 
 impl Registered {
-    /// Where all bytes are: in which region of the device, from which byte on.
-    const fn place(&self) -> Option<(&Arc<MemoryRegion>, usize)> {
+    /// Where all bytes are: in which regions of the devices, from which byte on.
+    const fn place(&self) -> Option<(&Arc<DeviceRegions>, usize)> {
         match self {
-            Self::InPlace((region, at)) => Some((region, *at)),
-            Self::Copy(region) => Some((region, 0)),
+            Self::InPlace((regions, at)) => Some((regions, *at)),
+            Self::Copy(regions) => Some((regions, 0)),
             Self::InPieces => None,
         }
     }
@@ -78,6 +79,8 @@ impl Registered {
 /// Where registrations come from.
 #[derive(Debug)]
 pub(in crate::transport) struct Registrations {
+    /// Of the devices that register memory, by their places.
+    pub(in crate::transport) domains: Vec<ProtectionDomain>,
     /// `None`: nothing stays registered.
     pub(in crate::transport) cache: Option<RegistrationCache>,
     pub(in crate::transport) buffers: BouncePool,
@@ -91,13 +94,14 @@ impl Memory for VerbsTx {
     type Bytes = RawBytes;
     type Region = Region;
 
-    /// Memory that the device does not register goes by frames.
+    /// Memory that no device registers goes by frames.
     ///
     /// # Errors
     /// [`Fault::Refused`] in a forked child.
     ///
     /// # Cost
-    /// A system call if the cache has them; a few, and every page is pinned, if not; none if the memory goes by frames.
+    /// A system call if the cache has them; a few, and every page is pinned for each device, if not; none if the memory goes by
+    /// frames.
     fn register(&mut self, bytes: RawBytes, access: Access, _: Peer) -> Result<Region, Fault> {
         let memory = self.register_memory(bytes, access)?;
         let region = self.regions.add(bytes, access);
@@ -116,13 +120,10 @@ impl Memory for VerbsTx {
         if !exposed.contains(&to.0) {
             exposed.push(to.0);
         }
-        let nowhere = RemoteAddress {
-            address: 0,
-            rkey: 0,
-        };
-        let start = self
-            .registered(id)
-            .map_or(nowhere, |(region, at)| region.remote(at));
+        let placed = self.registered(id);
+        let start = placed.map_or(RemoteMemory::NOWHERE, |(regions, at)| {
+            RemoteMemory::of(regions, at)
+        });
         let note = self.regions.note(id).expect("a region of this transport");
         let key = RegionKey {
             id,
@@ -202,25 +203,26 @@ impl VerbsTx {
         bytes: RawBytes,
         allowed: objects::Access,
     ) -> Result<Placed, VerbsError> {
-        loop {
-            let why = match self.domains[0].register_bytes(bytes, allowed) {
-                Ok(region) => return Ok((Arc::new(region), 0)),
-                Err(why) => why,
-            };
-            let cache = self.registrations.cache.as_mut();
-            if !cache.is_some_and(|cache| cache.relieve(&why)) {
-                return Err(why);
+        let Registrations { domains, cache, .. } = &mut self.registrations;
+        let mut relieve = |why: &VerbsError| cache.as_mut().is_some_and(|cache| cache.relieve(why));
+        let regions = DeviceRegions::new(domains, |domain, _| {
+            loop {
+                match domain.register_bytes(bytes, allowed) {
+                    Err(why) if relieve(&why) => {}
+                    registered => return registered,
+                }
             }
-        }
+        })?;
+        Ok((Arc::new(regions), 0))
     }
 
-    /// The registration of a range of a region: of all of it, or for this range only. `None`: the device does not register
+    /// The registration of a range of a region: of all of it, or for this range only. `None`: no device registers
     /// it.
     pub(super) fn place_range(&mut self, id: RegionId, at: u64, len: u64) -> Option<Placed> {
         let note = self.regions.note(id)?;
         let allowed = allowed(note.access);
-        if let Some((region, first)) = note.memory.as_ref()?.place() {
-            return Some((Arc::clone(region), first + at as usize));
+        if let Some((regions, first)) = note.memory.as_ref()?.place() {
+            return Some((Arc::clone(regions), first + at as usize));
         }
         let range = self.regions.bytes(id)?.range(at, len)?;
         if let Some(cache) = &mut self.registrations.cache
@@ -261,11 +263,19 @@ impl VerbsTx {
         &mut note.expect("a region of this transport").exposed
     }
 
-    /// Where the device reaches the bytes of a region: in which of its regions, from which byte on.
-    pub(super) fn registered(&self, id: RegionId) -> Option<(&MemoryRegion, usize)> {
+    /// Where devices reach the bytes of a region: in which of their regions, from which byte on.
+    pub(super) fn registered(&self, id: RegionId) -> Option<(&DeviceRegions, usize)> {
         let note = self.regions.note(id)?;
-        let (region, at) = note.memory.as_ref()?.place()?;
-        Some((region, at))
+        let (regions, at) = note.memory.as_ref()?.place()?;
+        Some((regions, at))
+    }
+
+    /// Whether a device may reach bytes of a region: it has registered them, or they are registered when they move.
+    pub(super) fn reaches(&self, id: RegionId, device: usize) -> bool {
+        match self.registered(id) {
+            Some((regions, _)) => regions.of(device).is_some(),
+            None => self.reach_of(id) == Reach::Pieces,
+        }
     }
 
     /// How peers reach a region of this rank.
@@ -299,7 +309,7 @@ impl VerbsTx {
     /// The registered copy of a region that has one, and the region's bytes.
     fn copy(&self, id: RegionId) -> Option<(&MemoryRegion, &RawBytes)> {
         match &self.regions.note(id)?.memory {
-            Some(Registered::Copy(copy)) => Some((&**copy, self.regions.bytes(id)?)),
+            Some(Registered::Copy(copy)) => Some((copy.any(), self.regions.bytes(id)?)),
             _ => None,
         }
     }

@@ -55,7 +55,7 @@ pub struct VerbsTx {
     shared: Vec<Option<Buffers>>,
     /// The queues of the first rail.
     queues: QueueSizes,
-    /// By rail. Memory is registered in the first one.
+    /// By rail.
     domains: Vec<ProtectionDomain>,
     limits: Limits,
     /// Bytes that one request reads or writes at most.

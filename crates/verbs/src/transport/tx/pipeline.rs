@@ -14,15 +14,16 @@
 //! side registers pieces. A piece that a device does not register goes by frames.
 
 use super::VerbsTx;
+use super::access::{AccessQueue, reach};
 use super::operation_kind::OperationKind;
 use super::stream::Stream;
 use crate::error::PostError;
-use crate::objects::RemoteAddress;
 use crate::registration::Placed;
 use crate::transport::control::Control;
 use crate::transport::data_head::{DataHead, DataKind};
 use crate::transport::pipeline_sizes::{PIECES, RANGES};
 use crate::transport::region_key::{Reach, RegionKey};
+use crate::transport::remote_memory::RemoteMemory;
 use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Bytes, Fault, Remote};
 use std::collections::VecDeque;
@@ -36,7 +37,7 @@ pub(super) struct Pipeline {
     /// The first byte in it.
     there: u64,
     /// Where the peer's first byte is, if its memory is registered as a whole.
-    whole: Option<RemoteAddress>,
+    whole: Option<RemoteMemory>,
     /// The peer has answered the request for pieces, or need not.
     is_granted: bool,
     /// Ranges that go by frames, in their order.
@@ -64,7 +65,7 @@ struct Piece {
     at: u64,
     len: u64,
     /// Where it is at the peer; `None`: not registered.
-    start: Option<RemoteAddress>,
+    start: Option<RemoteMemory>,
 }
 
 impl Pipeline {
@@ -161,7 +162,7 @@ impl VerbsTx {
         peer: u32,
         id: u64,
         [at, len]: [u64; 2],
-        start: Option<RemoteAddress>,
+        start: Option<RemoteMemory>,
     ) -> Result<(), &'static str> {
         let (index, pipeline) = self.pipeline(peer, id).ok_or("a piece of nothing")?;
         let next = at.wrapping_sub(pipeline.there);
@@ -241,37 +242,45 @@ impl VerbsTx {
         }
     }
 
-    /// Posts a piece of the operation at `index`, the first one of `peer`'s that has some, by a queue, or lets it go by
-    /// frames. An operation that has none now is not pending any more.
-    pub(super) fn post_shown(
-        &mut self,
-        peer: u32,
-        index: u32,
-        queue: Option<u8>,
-    ) -> Result<(), PostError> {
+    /// Posts a piece of the operation at `index`, the first one of `peer`'s that has some, or lets it go by frames. An operation
+    /// that has none now is not pending any more. False: no queue takes it now.
+    pub(super) fn post_shown(&mut self, peer: u32, index: u32) -> Result<bool, PostError> {
         let operation = self.operations.open[index];
+        let is_get = matches!(operation.kind, OperationKind::GetInPieces(_));
+        let queue = self.access_queue(peer, !is_get, |_| true);
+        if matches!(queue, AccessQueue::Busy) {
+            return Ok(false);
+        }
         let Some((piece, is_refused)) = self.next_piece(index) else {
             self.link(peer).pending.retain(|pending| *pending != index);
-            return Ok(());
+            return Ok(true);
         };
         if is_refused {
             self.piece_moved(peer, index, piece.at);
             self.end_pipeline(index);
-            return Ok(());
+            return Ok(true);
         }
-        let range = piece.at..piece.at + piece.len;
-        let placed = piece.start.zip(queue).and_then(|(start, queue)| {
+        let start = piece.start.filter(|_| !matches!(queue, AccessQueue::None));
+        let placed = start.and_then(|start| {
             let placed = self.place_range(operation.region, operation.at + piece.at, piece.len)?;
-            Some((start, queue, placed))
+            Some((start, placed))
         });
-        let Some((start, queue, placed)) = placed else {
-            self.move_by_frames(index, range);
-            self.piece_moved(peer, index, piece.at);
-            return Ok(());
+        let Some((start, placed)) = placed else {
+            return self.piece_by_frames(peer, index, piece);
         };
-        let is_get = matches!(operation.kind, OperationKind::GetInPieces(_));
+        let fits = |devices| reach(devices, &placed.0, &start);
+        let (queue, devices) = match self.access_queue(peer, !is_get, fits) {
+            AccessQueue::Free(queue, devices) => (queue, devices),
+            AccessQueue::Busy => {
+                if let Some(pipeline) = self.operations.pipelines.get_mut(&index) {
+                    pipeline.shown.push_front(piece);
+                }
+                return Ok(false);
+            }
+            AccessQueue::None => return self.piece_by_frames(peer, index, piece),
+        };
         let here = (&*placed.0, placed.1);
-        self.post_access(peer, queue, is_get, here, (piece.len, start))?;
+        self.post_access(peer, is_get, (queue, devices), here, (piece.len, start))?;
         self.link(peer).pair(queue).accessed(index);
         if let Some(pipeline) = self.operations.pipelines.get_mut(&index) {
             pipeline.posted.push(Posted {
@@ -280,7 +289,14 @@ impl VerbsTx {
                 queue,
             });
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// Lets a piece of the operation at `index` go by frames.
+    fn piece_by_frames(&mut self, peer: u32, index: u32, piece: Piece) -> Result<bool, PostError> {
+        self.move_by_frames(index, piece.at..piece.at + piece.len);
+        self.piece_moved(peer, index, piece.at);
+        Ok(true)
     }
 
     /// Takes the next piece that can be moved now, and whether the peer has refused others.
@@ -299,8 +315,7 @@ impl VerbsTx {
                 let Range { start: at, end } = pipeline.rest;
                 let len = self.registrations.pipeline.next(local + at, end - at);
                 pipeline.rest.start += len;
-                let address = first.address + at;
-                let start = Some(RemoteAddress { address, ..first });
+                let start = Some(first.plus(at));
                 Piece { at, len, start }
             }
             _ => return None,

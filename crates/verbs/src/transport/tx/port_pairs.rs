@@ -23,11 +23,14 @@ use oxmpi_wire::regions::RegionId;
 use oxmpi_wire::{Envelope, Fault, Flags, Header, Kind};
 use std::collections::VecDeque;
 
+/// The places of the devices of a port pair: that of this rank, by which its memory is registered, and that of the peer.
+pub(super) type Devices = [usize; 2];
+
 /// The port pairs of a link, which are numbered as the peer does.
 #[derive(Debug)]
 pub(in crate::transport) struct PortPairs {
-    /// The rail of this rank, and whether both sides' memory is reached by the port pair.
-    rails: Vec<(u8, bool)>,
+    /// The rail of this rank, and by which devices both sides' memory is reached, if it is.
+    rails: Vec<(u8, Option<Devices>)>,
     /// The port pair by which frames are sent.
     current: usize,
     /// PortPairs that this rank has left, a bit each.
@@ -73,7 +76,11 @@ pub(in crate::transport) fn is_left_notice(header: &Header) -> bool {
 impl PortPairs {
     /// Those of these rails, of which some have failed: a bit each. Frames of connections are dealt to the others by their
     /// numbers.
-    pub(in crate::transport) fn new(rails: Vec<(u8, bool)>, left: u8, connection: usize) -> Self {
+    pub(in crate::transport) fn new(
+        rails: Vec<(u8, Option<Devices>)>,
+        left: u8,
+        connection: usize,
+    ) -> Self {
         let mut open = (0..rails.len()).map(|port_pair| (connection + port_pair) % rails.len());
         Self {
             current: open
@@ -112,18 +119,15 @@ impl PortPairs {
         self.left >> port_pair & 1 != 0
     }
 
-    /// The rail of a port pair by which memory is reached: that of frames, if it does.
-    pub(super) fn rail_of_accesses(&self) -> Option<u8> {
-        self.rails_of_accesses().next()
-    }
-
-    /// The rails of all port pairs by which memory is reached: that of frames first, if it does.
-    pub(super) fn rails_of_accesses(&self) -> impl Iterator<Item = u8> {
+    /// The rails of all port pairs by which memory is reached, and the devices: that of frames first, if it does.
+    pub(super) fn rails_of_accesses(&self) -> impl Iterator<Item = (u8, Devices)> {
         let port_pairs =
             (0..self.rails.len()).map(|port_pair| (self.current + port_pair) % self.rails.len());
-        let reaching =
-            port_pairs.filter(|port_pair| self.rails[*port_pair].1 && !self.has_left(*port_pair));
-        reaching.map(|port_pair| self.rails[port_pair].0)
+        let open = port_pairs.filter(|port_pair| !self.has_left(*port_pair));
+        open.filter_map(|port_pair| {
+            let (rail, devices) = self.rails[port_pair];
+            Some((rail, devices?))
+        })
     }
 
     /// Leaves a port pair, if another one is open. Returns its rail.
@@ -356,7 +360,7 @@ impl VerbsTx {
         self.begin_anew(peer);
     }
 
-    /// Begins the operations anew that were broken off: by frames, if no port pair is left that reaches memory.
+    /// Begins the operations anew that were broken off: by frames, if no port pair is left that reaches their memory.
     fn begin_anew(&mut self, peer: u32) {
         if self.is_lost(peer) {
             return;
@@ -365,7 +369,6 @@ impl VerbsTx {
         if link.port_pairs.left & !link.port_pairs.left_there != 0 {
             return;
         }
-        let by_frames = link.port_pairs.rail_of_accesses().is_none();
         for index in std::mem::take(&mut link.port_pairs.broken_off) {
             let operation = &mut self.operations.open[index];
             operation.is_broken_off = false;
@@ -374,12 +377,13 @@ impl VerbsTx {
                 continue;
             }
             operation.posted = 0;
-            let (region, at) = operation.remote;
-            if by_frames {
-                operation.kind = operation.kind.by_frames();
-                self.start_stream(peer, index, region, at);
-            } else {
+            let operation = *operation;
+            if self.has_rail(&operation) {
                 self.link(peer).pending.push_back(index);
+            } else {
+                self.operations.open[index].kind = operation.kind.by_frames();
+                let (region, at) = operation.remote;
+                self.start_stream(peer, index, region, at);
             }
         }
         self.post_pieces(peer);

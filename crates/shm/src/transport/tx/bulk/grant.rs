@@ -50,7 +50,13 @@ impl Grant {
     }
 }
 
-/// Bytes of a piece of a message of `len` bytes that both sides copy ([`CmaBoth`](super::protocol::BulkProtocol::CmaBoth)).
+/// The longest piece of a message that both sides copy.
+const MAX_PIECE: u64 = 1 << 20;
+
+/// Bytes of a piece of a message of `len` bytes that both sides copy
+/// ([`CmaBoth`](super::protocol::BulkProtocol::CmaBoth)): as few pieces as can be, and as many for each side, since each
+/// costs a system call. 512 KiB took 16 us in four pieces, 25 in sixteen and 12 in two (Emerald Rapids).
 pub(super) fn piece(len: u64) -> u64 {
-    (len / 4).next_power_of_two().clamp(32 << 10, 256 << 10)
+    let pieces = 2 * len.div_ceil(2 * MAX_PIECE).max(1);
+    len.div_ceil(pieces).next_multiple_of(4 << 10)
 }
