@@ -89,8 +89,12 @@ struct Pair {
     is_broken: bool,
     /// How the next request fails.
     failing: Option<u32>,
-    /// Sends whose completions are not taken.
+    /// Sends whose completions are not taken, and unsignaled ones behind which none was taken.
     open: u32,
+    /// Unsignaled sends that are done, behind all completions.
+    unsignaled: u32,
+    /// The same, before each completion that is not taken.
+    unsignaled_before: VecDeque<u32>,
     posted: VecDeque<Receive>,
     /// The shared receive queue in place of them; 0 for none.
     shared: usize,
@@ -272,7 +276,7 @@ impl Device {
         }
         let (pair, is_send, completion) = self.queues.get_mut(&queue)?.poll(first)?;
         if is_send && let Some(pair) = self.pairs.get_mut(&pair) {
-            pair.open -= 1;
+            pair.open -= 1 + pair.unsignaled_before.pop_front().unwrap_or(0);
         }
         Some(completion)
     }
@@ -351,6 +355,8 @@ impl Device {
         if let Some(pair) = self.pairs.get_mut(&number) {
             pair.users -= 1;
             if pair.users > 0 {
+                // It may have been the object of events.
+                pair.objects = [0, 0];
                 return;
             }
         }

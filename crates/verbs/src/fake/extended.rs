@@ -127,8 +127,11 @@ unsafe extern "C" fn create_qp_ex(
     let pair: *mut ibv_qp = create("create_qp_ex", format_args!(""));
     if !pair.is_null() {
         let (index, domain) = (index_of(context), attributes.xrcd.addr());
+        let number = with_device(|device| device.create_target(index, domain));
         // SAFETY: the queue pair is new.
-        unsafe { (*pair).qp_num = with_device(|device| device.create_target(index, domain)) };
+        unsafe { (*pair).qp_num = number };
+        let objects = [pair.expose_provenance(), context.addr()];
+        with_device(|device| device.set_objects(number, objects));
     }
     pair
 }

@@ -12,6 +12,7 @@ use std::ptr;
 /// The smallest page.
 pub(crate) const PAGE: usize = 4096;
 
+const PROT_READ: c_int = 1;
 const PROT_READ_WRITE: c_int = 3;
 const MAP_SHARED_ANONYMOUS: c_int = 0x21;
 const MAP_PRIVATE_ANONYMOUS: c_int = 0x22;
@@ -30,6 +31,7 @@ unsafe extern "C" {
     ) -> *mut c_void;
     fn munmap(at: *mut c_void, len: usize) -> c_int;
     fn mremap(at: *mut c_void, len: usize, new_len: usize, flags: c_int, ...) -> *mut c_void;
+    fn mprotect(at: *mut c_void, len: usize, protection: c_int) -> c_int;
     fn madvise(at: *mut c_void, len: usize, advice: c_int) -> c_int;
     fn fork() -> c_int;
     fn waitpid(child: c_int, status: *mut c_int, options: c_int) -> c_int;
@@ -87,6 +89,16 @@ impl MappedMemory {
         // SAFETY: whole pages of this mapping, which nobody borrows.
         assert_eq!(unsafe { madvise(start.cast(), len, MADV_DONTNEED) }, 0);
         gone(start, len);
+    }
+
+    /// Lets nobody write it any more.
+    pub(crate) fn protect(&mut self) {
+        // SAFETY: this mapping, which nobody borrows for writing.
+        let errno = unsafe { mprotect(self.start.cast(), self.len, PROT_READ) };
+        assert_eq!(errno, 0);
+        let start = self.start.addr() as u64;
+        let pages = start..start + self.len as u64;
+        with_device(|device| device.memory.protect(pages));
     }
 
     /// Makes it shorter, or longer if it is not shared: then it moves, unless there is room behind it.

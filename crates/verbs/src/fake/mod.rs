@@ -81,6 +81,11 @@ pub(crate) fn mute_port(device: u8, port: u8) {
     with_device(|of| of.mute_port(device, port));
 }
 
+/// Lets the first initiator that is connected fail so, or the first target: there is an event of it.
+pub(crate) fn mute_extended(is_target: bool) {
+    with_device(|of| of.mute_extended(is_target));
+}
+
 /// Lets a device fail, which completes nothing any more: there is an event of that.
 pub(crate) fn fail_device(device: u8) {
     with_device(|of| of.fail_device(device));

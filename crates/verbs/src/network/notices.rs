@@ -3,9 +3,13 @@
 use super::connection::{Answer, ListenAddress, Notice, Stage};
 use super::rail_address::RailAddresses;
 use super::rdmacm::MadePairs;
-use super::tx::{NO_PAIR, VerbsNetworkTx};
+use super::tx::{Deferred, NO_PAIR, VerbsNetworkTx};
 use crate::transport::{PairAddress, PortPair, VerbsRx, VerbsTransportError};
 use oxmpi_wire::{Busy, Fault, Network, Peer, Put, Slot, Tx};
+
+/// Polls for which the question of a rank waits for a connection that another rank of its node has to complete. If that rank
+/// computes meanwhile, there is one more connection with the node.
+const MOST_DEFERRALS: u32 = 1000;
 
 impl<C: Network> VerbsNetworkTx<C> {
     /// Offers a queue pair to a peer to which nobody has offered one.
@@ -145,28 +149,43 @@ impl<C: Network> VerbsNetworkTx<C> {
     /// Acts on the notices that have arrived. Returns how many.
     pub(super) fn take_notices(&mut self, rx: &mut VerbsRx) -> u32 {
         let mut taken = 0;
-        for deferred in std::mem::take(&mut self.deferred).into_iter().rev() {
-            self.arrived.push_front(deferred);
+        for deferred in std::mem::take(&mut self.deferred) {
+            taken += self.take_or_defer(deferred, rx);
         }
         while let Some((peer, notice)) = self.arrived.pop_front() {
-            let stage = self.stage(Peer(peer));
             // A later notice of the peer answers its own question.
-            self.deferred.retain(|(of, _)| *of != peer);
-            if matches!(stage, Stage::Idle | Stage::Asked) && self.comes_later(&notice) {
-                self.deferred.push((peer, notice));
-                continue;
-            }
-            taken += 1;
-            if stage == Stage::Lost {
-                continue;
-            }
+            self.deferred.retain(|deferred| deferred.peer != peer);
+            let polls = 0;
+            let arrived = Deferred {
+                peer,
+                notice,
+                polls,
+            };
+            taken += self.take_or_defer(arrived, rx);
+        }
+        taken
+    }
+
+    /// Acts on a notice, unless its answer comes later. Returns the number of notices on which it has acted.
+    fn take_or_defer(&mut self, mut of_peer: Deferred, rx: &mut VerbsRx) -> u32 {
+        let (peer, notice) = (of_peer.peer, &of_peer.notice);
+        let stage = self.stage(Peer(peer));
+        if matches!(stage, Stage::Idle | Stage::Asked)
+            && of_peer.polls < MOST_DEFERRALS
+            && self.comes_later(notice)
+        {
+            of_peer.polls += 1;
+            self.deferred.push(of_peer);
+            return 0;
+        }
+        if stage != Stage::Lost {
             let key = self.rdmacm.as_ref().and_then(|rdmacm| rdmacm.key(peer));
-            match stage.after(&notice, key) {
+            match stage.after(notice, key) {
                 Ok((next, answer)) => self.answer(peer, next, answer, rx),
                 Err(rule) => self.lose(peer, Fault::Protocol(rule)),
             }
         }
-        taken
+        1
     }
 
     fn answer(&mut self, peer: u32, next: Stage, answer: Answer, rx: &mut VerbsRx) {

@@ -62,9 +62,10 @@ fn ends_of(
 ) -> Vec<(NetworkTx, NetworkRx)> {
     fake::run(script);
     let devices = devices_of(&fake::LIBRARY).expect("a list");
-    let context = devices[0].open().expect("it opens");
     let controls = switch::<RawBytes>(count).expect("sockets");
     let open = |(me, control)| {
+        // Each rank has events of its own.
+        let context = devices[0].open().expect("it opens");
         let mut options = options(me);
         if script.is_iwarp {
             options = options.on_iwarp();

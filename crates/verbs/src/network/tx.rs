@@ -38,7 +38,7 @@ pub struct VerbsNetworkTx<C> {
     /// Notices that have arrived.
     pub(super) arrived: VecDeque<(u32, Notice)>,
     /// Questions of ranks to whose node a connection is being made: they get the same.
-    pub(super) deferred: Vec<(u32, Notice)>,
+    pub(super) deferred: Vec<Deferred>,
     /// Peers for which a call has returned [`Busy`] before they were ready.
     peers_awaiting_room: Vec<u32>,
     /// Peers whose control connection has ended: what they have sent before may not have been received.
@@ -51,6 +51,15 @@ pub struct VerbsNetworkTx<C> {
     pub(super) lost: BTreeMap<u32, Fault>,
     pub(super) completions: VecDeque<(Token, Result<(), Fault>)>,
     pub(super) losses: VecDeque<(u32, Fault)>,
+}
+
+/// A notice of a peer that waits.
+#[derive(Debug)]
+pub(super) struct Deferred {
+    pub(super) peer: u32,
+    pub(super) notice: Notice,
+    /// Polls for which it has waited.
+    pub(super) polls: u32,
 }
 
 /// A peer whose control connection has ended.
@@ -306,7 +315,8 @@ impl<C: Network<Bytes = RawBytes>> Network for VerbsNetworkTx<C> {
     fn has_local_work(&self) -> bool {
         self.control.has_local_work()
             || self.verbs.has_local_work()
-            || !(self.arrived.is_empty() && self.ended.is_empty() && self.broken.is_empty())
+            || !(self.arrived.is_empty() && self.deferred.is_empty())
+            || !(self.ended.is_empty() && self.broken.is_empty())
             || !(self.completions.is_empty() && self.losses.is_empty())
     }
 

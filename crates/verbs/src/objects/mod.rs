@@ -19,6 +19,7 @@ mod queue_pair;
 mod rdmacm;
 mod receive;
 mod region;
+mod region_part;
 mod shared_queue;
 #[cfg(test)]
 mod tests;
@@ -45,5 +46,6 @@ pub use queue_pair::{
 };
 pub use rdmacm::{CmChannel, CmEvent, CmEventKind, CmFailure, CmIdentifier, CmKey, CmParameters};
 pub use region::{Access, MemoryRegion, RemoteAddress, Segment};
+pub(crate) use region_part::RegionPart;
 pub use shared_queue::SharedReceiveQueue;
 pub use xrc::XrcDomain;

@@ -2,13 +2,14 @@
 
 use super::domain::ProtectionDomain;
 use super::handle::Handle;
+use super::region_part::RegionPart;
 use crate::error::VerbsError;
 use crate::ffi::{
     IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_ON_DEMAND, IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE,
     ibv_mr, ibv_sge,
 };
 use oxmpi_os::RawBytes;
-use oxmpi_os::copy::{copy_from_shared, copy_to_shared};
+use oxmpi_os::copy::copy_to_shared;
 use oxmpi_wire::Bytes;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::fmt;
@@ -265,18 +266,7 @@ impl MemoryRegion {
     /// A few aligned words are loads, whose number the compiler knows if it does that of the bytes; else a call.
     #[inline]
     pub fn read(&self, at: usize, bytes: &mut [u8]) {
-        let from = self.place(at, bytes.len());
-        if let (words @ ([_] | [_, _, _]), []) = bytes.as_chunks_mut()
-            && from.cast::<u64>().is_aligned()
-        {
-            for (word, at) in words.iter_mut().zip((0..).step_by(8)) {
-                // SAFETY: `place` has checked that the word is in the region; it is aligned as the first one is.
-                *word = unsafe { word_at(from.wrapping_add(at)) }.to_ne_bytes();
-            }
-            return;
-        }
-        // SAFETY: as in `write`.
-        unsafe { copy_from_shared(from, bytes) };
+        RegionPart::new(self, at, bytes.len()).take(bytes);
     }
 
     /// The word at byte `at`, in one piece. What a device has written before the word, as a request's bytes in order, is
@@ -330,7 +320,7 @@ impl MemoryRegion {
 
     /// The address of `length` bytes from byte `at` on.
     #[inline]
-    fn place(&self, at: usize, length: usize) -> *mut u8 {
+    pub(super) fn place(&self, at: usize, length: usize) -> *mut u8 {
         let inside = at.checked_add(length).is_some_and(|end| end <= self.length);
         if !inside {
             outside(at, length, self.length);
@@ -349,9 +339,9 @@ fn outside(at: usize, length: usize, of: usize) -> ! {
 /// # Safety
 /// It is in a region, whose memory nothing borrows, and aligned.
 #[inline]
-unsafe fn word_at(place: *mut u8) -> u64 {
+pub(super) unsafe fn word_at(place: *const u8) -> u64 {
     // SAFETY: by the caller's word.
-    let word = unsafe { AtomicU64::from_ptr(place.cast()) };
+    let word = unsafe { AtomicU64::from_ptr(place.cast_mut().cast()) };
     word.load(Ordering::Acquire)
 }
 

@@ -37,6 +37,9 @@ pub(crate) struct RegistrationCache {
     domains: Vec<ProtectionDomain>,
     keeper: Keeper,
     ranges: RangeCache<DeviceRegions>,
+    /// Those that no device writes, if it asks for pages: a page that the user has made read-only since is refused to a registration for
+    /// writing, also when it is only read.
+    unwritten: RangeCache<DeviceRegions>,
     counts: CacheCounts,
 }
 
@@ -72,11 +75,12 @@ impl RegistrationCache {
         keeper: Keeper,
         caps: RegistrationCaps,
     ) -> Self {
-        let ranges = RangeCache::new(caps.of_each(domains.len()));
+        let caps = caps.of_each(domains.len());
         Self {
             domains,
             keeper,
-            ranges,
+            ranges: RangeCache::new(caps),
+            unwritten: RangeCache::new(caps),
             counts: CacheCounts::default(),
         }
     }
@@ -108,11 +112,12 @@ impl RegistrationCache {
         pages: &Range<u64>,
         access: Access,
     ) -> Option<(u64, Arc<DeviceRegions>)> {
-        if let Some(found) = self.ranges.find(pages, access) {
+        let ranges = self.ranges_for(access);
+        if let Some(found) = ranges.find(pages, access) {
             self.counts.hits += 1;
             return Some(found);
         }
-        let wide = self.ranges.plan(pages, access).ok()?;
+        let wide = ranges.plan(pages, access).ok()?;
         let exact = Planned {
             range: pages.clone(),
             access,
@@ -124,7 +129,15 @@ impl RegistrationCache {
         })?;
         self.counts.misses += 1;
         let start = plan.range.start;
-        Some((start, self.ranges.insert(plan, regions)))
+        Some((start, self.ranges_for(access).insert(plan, regions)))
+    }
+
+    /// The registrations among which one for `access` is.
+    fn ranges_for(&mut self, access: Access) -> &mut RangeCache<DeviceRegions> {
+        match self.keeper {
+            Keeper::Device if !access.contains(Access::LOCAL_WRITE) => &mut self.unwritten,
+            Keeper::Device | Keeper::Notifier(..) => &mut self.ranges,
+        }
     }
 
     /// Watches and registers what was planned. Where a device has no room, others go.
@@ -138,7 +151,10 @@ impl RegistrationCache {
             Keeper::Device => plan.access | Access::ON_DEMAND,
         };
         let Self {
-            domains, ranges, ..
+            domains,
+            ranges,
+            unwritten,
+            ..
         } = self;
         let regions = DeviceRegions::new(domains, |domain, _| {
             loop {
@@ -146,7 +162,7 @@ impl RegistrationCache {
                 // mapped when it needs it. Whoever holds the region has the user's promise that his bytes in it stay until
                 // he is finished.
                 match unsafe { domain.register_range(plan.range.clone(), access) } {
-                    Err(why) if relieve(ranges, &why) => {}
+                    Err(why) if relieve([ranges, unwritten], &why) => {}
                     registered => return registered,
                 }
             }
@@ -157,19 +173,19 @@ impl RegistrationCache {
     /// Drops registrations of a range after a call has failed for want of room. False if none can be dropped, or this is not
     /// the reason.
     pub(crate) fn relieve(&mut self, why: &VerbsError) -> bool {
-        relieve(&mut self.ranges, why)
+        relieve([&mut self.ranges, &mut self.unwritten], why)
     }
 
     pub(crate) fn counts(&self) -> CacheCounts {
         CacheCounts {
-            bytes: self.ranges.bytes() * self.domains.len() as u64,
+            bytes: (self.ranges.bytes() + self.unwritten.bytes()) * self.domains.len() as u64,
             ..self.counts
         }
     }
 }
 
-fn relieve(ranges: &mut RangeCache<DeviceRegions>, why: &VerbsError) -> bool {
-    why.is_shortage() && ranges.evict()
+fn relieve(all: [&mut RangeCache<DeviceRegions>; 2], why: &VerbsError) -> bool {
+    why.is_shortage() && all.into_iter().any(RangeCache::evict)
 }
 
 /// The pages of `len` bytes from `start` on.

@@ -2,7 +2,7 @@
 
 use super::frame_head::HEAD;
 use crate::error::VerbsError;
-use crate::objects::{Access, MemoryRegion, ProtectionDomain, Segment};
+use crate::objects::{Access, MemoryRegion, ProtectionDomain, RegionPart, Segment};
 use oxmpi_wire::{Put, Take};
 
 /// Buffers of equal length in one region.
@@ -94,6 +94,12 @@ impl Buffers {
         self.region.read(buffer as usize * self.stride + at, to);
     }
 
+    /// The message in a buffer, and what is behind it there.
+    #[inline]
+    pub(super) fn message(&self, buffer: u32) -> Stored<'_> {
+        Stored::new(&self.region, buffer as usize * self.stride, self.stride)
+    }
+
     /// The body of the frame in a buffer.
     pub(super) fn body(&self, buffer: u32, len: usize) -> Stored<'_> {
         Stored::new(&self.region, buffer as usize * self.stride + HEAD, len)
@@ -101,30 +107,37 @@ impl Buffers {
 }
 
 /// Bytes of a region, to take once.
-pub(super) struct Stored<'a> {
-    region: &'a MemoryRegion,
-    at: usize,
-    left: usize,
-}
+pub(super) struct Stored<'a>(RegionPart<'a>);
 
 impl<'a> Stored<'a> {
-    pub(super) fn new(region: &'a MemoryRegion, at: usize, left: usize) -> Self {
-        Self { region, at, left }
+    /// `len` bytes from byte `at` on.
+    ///
+    /// # Panics
+    /// If they are not in the region.
+    #[inline]
+    pub(super) fn new(region: &'a MemoryRegion, at: usize, len: usize) -> Self {
+        Self(RegionPart::new(region, at, len))
+    }
+
+    /// Leaves the first `len` bytes only.
+    ///
+    /// # Panics
+    /// If fewer are left.
+    #[inline]
+    pub(super) fn shorten(&mut self, len: usize) {
+        self.0.shorten(len);
     }
 }
 
 impl Take for Stored<'_> {
     #[inline]
     fn left(&self) -> usize {
-        self.left
+        self.0.len()
     }
 
     #[inline]
     fn take(&mut self, to: &mut [u8]) {
-        assert!(to.len() <= self.left, "more than is left");
-        self.region.read(self.at, to);
-        self.at += to.len();
-        self.left -= to.len();
+        self.0.take(to);
     }
 }
 

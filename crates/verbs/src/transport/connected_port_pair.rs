@@ -5,7 +5,6 @@ use super::endpoint::{Offered, OpenRail, PairConnector};
 use super::initiators::Target;
 use super::order::Order;
 use super::receive_queues::ReceiveQueue;
-use super::request_id::RequestId;
 use super::rx::{Incoming, VerbsRx};
 use super::tx::{Link, Pair, PortPairs, VerbsTx};
 use crate::error::VerbsError;
@@ -57,15 +56,11 @@ impl PairConnector {
                 true => None,
                 false => Some(Buffers::all_free(domain, queue.sends(), queue.size())?),
             };
-            let id = RequestId::Send {
-                peer: peer.0,
-                queue: number,
-            };
             let (share, most) = (queue.of_each(self.peers), queue.most_in_flight(self.peers));
             pairs.push(ConnectedPair {
                 queue: number,
                 number: target.unwrap_or_else(|| pair.number()),
-                pair: Pair::new(pair, id, share, most, own),
+                pair: Pair::new(pair, (peer.0, number), share, most, own),
                 buffers,
             });
         }

@@ -100,23 +100,35 @@ impl Credits {
         Ok(())
     }
 
-    /// Counts a frame that has arrived and whose buffer is free again. Returns the number of buffers to post now; they
-    /// count as posted.
+    /// Counts frames that have arrived and whose buffers are free again, of which there were at most
+    /// [`frames_until_due`](Self::frames_until_due). Returns the number of buffers to post now; they count as posted.
     ///
     /// # Errors
     /// The rule that the peer broke.
-    #[inline(always)]
-    pub(super) fn frame_arrived(&mut self) -> Result<u32, &'static str> {
-        self.empty += 1;
+    pub(super) fn frames_arrived(&mut self, count: u32) -> Result<u32, &'static str> {
+        self.empty += count;
         if self.empty + u32::from(self.owed.frames) > self.queue.buffers {
             return Err("it sent a frame without a credit");
         }
-        let posted = self.queue.buffers.saturating_sub(self.empty);
-        if posted > self.queue.low_mark {
+        if self.posted() > self.queue.low_mark {
             return Ok(0);
         }
         self.owed.frames += self.empty as u16;
         Ok(std::mem::take(&mut self.empty))
+    }
+
+    /// Frames after which buffers have to be posted, or the peer has broken a rule: 1 at least. Meanwhile nothing has to be
+    /// done after a frame.
+    pub(super) fn frames_until_due(&self) -> u32 {
+        let until_post = self.posted().saturating_sub(self.queue.low_mark);
+        let held = self.empty + u32::from(self.owed.frames);
+        let until_wrong = self.queue.buffers.saturating_sub(held) + 1;
+        until_post.min(until_wrong).max(1)
+    }
+
+    /// Buffers of frames that are posted.
+    fn posted(&self) -> u32 {
+        self.queue.buffers.saturating_sub(self.empty)
     }
 
     /// Counts a credit message that has arrived, and whose buffer is posted again now.
@@ -197,7 +209,7 @@ mod tests {
             if message.is_credit_message {
                 assert_eq!(next.ends[at].credit_message_arrived(), Ok(()));
             } else {
-                assert!(next.ends[at].frame_arrived().is_ok());
+                assert!(next.ends[at].frames_arrived(1).is_ok());
             }
             Some(next)
         }
@@ -317,7 +329,7 @@ mod tests {
     #[test]
     fn messages_without_credits_are_refused() {
         let mut credits = Credits::new(queue("P,128,4,2,2,3").unwrap());
-        let frames = (0..).find(|_| credits.frame_arrived().is_err());
+        let frames = (0..).find(|_| credits.frames_arrived(1).is_err());
         let credit_messages = (0..).find(|_| credits.credit_message_arrived().is_err());
         assert_eq!((frames, credit_messages), (Some(4), Some(3)));
     }

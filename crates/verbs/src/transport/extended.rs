@@ -23,6 +23,7 @@ use super::receive_queues::ReceiveQueue;
 use crate::objects::{
     Access, InitAttributes, QueuePair, ReadyToSend, ReceiveAttributes, SendAttributes,
 };
+use std::sync::Arc;
 
 /// Both ends of a connection with a peer on a rail.
 pub(super) struct ConnectedEnds {
@@ -117,11 +118,11 @@ impl PairConnector {
         let make = || domain.create_initiator(queue, capacity)?.init(init);
         let node = there.and_then(|there| NodeKey::of(rail as u8, there));
         let known = node.and_then(|node| self.initiators.find(node, most));
-        let known = known.and_then(|known| known.pair.upgrade().zip(Some(known.target)));
+        let known = known.and_then(|known| known.pair.upgrade().zip(Some(known)));
         let initiator = match known {
-            Some((pair, target)) => {
-                (address.initiator, address.connected) = (pair.number(), target);
-                OfferedInitiator::Connected(pair)
+            Some((pair, known)) => {
+                (address.initiator, address.connected) = (pair.number(), known.target);
+                OfferedInitiator::Connected(pair, Arc::clone(&known.offers))
             }
             None => {
                 let pair = make()?;
@@ -166,19 +167,16 @@ impl PairConnector {
             min_rnr_timer: SHARED_RNR_TIMER,
             ..*receive
         };
-        let OpenRail {
-            rail: at, extended, ..
-        } = &self.rails[usize::from(*rail)];
+        let OpenRail { extended, .. } = &self.rails[usize::from(*rail)];
         let target = match (to.connected, target, extended) {
             (0, Some(target), _) => target.ready_to_receive(receive(to.initiator))?,
             (number @ 1.., _, Some(extended)) => extended.domain.open_target(number)?,
             _ => return Err(UNFIT),
         };
-        let (_, most) = initiator_capacity(&at.context, self.options(), self.peers)?;
         let initiator = match initiator {
-            OfferedInitiator::Connected(pair) => {
-                if let Some(known) = self.initiators.find(node, most) {
-                    known.peers += 1;
+            OfferedInitiator::Connected(pair, _offer) => {
+                if !self.initiators.count(node, pair.number()) {
+                    return Err(VerbsTransportError::NodeLost);
                 }
                 pair
             }
@@ -193,6 +191,7 @@ impl PairConnector {
                     pair: pair.downgrade(),
                     target: to.target,
                     peers: 1,
+                    offers: Arc::new(()),
                 });
                 pair
             }

@@ -26,6 +26,7 @@ pub(super) const fn own_header(len: usize) -> Header {
 }
 
 impl FrameHead {
+    #[inline]
     pub(super) fn bytes(&self) -> [u8; HEAD] {
         let mut bytes = [0; HEAD];
         let (grant, header) = bytes.split_at_mut(HEAD - Header::LEN);
@@ -39,15 +40,37 @@ impl FrameHead {
     /// # Errors
     /// What is wrong with the header.
     pub(super) fn parse(bytes: &[u8; HEAD]) -> Result<Self, HeaderError> {
-        let [a, b, c, d, e, f, g, h, header @ ..] = bytes;
-        Ok(Self {
+        let (_, header) = bytes.split_at(HEAD - Header::LEN);
+        Ok(Self::with_header(bytes, Header::parse(header)?))
+    }
+
+    /// As [`FrameHead::parse`], of a whole message without flags, which most are; `None` for all else.
+    #[inline(always)]
+    pub(super) fn parse_plain(bytes: &[u8; HEAD]) -> Option<Self> {
+        let envelope = Envelope { context: 0, tag: 0 };
+        let plain = Header::new(Kind::Eager, Flags::empty(), 0, envelope).bytes();
+        let [.., kind, len, context, tag] = bytes.as_chunks::<4>().0 else {
+            return None;
+        };
+        if *kind != plain[..4] {
+            return None;
+        }
+        let [len, context, tag] = [len, context, tag].map(|number| u32::from_le_bytes(*number));
+        let header = Header::new(Kind::Eager, Flags::empty(), len, Envelope { context, tag });
+        Some(Self::with_header(bytes, header))
+    }
+
+    #[inline(always)]
+    fn with_header(bytes: &[u8; HEAD], header: Header) -> Self {
+        let [a, b, c, d, e, f, g, h, ..] = *bytes;
+        Self {
             grant: Grant {
-                frames: u16::from_le_bytes([*a, *b]),
-                credit_messages: u16::from_le_bytes([*c, *d]),
+                frames: u16::from_le_bytes([a, b]),
+                credit_messages: u16::from_le_bytes([c, d]),
             },
-            sequence: u32::from_le_bytes([*e, *f, *g, *h]),
-            header: Header::parse(header)?,
-        })
+            sequence: u32::from_le_bytes([e, f, g, h]),
+            header,
+        }
     }
 }
 
@@ -69,6 +92,17 @@ mod tests {
             if let Ok(head) = FrameHead::parse(&bytes) {
                 prop_assert_eq!(head.bytes(), bytes);
             }
+        }
+
+        #[test]
+        fn a_plain_head_is_parsed_in_both_ways(sequence: u32, len: u32, context: u32, tag: u32, at in 0..HEAD, bits: u8) {
+            let header = Header::new(Kind::Eager, Flags::empty(), len, Envelope { context, tag });
+            let head = FrameHead { grant: Grant::default(), sequence, header };
+            prop_assert_eq!(FrameHead::parse_plain(&head.bytes()), Some(head));
+            let mut other = head.bytes();
+            other[at] ^= bits;
+            let parsed = FrameHead::parse(&other).ok().filter(|head| head.header.is_plain());
+            prop_assert_eq!(FrameHead::parse_plain(&other), parsed);
         }
     }
 }

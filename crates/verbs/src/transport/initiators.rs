@@ -74,6 +74,8 @@ pub(super) struct ConnectedInitiator {
     pub(super) target: u32,
     /// Ranks that were connected by it.
     pub(super) peers: u32,
+    /// A clone is with each offer to another rank.
+    pub(super) offers: Arc<()>,
 }
 
 /// What a rank offers a peer on a rail.
@@ -89,8 +91,8 @@ pub(super) struct OfferedEnds {
 #[derive(Debug)]
 pub(super) enum OfferedInitiator {
     New(QueuePair<Init, XrcInitiator>),
-    /// One that is connected with the peer's node.
-    Connected(QueuePair<ReadyToSend, XrcInitiator>),
+    /// One that is connected with the peer's node. It has room for the peer as long as this offer stands.
+    Connected(QueuePair<ReadyToSend, XrcInitiator>, Arc<()>),
 }
 
 impl ExtendedDomain {
@@ -205,9 +207,26 @@ impl NodeKey {
 
 impl Initiators {
     /// One that is connected with a node, and takes another rank of it.
-    pub(super) fn find(&mut self, node: NodeKey, most: u32) -> Option<&mut ConnectedInitiator> {
+    pub(super) fn find(&mut self, node: NodeKey, most: u32) -> Option<&ConnectedInitiator> {
         self.0.retain(|known| known.pair.upgrade().is_some());
-        let takes = |known: &&mut ConnectedInitiator| known.node == node && known.peers < most;
-        self.0.iter_mut().find(takes)
+        let takes = |known: &&ConnectedInitiator| known.node == node && known.ranks() < most;
+        self.0.iter().find(takes)
+    }
+
+    /// Counts a rank of a node that is connected by the initiator `number`. False: that was put in error.
+    pub(super) fn count(&mut self, node: NodeKey, number: u32) -> bool {
+        let is_it = |known: &&mut ConnectedInitiator| {
+            let pair = known.pair.upgrade().filter(|_| known.node == node);
+            pair.is_some_and(|pair| pair.number() == number)
+        };
+        let known = self.0.iter_mut().find(is_it);
+        known.map(|known| known.peers += 1).is_some()
+    }
+}
+
+impl ConnectedInitiator {
+    /// Ranks that are connected by it, or may soon be.
+    fn ranks(&self) -> u32 {
+        self.peers + Arc::strong_count(&self.offers) as u32 - 1
     }
 }

@@ -332,6 +332,9 @@ pub enum VerbsTransportError {
         "the peer has asked for a connection that it has, or of a receive queue or queue pair that there is not"
     )]
     BadRequest,
+    /// The connection with the node of a peer, which was to serve the peer, too, has failed meanwhile.
+    #[error("the connection with the node of the peer (receive queues of kind X) has failed")]
+    NodeLost,
     /// This rank and a peer have different receive queues.
     #[error(
         "this rank has the receive queues {here}, peer {} has {there}; all ranks of a job need the same", .peer.0

@@ -3,8 +3,15 @@
 /// A work request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestId {
-    /// Of a send queue: the oldest that has not ended.
+    /// Of a send queue: the oldest signaled one that has not ended.
     Send {
+        /// The peer.
+        peer: u32,
+        /// The receive queue of the peer.
+        queue: u8,
+    },
+    /// One of a send queue that is not signaled: if it completes, it has failed.
+    Unsignaled {
         /// The peer.
         peer: u32,
         /// The receive queue of the peer.
@@ -40,12 +47,14 @@ const BITS: u32 = 24;
 impl RequestId {
     /// In place of a buffer: a queue has far fewer.
     const SEND: u32 = (1 << BITS) - 1;
+    const UNSIGNALED: u32 = Self::SEND - 1;
     /// In place of a peer.
     const ANY: u32 = u32::MAX;
 
     pub(super) const fn word(self) -> u64 {
         let (peer, queue, buffer) = match self {
             Self::Send { peer, queue } => (peer, queue, Self::SEND),
+            Self::Unsignaled { peer, queue } => (peer, queue, Self::UNSIGNALED),
             Self::Receive {
                 peer,
                 queue,
@@ -58,6 +67,7 @@ impl RequestId {
     }
 
     /// The reverse of [`RequestId::word`].
+    #[inline]
     pub(super) const fn from_word(word: u64) -> Self {
         let peer = (word >> 32) as u32;
         let queue = (word >> BITS) as u8;
@@ -65,6 +75,7 @@ impl RequestId {
             (Self::ANY, Self::SEND) => Self::Opening { queue },
             (Self::ANY, buffer) => Self::Shared { queue, buffer },
             (peer, Self::SEND) => Self::Send { peer, queue },
+            (peer, Self::UNSIGNALED) => Self::Unsignaled { peer, queue },
             (peer, buffer) => Self::Receive {
                 peer,
                 queue,
@@ -85,6 +96,7 @@ mod tests {
             prop_assert_eq!(RequestId::from_word(word).word(), word);
             for id in [
                 RequestId::Send { peer, queue },
+                RequestId::Unsignaled { peer, queue },
                 RequestId::Receive { peer, queue, buffer },
                 RequestId::Opening { queue },
                 RequestId::Shared { queue, buffer },

@@ -1,9 +1,9 @@
 //! Asynchronous events, and what fails without a completion.
 
-use super::Device;
+use super::{Device, Pair};
 use crate::ffi::{
     IBV_EVENT_DEVICE_FATAL, IBV_EVENT_QP_FATAL, IBV_EVENT_QP_LAST_WQE_REACHED,
-    IBV_EVENT_SRQ_LIMIT_REACHED,
+    IBV_EVENT_SRQ_LIMIT_REACHED, IBV_QPS_RTR,
 };
 use std::os::unix::net::UnixDatagram;
 
@@ -97,6 +97,16 @@ impl Device {
             .filter(|(_, pair)| pair.port == (device, port));
         let numbers: Vec<u32> = of_port.map(|(number, _)| *number).collect();
         for number in numbers {
+            self.mute(number);
+        }
+    }
+
+    /// Lets the first initiator or target that is connected fail.
+    pub(in crate::fake) fn mute_extended(&mut self, is_target: bool) {
+        let is_it =
+            |pair: &Pair| pair.state >= IBV_QPS_RTR && pair.target_of.is_some() == is_target;
+        let found = self.pairs.iter().find(|(_, pair)| is_it(pair));
+        if let Some((&number, _)) = found {
             self.mute(number);
         }
     }

@@ -3,6 +3,7 @@
 use super::WRITABLE;
 use crate::ffi::IBV_ACCESS_ON_DEMAND;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::ptr;
 
 /// Bytes as a request names them: by address, length and key.
@@ -21,6 +22,8 @@ pub(in crate::fake) struct Memory {
     /// The first byte and the length of each region that there has been, in their order.
     history: Vec<(u64, usize)>,
     most_bytes: u64,
+    /// Pages that the process may no more write.
+    read_only: Vec<Range<u64>>,
 }
 
 struct Region {
@@ -100,7 +103,7 @@ impl Memory {
 
     /// Notes that memory has gone from its addresses: regions that have some are refused from now on, unless their pages are
     /// asked for on demand.
-    pub(in crate::fake) fn forget(&mut self, gone: std::ops::Range<u64>) {
+    pub(in crate::fake) fn forget(&mut self, gone: Range<u64>) {
         for region in self.regions.values_mut() {
             if region.access & IBV_ACCESS_ON_DEMAND != 0 {
                 continue;
@@ -110,13 +113,29 @@ impl Memory {
         }
     }
 
+    /// Notes that the process may no more write these pages. A device that asks for them does so for all that the region is for.
+    pub(in crate::fake) fn protect(&mut self, pages: Range<u64>) {
+        self.read_only.push(pages);
+    }
+
+    /// Whether the device gets the pages of `span` for all that a region is for.
+    fn gets_pages(&self, region: &Region, span: &Span) -> bool {
+        let end = span.address + span.len as u64;
+        let is_in = |pages: &Range<u64>| span.address < pages.end && pages.start < end;
+        region.access & IBV_ACCESS_ON_DEMAND == 0
+            || region.access & WRITABLE == 0
+            || !self.read_only.iter().any(is_in)
+    }
+
     /// The bytes of `span`, if they are registered in `domain` for all of `access`.
     pub(super) fn find(&self, domain: usize, span: &Span, access: u32) -> Option<Registered> {
         let region = self.regions.get(&span.key)?;
         let at = span.address.checked_sub(region.address)?;
         let end = at.checked_add(span.len as u64)?;
-        let allowed =
-            region.domain == domain && region.access & access == access && region.is_current;
+        let allowed = region.domain == domain
+            && region.access & access == access
+            && region.is_current
+            && self.gets_pages(region, span);
         (allowed && end <= region.len as u64).then(|| Registered {
             start: ptr::with_exposed_provenance_mut(span.address as usize),
             len: span.len,

@@ -87,13 +87,14 @@ impl Device {
         } else {
             self.access(number, peer, send)
         };
-        if end.is_ok() && flags & IBV_SEND_SIGNALED == 0 {
-            self.pairs.get_mut(&number).expect("looked up above").open -= 1;
-            return;
-        }
         if end.is_ok() {
             let port = self.pairs[&number].port;
             *self.carried.entry(port).or_default() += send.payload.len();
+        }
+        if end.is_ok() && flags & IBV_SEND_SIGNALED == 0 {
+            let pair = self.pairs.get_mut(&number).expect("looked up above");
+            pair.unsignaled += 1;
+            return;
         }
         self.complete_send(number, id, end);
         if end.is_err() {
@@ -238,6 +239,10 @@ impl Device {
     }
 
     fn complete_send(&mut self, number: u32, id: u64, end: End) {
+        if let Some(pair) = self.pairs.get_mut(&number) {
+            let before = std::mem::take(&mut pair.unsignaled);
+            pair.unsignaled_before.push_back(before);
+        }
         self.complete(
             number,
             true,

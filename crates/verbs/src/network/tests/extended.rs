@@ -229,3 +229,161 @@ fn what_is_not_connected_takes_the_control_network() {
         }
     }
 }
+
+/// Lets ranks read their events, as before a sleep, and act on them.
+fn look(all: &mut [(NetworkTx, NetworkRx)], logs: &mut [EventLog]) {
+    for _ in 0..2 {
+        settle(all, logs);
+        for (_, rx) in &mut *all {
+            let _ = rx.arm();
+        }
+    }
+    settle(all, logs);
+}
+
+/// An initiator that fails without completions loses all ranks that its owner reaches by it.
+#[test]
+fn a_muted_initiator_loses_all_its_peers() {
+    let nodes = Nodes::new(2);
+    let mut all = connect_all(6, ends_on(&nodes, 3, Script::GOOD));
+    let mut logs = logs(6);
+    exchange(&mut all, &mut logs, 1);
+    look(&mut all, &mut logs);
+    fake::mute_extended(false);
+    look(&mut all, &mut logs);
+    let most = logs.iter().map(|log| log.lost.len()).max();
+    assert!(most >= Some(2), "two or three ranks of a node: {most:?}");
+}
+
+/// A target that fails loses the rank whose messages come by it, and nobody else.
+#[test]
+fn a_muted_target_loses_one_peer() {
+    let nodes = Nodes::new(2);
+    let mut all = connect_all(6, ends_on(&nodes, 3, Script::GOOD));
+    let mut logs = logs(6);
+    exchange(&mut all, &mut logs, 1);
+    look(&mut all, &mut logs);
+    fake::mute_extended(true);
+    look(&mut all, &mut logs);
+    let failed = |(_, why): &&(Peer, Fault)| matches!(why, Fault::Refused(_));
+    let owner = logs
+        .iter()
+        .position(|log| log.lost.iter().any(|lost| failed(&lost)));
+    let owner = owner.expect("who has the target learns of it");
+    let (Peer(peer), _) = logs[owner].lost[0];
+    for log in &mut logs {
+        assert!(log.lost.len() <= 1, "{:?}", log.lost);
+        log.frames.clear();
+    }
+    for other in (0..6).filter(|other| ![owner as u32, peer].contains(other)) {
+        assert_eq!(send(&mut all[owner].0, Peer(other)), Ok(()));
+    }
+    settle(&mut all, &mut logs);
+    assert!(logs.iter().all(|log| log.lost.len() <= 1));
+    let got: usize = logs.iter().map(|log| log.frames.len()).sum();
+    assert_eq!(got, 4, "by the owner's initiators");
+}
+
+/// A rank of a node is connected although another one, whose connection it could share, computes.
+#[test]
+fn a_rank_that_computes_keeps_nobody_of_its_node_waiting() {
+    let nodes = Nodes::new(2);
+    let mut all = ends_on(&nodes, 2, Script::GOOD);
+    let mut logs = logs(4);
+    // Rank 2 asks, and computes from then on.
+    all[2].0.connect(Peer(0));
+    all[3].0.connect(Peer(0));
+    let is_connected = (0..10_000).any(|_| {
+        for me in [0, 3] {
+            let (tx, rx) = &mut all[me];
+            rx.poll(tx, 64, &mut logs[me]);
+        }
+        all[3].0.is_connected(Peer(0))
+    });
+    assert!(is_connected);
+    settle(&mut all, &mut logs);
+    assert!(all[2].0.is_connected(Peer(0)));
+    for from in [2, 3] {
+        assert_eq!(send(&mut all[from].0, Peer(0)), Ok(()));
+    }
+    settle(&mut all, &mut logs);
+    assert_eq!((logs[0].frames.len(), logs[0].lost.len()), (2, 0));
+}
+
+/// An initiator is offered to as many ranks as it has room for, also if they ask at the same time.
+#[test]
+fn ranks_that_ask_at_once_share_no_more_than_others() {
+    let connections = |max_qp_wr, at_once: bool| {
+        let nodes = Nodes::new(2);
+        let script = Script {
+            max_qp_wr,
+            ..Script::GOOD
+        };
+        let mut all = ends_on(&nodes, 4, script);
+        let mut logs = logs(8);
+        for peer in 4..8 {
+            all[peer].0.connect(Peer(0));
+            if !at_once || peer == 4 {
+                settle(&mut all, &mut logs);
+            }
+        }
+        settle(&mut all, &mut logs);
+        fake::queue_pairs()
+    };
+    for max_qp_wr in [60, 90, 120, 150, 180] {
+        let [one_by_one, at_once] = [false, true].map(|at_once| connections(max_qp_wr, at_once));
+        assert_eq!(one_by_one, at_once, "{max_qp_wr} requests");
+    }
+}
+
+/// An initiator by which no peer is reached any more is destroyed, as soon as the last request has completed.
+#[test]
+fn an_initiator_goes_with_its_last_peer() {
+    for late in [None, Some(7)] {
+        let nodes = Nodes::new(2);
+        let script = Script {
+            late,
+            ..Script::GOOD
+        };
+        let mut all = connect_all(4, ends_on(&nodes, 2, script));
+        let mut logs = logs(4);
+        exchange(&mut all, &mut logs, 2);
+        let before = fake::queue_pairs();
+        for peer in [Peer(2), Peer(3)] {
+            assert_eq!(send(&mut all[0].0, peer), Ok(()));
+            all[0].0.give_up(peer, Fault::PeerDead);
+        }
+        settle(&mut all, &mut logs);
+        assert_eq!(fake::queue_pairs(), before - 1, "late: {late:?}");
+    }
+}
+
+/// A rank to which a connection was offered that has failed meanwhile takes the control network.
+#[test]
+fn an_offered_initiator_that_fails_connects_nobody() {
+    use super::super::connection::Stage;
+    let nodes = Nodes::new(2);
+    let mut all = ends_on(&nodes, 2, Script::GOOD);
+    let mut logs = logs(4);
+    all[2].0.connect(Peer(0));
+    settle(&mut all, &mut logs);
+    all[3].0.connect(Peer(0));
+    let (tx, rx) = &mut all[0];
+    while tx.stage(Peer(3)) == Stage::Idle {
+        rx.poll(tx, 64, &mut logs[0]);
+    }
+    fake::mute_extended(false);
+    while logs[0].lost.is_empty() {
+        rx.poll(tx, 64, &mut logs[0]);
+    }
+    assert_eq!(
+        logs[0].lost[0].0,
+        Peer(2),
+        "the initiator is that of rank 0"
+    );
+    settle(&mut all, &mut logs);
+    assert!(all[0].0.stage(Peer(3)) == Stage::Control);
+    assert_eq!(send(&mut all[0].0, Peer(3)), Ok(()));
+    settle(&mut all, &mut logs);
+    assert_eq!((logs[3].frames.len(), logs[3].lost.len()), (1, 0));
+}

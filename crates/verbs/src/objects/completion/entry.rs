@@ -41,12 +41,14 @@ impl Completion {
     }
 
     /// The number that its request was posted with.
+    #[inline]
     #[must_use]
     pub fn id(&self) -> u64 {
         self.0.wr_id
     }
 
     /// The number of its queue pair.
+    #[inline]
     #[must_use]
     pub fn queue_pair(&self) -> u32 {
         self.0.qp_num
@@ -82,6 +84,7 @@ impl Completion {
     }
 
     /// Bytes that a receive got. Not known of a request that failed, or of one of the send queue.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.byte_len as usize

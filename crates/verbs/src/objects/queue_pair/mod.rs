@@ -263,6 +263,11 @@ impl<S: QueuePairState, T: TransportService> QueuePair<S, T> {
         self.live.is_initiator
     }
 
+    /// Whether its device speaks iWARP.
+    pub(crate) fn is_iwarp(&self) -> bool {
+        self.live.context.is_iwarp()
+    }
+
     pub(super) fn to_weak(&self) -> WeakPair {
         WeakPair(Arc::downgrade(&self.live))
     }

@@ -111,7 +111,7 @@ impl QueuePair<ReadyToSend> {
     ///
     /// # Cost
     /// A call through the provider's table; most devices need no system call.
-    #[inline]
+    #[inline(always)]
     pub fn post_send(
         &self,
         id: u64,

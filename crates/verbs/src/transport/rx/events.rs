@@ -165,15 +165,11 @@ impl VerbsRx {
                     }
                 }
                 Incident::QueuePair { rails, number } => {
-                    let found = tx.of_number(&rails, number).or_else(|| {
-                        let mut all = self.by_number.iter();
-                        let is_it = |(queue, of): &(u8, u32)| {
-                            *of == number && rails.contains(&tx.rail_of(*queue))
-                        };
-                        let found = all.find(|(key, _)| is_it(key));
-                        found.map(|((queue, _), peer)| (*peer, *queue))
-                    });
-                    if let Some((peer, queue)) = found {
+                    let own = tx.of_number(&rails, number);
+                    if own.is_empty() {
+                        self.target_failed(&rails, number, tx);
+                    }
+                    for (peer, queue) in own {
                         tx.queue_pair_failed(peer, queue);
                     }
                 }
@@ -184,6 +180,15 @@ impl VerbsRx {
         let now = Instant::now();
         for (rail, _) in self.events.down.extract_if(.., |(_, end)| *end <= now) {
             tx.rail_failed(rail, true);
+        }
+    }
+
+    /// Acts on the failure of a target: no message of its peer comes any more.
+    fn target_failed(&self, rails: &[u8], number: u32, tx: &mut VerbsTx) {
+        let mut all = self.by_number.iter();
+        let is_it = |(queue, of): &(u8, u32)| *of == number && rails.contains(&tx.rail_of(*queue));
+        if let Some(((queue, _), peer)) = all.find(|(key, _)| is_it(key)) {
+            tx.target_failed(*peer, *queue);
         }
     }
 

@@ -29,10 +29,16 @@ impl Found {
         self.waiting.is_empty()
     }
 
-    /// The first one.
+    /// The place of the first one, which waits no more.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<Completion> {
-        self.waiting.next().map(|at| self.room[at])
+    pub(super) fn next(&mut self) -> Option<usize> {
+        self.waiting.next()
+    }
+
+    /// The completion at a place.
+    #[inline]
+    pub(super) fn at(&self, place: usize) -> &Completion {
+        &self.room[place]
     }
 
     /// Takes what a queue has, behind those of other devices, if any wait.

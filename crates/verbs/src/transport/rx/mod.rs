@@ -15,9 +15,10 @@ pub(super) use self::shared::SharedReceives;
 
 use self::events::Events;
 use self::found::Found;
+use self::incoming::IncomingQueue;
 use self::ring::Rings;
-use super::buffers::Buffers;
 use super::control::Control;
+use super::credits::Grant;
 use super::data_head::is_data;
 use super::frame_head::{FrameHead, HEAD};
 use super::open_device::OpenDevice;
@@ -57,6 +58,9 @@ pub struct VerbsRx {
     quiet: bool,
     events: Events,
 }
+
+/// The rule about the length of a frame.
+const OTHER_LENGTH: &str = "a frame of another length than its header says";
 
 /// What a completion was: an arrival for the sink, or something else.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -103,12 +107,13 @@ impl VerbsRx {
     }
 
     /// Adds `peer`, whose queue pairs for these queues have these numbers.
-    pub(super) fn add(&mut self, peer: u32, numbers: &[(u8, u32)], incoming: Incoming) {
+    pub(super) fn add(&mut self, peer: u32, numbers: &[(u8, u32)], mut incoming: Incoming) {
         for (queue, number) in numbers {
             if self.shared[usize::from(*queue)].is_some() {
                 self.by_number.insert((*queue, *number), peer);
             }
         }
+        incoming.frames_until_ring = self.ring_options.threshold;
         self.peers[peer as usize] = Some(incoming);
     }
 
@@ -136,28 +141,57 @@ impl VerbsRx {
         [&self.device].into_iter().chain(&self.others)
     }
 
-    #[inline]
+    /// Handles the completion at this place of those that were found.
+    #[inline(always)]
     fn handle<T: AsTx<VerbsTx>, S: Sink<T>>(
+        &mut self,
+        at: usize,
+        tx: &mut T,
+        sink: &mut S,
+    ) -> Step {
+        let completion = self.found.at(at);
+        if let RequestId::Receive {
+            peer,
+            queue,
+            buffer,
+        } = RequestId::from_word(completion.id())
+            && completion.is_success()
+        {
+            let len = completion.len();
+            let arrival = Arrival {
+                peer,
+                queue,
+                buffer,
+                len,
+            };
+            return self.received::<false, _, _>(arrival, tx, sink);
+        }
+        let completion = *completion;
+        self.handle_otherwise(completion, tx, sink)
+    }
+
+    /// Handles a completion that is not that of a message by a queue of its sender's own.
+    #[inline(never)]
+    fn handle_otherwise<T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
         completion: Completion,
         tx: &mut T,
         sink: &mut S,
     ) -> Step {
         match RequestId::from_word(completion.id()) {
-            RequestId::Send { peer, queue } => {
-                tx.as_tx().sent(peer, queue, completion);
-                Step::Other
-            }
-            RequestId::Opening { .. } => Step::Other,
-            RequestId::Receive {
-                peer,
-                queue,
-                buffer,
-            } => self.received::<false, _, _>(completion, [peer, buffer], queue, tx, sink),
             RequestId::Shared { queue, buffer } => {
-                self.received_from_any(completion, (queue, buffer), tx, sink)
+                return self.received_from_any(completion, (queue, buffer), tx, sink);
+            }
+            RequestId::Send { peer, queue } => tx.as_tx().sent(peer, queue, completion),
+            RequestId::Unsignaled { peer, queue } => {
+                tx.as_tx().unsignaled_failed(peer, queue, completion);
+            }
+            RequestId::Opening { .. } => {}
+            RequestId::Receive { peer, queue, .. } => {
+                failed(completion, (peer, queue), tx.as_tx());
             }
         }
+        Step::Other
     }
 
     /// Handles the completion of a receive of a shared queue.
@@ -169,7 +203,20 @@ impl VerbsRx {
         sink: &mut S,
     ) -> Step {
         let step = match self.by_number.get(&(queue, completion.queue_pair())) {
-            Some(&peer) => self.received::<true, _, _>(completion, [peer, buffer], queue, tx, sink),
+            Some(&peer) if completion.is_success() => {
+                let len = completion.len();
+                let arrival = Arrival {
+                    peer,
+                    queue,
+                    buffer,
+                    len,
+                };
+                self.received::<true, _, _>(arrival, tx, sink)
+            }
+            Some(&peer) => {
+                failed(completion, (peer, queue), tx.as_tx());
+                Step::Other
+            }
             None => Step::Other,
         };
         let shared = self.shared[queue as usize].as_mut();
@@ -179,30 +226,18 @@ impl VerbsRx {
         step
     }
 
-    /// Handles the completion of a receive, of a queue of the peer's own or one that all peers share.
-    #[inline]
+    /// Handles a message by a queue of the peer's own or one that all peers share.
+    #[inline(always)]
     fn received<const IS_SHARED: bool, T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
-        completion: Completion,
-        [peer, buffer]: [u32; 2],
-        queue: u8,
+        arrival: Arrival,
         tx: &mut T,
         sink: &mut S,
     ) -> Step {
-        let arrival = Arrival {
-            peer,
-            queue,
-            buffer,
-            len: completion.len(),
-        };
-        if !completion.is_success() {
-            failed(completion, arrival, tx.as_tx());
-            return Step::Other;
-        }
         match self.arrived::<IS_SHARED, _, _>(arrival, tx, sink) {
             Ok(step) => step,
             Err(rule) => {
-                tx.as_tx().lose(peer, Fault::Protocol(rule));
+                tx.as_tx().lose(arrival.peer, Fault::Protocol(rule));
                 Step::Other
             }
         }
@@ -212,7 +247,7 @@ impl VerbsRx {
     ///
     /// # Errors
     /// The rule that the peer broke.
-    #[inline]
+    #[inline(always)]
     fn arrived<const IS_SHARED: bool, T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
         arrival: Arrival,
@@ -225,43 +260,47 @@ impl VerbsRx {
             buffer,
             len,
         } = arrival;
-        let Some(link) = tx.as_tx().live_link(peer) else {
+        if tx.as_tx().is_lost(peer) {
             return Ok(Step::Other);
-        };
+        }
         let Some(incoming) = &mut self.peers[peer as usize] else {
             return Ok(Step::Other);
         };
-        let Incoming {
-            own, order, frames, ..
-        } = incoming;
+        let of_queue = &mut incoming.queues[queue as usize];
         let buffers = match IS_SHARED {
             true => (self.shared[queue as usize].as_mut()).map(|shared| &mut shared.buffers),
-            false => own[queue as usize].as_mut(),
+            false => of_queue.own.as_mut(),
         };
         let buffers = buffers.expect("a queue has buffers of the peer's own, or shared ones");
-        let head = FrameHead::parse(&buffers.read(buffer, 0));
-        let head = head.map_err(|_| "a frame whose header is none")?;
+        let mut message = buffers.message(buffer);
+        let plain = FrameHead::parse_plain(&message.take_exact());
+        let Some(head) = plain.filter(|head| head.grant == Grant::default()) else {
+            return self.arrived_otherwise(arrival, tx, sink);
+        };
         if len != HEAD + head.header.len as usize {
-            return Err("a frame of another length than its header says");
+            return Err(OTHER_LENGTH);
         }
-        link.take_credits(queue, head.grant)?;
-        if head.header.kind == Kind::Transport || !order.takes(head.sequence) {
-            return self.arrived_otherwise(arrival, head, tx, sink);
+        if !incoming.order.takes(head.sequence) {
+            return self.arrived_otherwise(arrival, tx, sink);
         }
-        let mut body = buffers.body(buffer, head.header.len as usize);
-        sink.frame(tx, Peer(peer), &head.header, &mut body);
-        let tx = tx.as_tx();
-        frame_ended(arrival, (!IS_SHARED).then_some(buffers), tx)?;
-        *frames = frames.saturating_add(1);
-        if order.has_next() || *frames == self.ring_options.threshold {
-            self.look_after(arrival, tx);
+        message.shorten(head.header.len as usize);
+        sink.frame(tx, Peer(peer), &head.header, &mut message);
+        if !IS_SHARED {
+            buffers.free.push(buffer);
+        }
+        if of_queue.uncounted.add() {
+            count_frames((peer, queue), of_queue, tx.as_tx())?;
+        }
+        let offers_ring = incoming.count_to_ring();
+        if incoming.order.has_next() || offers_ring {
+            self.look_after(arrival, offers_ring, tx.as_tx());
         }
         Ok(Step::Frame)
     }
 
     /// After a frame that was handled: lets a held one be the next, and offers its sender a ring, if it is time.
     #[cold]
-    fn look_after(&mut self, arrival: Arrival, tx: &mut VerbsTx) {
+    fn look_after(&mut self, arrival: Arrival, offers_ring: bool, tx: &mut VerbsTx) {
         let Arrival { peer, queue, .. } = arrival;
         let Some(incoming) = &self.peers[peer as usize] else {
             return;
@@ -269,12 +308,13 @@ impl VerbsRx {
         if incoming.order.has_next() && !self.ready.contains(&peer) {
             self.ready.push_back(peer);
         }
-        if incoming.frames == self.ring_options.threshold {
+        if offers_ring {
             self.offer_ring(peer, queue, tx);
         }
     }
 
     /// Hands over the next frame of a peer that is ready.
+    #[inline(never)]
     fn deliver_ready<T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
         tx: &mut T,
@@ -328,41 +368,32 @@ fn deliver<T: AsTx<VerbsTx>, S: Sink<T>>(
     Ok(Step::Other)
 }
 
-/// Counts a frame that was handled, and frees its buffer if that is one of the peer's `own`.
+/// Counts the frames that were handled, posts their buffers if it is time, and sends what has waited for the credits that came
+/// with the last one.
 ///
 /// # Errors
 /// The rule that the peer broke.
-#[inline(always)]
-fn frame_ended(
-    arrival: Arrival,
-    own: Option<&mut Buffers>,
+#[cold]
+fn count_frames(
+    (peer, queue): (u32, u8),
+    of_queue: &mut IncomingQueue,
     tx: &mut VerbsTx,
 ) -> Result<(), &'static str> {
-    let Arrival {
-        peer,
-        queue,
-        buffer,
-        ..
-    } = arrival;
-    let link = tx.link(peer);
-    let count = link.frame_arrived(queue)?;
-    let has_waiting = link.has_waiting();
-    if let Some(buffers) = own {
-        buffers.free.push(buffer);
-        if count > 0 {
-            tx.post_receives(peer, queue, (buffers, count));
-        }
+    let IncomingQueue { own, uncounted } = of_queue;
+    let [to_post, until_due] = tx.link(peer).frames_arrived(queue, uncounted.count())?;
+    uncounted.begin(until_due);
+    if let Some(own) = own
+        && to_post > 0
+    {
+        tx.post_receives(peer, queue, (own, to_post));
     }
-    if has_waiting {
-        tx.advance_waiting(peer);
-    }
+    tx.advance(peer);
     Ok(())
 }
 
 /// Handles the completion of a receive that has failed.
 #[cold]
-fn failed(completion: Completion, arrival: Arrival, tx: &mut VerbsTx) {
-    let Arrival { peer, queue, .. } = arrival;
+fn failed(completion: Completion, (peer, queue): (u32, u8), tx: &mut VerbsTx) {
     if let Err(why) = completion.result()
         && !tx.is_lost(peer)
     {
@@ -380,10 +411,11 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
         }
         while frames < budget && others < OTHERS {
             let step = match self.found.next() {
-                Some(completion) => {
+                Some(at) => {
                     self.taken += 1;
-                    Some(self.handle(completion, tx, sink))
+                    Some(self.handle(at, tx, sink))
                 }
+                None if self.ready.is_empty() => None,
                 None => self.deliver_ready(tx, sink),
             };
             match step {
@@ -394,7 +426,10 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
             if step.is_some() {
                 continue;
             }
-            let [ring_frames, ring_others] = self.poll_rings(budget - frames, tx, sink);
+            let [ring_frames, ring_others] = match self.rings.open.is_empty() {
+                true => [0, 0],
+                false => self.poll_rings(budget - frames, tx, sink),
+            };
             frames += ring_frames;
             others += ring_others;
             if let Err(why) = self.found.take(&self.device.queue) {
@@ -421,7 +456,9 @@ impl<T: AsTx<VerbsTx>> Rx<T> for VerbsRx {
             let _ = self.take_events();
         }
         self.next_device();
-        self.prepare_sleep(frames > 0, tx);
+        if !self.rings.open.is_empty() {
+            self.prepare_sleep(frames > 0, tx);
+        }
         moved
     }
 

@@ -108,6 +108,7 @@ impl VerbsRx {
     }
 
     /// Takes the next message of each ring, at most `budget` frames. Returns how many frames, and how many others.
+    #[inline(never)]
     pub(super) fn poll_rings<T: AsTx<VerbsTx>, S: Sink<T>>(
         &mut self,
         budget: u32,
@@ -119,7 +120,11 @@ impl VerbsRx {
         while at < self.rings.open.len() && counts[0] < budget {
             let peer = self.rings.open[at].peer;
             if tx.as_tx().is_lost(peer) {
-                self.rings.open.swap_remove(at);
+                // Words may be written from its memory, by a queue pair that other peers share.
+                match tx.as_tx().words_arrived(peer) {
+                    true => drop(self.rings.open.swap_remove(at)),
+                    false => at += 1,
+                }
                 continue;
             }
             match self.poll_ring(at, tx, sink) {

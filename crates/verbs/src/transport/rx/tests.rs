@@ -23,7 +23,7 @@ fn a_flushed_opening_ends_no_request() {
         let mut flushed = Completion::default().into_c();
         flushed.wr_id = RequestId::Opening { queue: 0 }.word();
         flushed.status = FLUSHED;
-        let step = rx.handle(Completion::from_c(flushed), &mut tx, &mut log);
+        let step = rx.handle_otherwise(Completion::from_c(flushed), &mut tx, &mut log);
         assert!(step == Step::Other && tx.is_lost(1) == is_lost);
         assert_eq!(tx.has_unsent(), before);
     }

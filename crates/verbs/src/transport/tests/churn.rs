@@ -1,6 +1,6 @@
 //! Memory that is mapped, unmapped, moved, discarded and freed among transfers: no registration outlives its memory.
 
-use super::{HeapMemory, connected, with_queues};
+use super::{HeapMemory, connected, settle, with_queues};
 use crate::fake::{self, MappedMemory, PAGE, Script};
 use crate::registration::{
     CacheCounts, LeavePinned, RegistrationCaps, RegistrationOptions, notifier_unavailable,
@@ -367,5 +367,53 @@ fn a_device_that_pages_on_demand_needs_no_notifier() {
         assert!(hits > (hits + misses) / 10, "{counts:?}");
         assert!(uncached < (hits + misses) / 10, "{counts:?}");
         assert!(bytes <= CAPS.bytes, "{counts:?}");
+    }
+}
+
+/// Memory that was received into, and may no more be written, can be sent: its registration for writing is no use for that.
+#[test]
+fn memory_that_has_become_read_only_is_sent_on_demand() {
+    let script = Script {
+        paging_devices: 1,
+        ..Script::GOOD
+    };
+    let options = VerbsOptions {
+        registration: RegistrationOptions {
+            uses_notifier: false,
+            ..RegistrationOptions::default()
+        },
+        ..with_queues("P,1000,8")
+    };
+    let [mut a, mut b] = <[_; 2]>::try_from(connected(2, script, &options)).expect("two ends");
+    let mut log = EventLog::default();
+    let mut there = MappedMemory::new(1);
+    for (token, access) in [(1, Access::WRITE), (2, Access::READ)] {
+        let own = HeapMemory::new(pattern(PAGE, 3 * (2 - token)));
+        let here = (a.0).register(own.bytes(), Access::READ | Access::WRITE, B);
+        let of_b = b.0.register(there.bytes(0..PAGE), access, A);
+        let (here, of_b) = (here.expect("memory"), of_b.expect("memory"));
+        let key = b.0.expose(&of_b, A);
+        let (at, len) = (0, PAGE as u64);
+        let (remote, local) = (
+            Remote { key: &key, at, len },
+            Local {
+                region: &here,
+                at,
+                len,
+            },
+        );
+        match token {
+            1 => a.0.put(B, local, remote, Token(token)),
+            _ => a.0.get(B, remote, local, Token(token)),
+        }
+        .expect("room");
+        settle(&mut [&mut a, &mut b], &mut log);
+        assert_eq!(log.done.pop(), Some((Token(token), Ok(()))));
+        assert_eq!(own.to_vec(), pattern(PAGE, 3), "put, and got back");
+        a.0.release(here, Token(10));
+        b.0.release(of_b, Token(10));
+        settle(&mut [&mut a, &mut b], &mut log);
+        there.protect();
+        log.done.clear();
     }
 }

@@ -152,7 +152,7 @@ impl Stranger {
         let region = domain.register(128, DeviceAccess::LOCAL_WRITE).unwrap();
         let capacity = QueueCapacity {
             max_inline_data: 256,
-            ..QueueCapacity::new(99, 99)
+            ..QueueCapacity::new(300, 99)
         };
         let pair = domain.create_queue_pair(&queue, &queue, capacity).unwrap();
         let pair = pair.init(InitAttributes::new(1)).unwrap();

@@ -13,6 +13,7 @@ mod room;
 mod shared;
 mod short_path;
 mod stripes;
+mod unsignaled;
 mod use_of_memory;
 
 use super::{

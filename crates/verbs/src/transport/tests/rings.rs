@@ -1,11 +1,11 @@
 //! Eager rings: when they are used, what wakes a rank whose ring is written, and what goes wrong.
 
 use super::{HeapMemory, connected, device, settle, with_queues};
-use crate::fake::Script;
+use crate::fake::{self, Script};
 use crate::transport::{EagerRings, PortPair, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
 use oxmpi_testkit::memory::pattern;
-use oxmpi_wire::{Busy, Peer, Put, Rx, Sleeper, Slot, Tx, WaitObjects};
+use oxmpi_wire::{Busy, Fault, Peer, Put, Rx, Sleeper, Slot, Tx, WaitObjects};
 
 const B: Peer = Peer(1);
 
@@ -244,4 +244,34 @@ fn a_longer_ring_than_this_rank_has_is_filled_as_far_as_its_own() {
         settle(&mut [a, b], &mut log);
         assert_in_order(&log, sent as usize);
     }
+}
+
+/// The memory of a ring stays as long as a word may be written from it, also if the ring's peer is lost.
+#[test]
+fn a_ring_stays_until_its_words_are_written() {
+    let script = Script {
+        inline: 0,
+        late: Some(3),
+        ..Script::GOOD
+    };
+    let mut ends = with_rings(script, "X,200,16,8,4");
+    let mut log = EventLog::default();
+    warm_up(&mut ends, &mut log);
+    // Half of the ring is free again: the receiver says so by a word.
+    for tag in 3..5 {
+        assert_eq!(send(&mut ends[0].0, B, tag, 8), Ok(()));
+    }
+    let (tx, rx) = &mut ends[1];
+    while log.frames.len() < 5 {
+        rx.poll(tx, 64, &mut log);
+    }
+    assert!(!tx.words_arrived(0), "a word is in flight");
+    tx.give_up(Peer(0), Fault::PeerDead);
+    let before = fake::registered();
+    while !tx.words_arrived(0) {
+        assert_eq!(fake::registered(), before);
+        rx.poll(tx, 64, &mut log);
+    }
+    rx.poll(tx, 64, &mut log);
+    assert_eq!(fake::registered(), before - 1);
 }

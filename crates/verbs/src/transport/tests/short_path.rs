@@ -40,12 +40,11 @@ fn short_messages() {
     let header = eager(0, 8);
     let one = HeapMemory::new(u64::to_le_bytes(1).to_vec());
     let body = one.bytes();
-    let mut ends = [(&mut near, Peer(1)), (&mut far, Peer(0))];
-    for _ in 0..2 * rounds {
-        let [((tx, ..), peer), ((other_tx, rx, sum), _)] = &mut ends;
-        tx.short(*peer, &header, &body).expect("room");
-        rx.poll(other_tx, 1, sum);
-        ends.reverse();
+    for _ in 0..rounds {
+        near.0.short(Peer(1), &header, &body).expect("room");
+        far.1.poll(&mut far.0, 1, &mut far.2);
+        far.0.short(Peer(0), &header, &body).expect("room");
+        near.1.poll(&mut near.0, 1, &mut near.2);
     }
     assert_eq!([near.2.0, far.2.0], [rounds; 2]);
 }

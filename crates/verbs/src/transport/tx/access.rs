@@ -8,8 +8,8 @@
 use super::VerbsTx;
 use super::operation_kind::OperationKind;
 use super::operations::Operation;
-use super::pair::Posted;
 use super::port_pairs::Devices;
+use super::send_queue::Posted;
 use crate::error::PostError;
 use crate::objects::{CompletionError, Payload, SendFlags};
 use crate::registration::DeviceRegions;

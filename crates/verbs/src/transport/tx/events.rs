@@ -1,6 +1,6 @@
 //! What becomes of the connections of a rail, a queue pair or a device that has failed without a completion.
 
-use super::VerbsTx;
+use super::{Pair, VerbsTx};
 use oxmpi_wire::Fault;
 
 /// The device has said so.
@@ -17,25 +17,31 @@ impl VerbsTx {
         0..self.links.len() as u32
     }
 
-    /// The peer and the queue of a queue pair on one of `rails`.
-    pub(in crate::transport) fn of_number(&self, rails: &[u8], number: u32) -> Option<(u32, u8)> {
+    /// The peers of a queue pair on one of `rails`, several of an initiator, each with a queue for which it is.
+    pub(in crate::transport) fn of_number(&self, rails: &[u8], number: u32) -> Vec<(u32, u8)> {
         let queues = rails.iter().flat_map(|rail| self.queues.queues_of(*rail));
         let queues: Vec<usize> = queues.collect();
-        self.peers().find_map(|peer| {
+        let of_peer = |peer: u32| {
             let link = self.links[peer as usize].as_ref()?;
-            let mut queues = queues.iter();
-            let queue = queues.find(|queue| link.pairs[**queue].number() == Some(number))?;
+            let is_it = |queue: &&usize| link.pairs[**queue].number() == Some(number);
+            let queue = queues.iter().find(is_it)?;
             Some((peer, *queue as u8))
-        })
+        };
+        self.peers().filter_map(of_peer).collect()
     }
 
     /// Leaves a rail for another one, for all peers that have one; the others are lost if this is the end.
     #[cold]
     pub(in crate::transport) fn rail_failed(&mut self, rail: u8, is_end: bool) {
         for peer in self.peers() {
-            let left = self.leave_rail(peer, rail);
-            if is_end && left == Some(false) {
-                self.lose(peer, Fault::Silent);
+            match self.leave_rail(peer, rail) {
+                Some(true) => {
+                    let queues = self.queues.queues_of(rail);
+                    let pairs = &self.link(peer).pairs[queues];
+                    pairs.iter().for_each(Pair::fail_initiator);
+                }
+                Some(false) if is_end => self.lose(peer, Fault::Silent),
+                Some(false) | None => {}
             }
         }
     }
@@ -67,6 +73,14 @@ impl VerbsTx {
                 self.lose(peer, QUEUE_PAIR_FAILED);
             }
             None => {}
+        }
+    }
+
+    /// Leaves the port pair of a target by which messages of `peer` come. What goes to the peer completes nevertheless.
+    #[cold]
+    pub(in crate::transport) fn target_failed(&mut self, peer: u32, queue: u8) {
+        if self.leave_rail(peer, self.rail_of(queue)) == Some(false) {
+            self.lose(peer, QUEUE_PAIR_FAILED);
         }
     }
 
@@ -105,9 +119,7 @@ impl VerbsTx {
     /// Destroys a queue pair in error that was kept until it has given back its receives. False if requests of it have not
     /// completed.
     pub(in crate::transport) fn destroy_retired(&mut self, rails: &[u8], number: u32) -> bool {
-        match self.of_number(rails, number) {
-            Some((peer, queue)) => self.link(peer).pair(queue).destroy_retired(),
-            None => true,
-        }
+        let of_number = self.of_number(rails, number);
+        (of_number.into_iter()).all(|(peer, queue)| self.link(peer).pair(queue).destroy_retired())
     }
 }

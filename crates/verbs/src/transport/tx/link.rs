@@ -125,8 +125,9 @@ impl Link {
         self.has_window() && self.pairs[queue as usize].can_send(shared)
     }
 
+    /// Whether another frame is not too far ahead of those in flight.
     #[inline]
-    const fn has_window(&self) -> bool {
+    pub(super) const fn has_window(&self) -> bool {
         self.next.wrapping_sub(self.oldest) < WINDOW
     }
 
@@ -206,15 +207,21 @@ impl Link {
         self.pair(queue).credits.take(grant)
     }
 
-    /// Counts a frame that has arrived by a queue. Returns the number of buffers to post now.
+    /// Counts frames that have arrived by a queue. Returns the number of buffers to post now, and
+    /// [for how many frames](crate::transport::credits::Credits::frames_until_due) nothing else is to be done.
     ///
     /// # Errors
     /// The rule that the peer broke.
-    #[inline(always)]
-    pub(in crate::transport) fn frame_arrived(&mut self, queue: u8) -> Result<u32, &'static str> {
-        let count = self.pair(queue).credits.frame_arrived()?;
-        self.may_be_due |= count > 0;
-        Ok(count)
+    pub(in crate::transport) fn frames_arrived(
+        &mut self,
+        queue: u8,
+        count: u32,
+    ) -> Result<[u32; 2], &'static str> {
+        let credits = &mut self.pair(queue).credits;
+        let to_post = credits.frames_arrived(count)?;
+        let until_due = credits.frames_until_due();
+        self.may_be_due |= to_post > 0;
+        Ok([to_post, until_due])
     }
 
     /// Notes whether a credit message is still due.
@@ -248,20 +255,8 @@ impl Link {
         number
     }
 
-    /// Counts the end of the oldest request of a queue, which is done, if it is a frame that was sent inline. Returns
-    /// whether it was.
-    #[inline]
-    pub(super) fn inline_frame_ended(&mut self, queue: u8) -> bool {
-        let is_frame = self.pair(queue).inline_frame_done();
-        if is_frame {
-            self.frame_ended();
-        }
-        is_frame
-    }
-
-    /// Counts the end of a frame.
-    #[inline]
-    pub(super) fn frame_ended(&mut self) {
+    /// Counts the end of frames.
+    pub(super) fn frames_ended(&mut self) {
         if self.next.wrapping_sub(self.oldest) >= WINDOW / 2 {
             self.find_oldest();
         }

@@ -14,6 +14,7 @@ mod pending;
 mod pipeline;
 mod port_pairs;
 mod ring;
+mod send_queue;
 mod slot;
 mod stream;
 
@@ -28,7 +29,7 @@ pub use self::slot::VerbsSlot;
 use self::inline_message::InlineMessage;
 use self::memory::Note;
 use self::operations::Operations;
-use self::pair::Posted;
+use self::send_queue::Posted;
 use self::slot::Route;
 use super::OPERATIONS;
 use super::buffers::Buffers;
@@ -42,6 +43,7 @@ use crate::objects::{Completion, ProtectionDomain};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::regions::{RegionId, Regions};
 use oxmpi_wire::{AsTx, Busy, Bytes, Fault, Header, Limits, Peer, Sink, Token, Tx};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fmt;
 
@@ -73,6 +75,8 @@ pub struct VerbsTx {
     awaiting_buffers: Vec<u32>,
     completions: VecDeque<(Token, Result<(), Fault>)>,
     losses: VecDeque<(u32, Fault)>,
+    /// Somebody waits until all frames have ended: the next poll lets those be confirmed that are not signaled.
+    awaits_end: Cell<bool>,
 }
 
 impl fmt::Debug for VerbsTx {
@@ -109,6 +113,7 @@ impl VerbsTx {
             awaiting_buffers: Vec::new(),
             completions: VecDeque::new(),
             losses: VecDeque::new(),
+            awaits_end: Cell::new(false),
         }
     }
 
@@ -162,6 +167,7 @@ impl VerbsTx {
         };
         self.peers_awaiting_room.retain(|waiting| !is_same(waiting));
         self.peers_awaiting_room.push((peer, refused));
+        self.confirm_if_late(peer);
         Busy
     }
 
@@ -276,53 +282,55 @@ impl VerbsTx {
             let posted = pair.map_or(Ok(()), |pair| pair.send_credit_message(shared));
             self.check(peer, posted);
         }
+        self.confirm_if_late(peer);
         self.link(peer).look_for_due();
     }
 
-    /// Counts the end of the oldest request of the send queue of a queue pair of `peer`.
-    #[inline(always)]
-    pub(super) fn sent(&mut self, peer: u32, queue: u8, completion: Completion) {
-        if completion.is_success()
-            && let Some(link) = self.live_link(peer)
-            && link.inline_frame_ended(queue)
-        {
-            if link.has_waiting() {
-                self.advance_waiting(peer);
-            }
-            return;
-        }
-        self.sent_otherwise(peer, queue, completion);
-    }
-
-    /// [`VerbsTx::sent`] of a request that was not a frame sent inline, or has failed, or of a lost peer.
+    /// Counts the end of the oldest request of the send queue of a queue pair of `peer` that completes.
     #[inline(never)]
-    fn sent_otherwise(&mut self, peer: u32, queue: u8, completion: Completion) {
+    pub(super) fn sent(&mut self, peer: u32, queue: u8, completion: Completion) {
         let shared = self.shared[queue as usize].as_mut();
         let Some(link) = &mut self.links[peer as usize] else {
             return;
         };
         if link.lost.is_some() {
             link.pair(queue).done(shared);
+            link.pair(queue).leave_idle_initiator();
             return;
         }
         if let Err(why) = completion.result() {
             return self.failed(peer, queue, &why);
         }
-        match link.pair(queue).done(shared) {
+        let done = link.pair(queue).done(shared);
+        link.pair(queue).leave_idle_initiator();
+        link.frames_ended();
+        match done {
             Some(Posted::Frame { released, .. }) => {
-                link.frame_ended();
                 released.into_iter().for_each(|region| self.leave(region));
             }
             Some(Posted::RingFrame { .. }) => {
-                link.frame_ended();
                 if link.ring.as_mut().is_some_and(ring::RingTx::ended) {
                     link.waiting.push_back(Control::Wake);
                 }
             }
             Some(Posted::Access { operation }) => self.piece_ended(operation, queue),
-            Some(Posted::Credits { .. } | Posted::Word | Posted::Left { .. }) | None => {}
+            Some(
+                Posted::Confirmation | Posted::Credits { .. } | Posted::Word | Posted::Left { .. },
+            )
+            | None => {}
         }
         self.advance(peer);
+    }
+
+    /// Handles the failure of a request that completes only by failing.
+    #[cold]
+    pub(super) fn unsignaled_failed(&mut self, peer: u32, queue: u8, completion: Completion) {
+        if let Err(why) = completion.result()
+            && !self.is_lost(peer)
+        {
+            self.link(peer).pair(queue).fail_initiator();
+            self.broken(peer, queue, &why);
+        }
     }
 
     /// Posts `count` free buffers to the queue pair of `peer` for a queue of its own.
@@ -335,13 +343,15 @@ impl VerbsTx {
     ) {
         let free = buffers.take_free(count as usize);
         if let Some(pair) = &self.link(peer).pair(queue).pair {
-            let id = |buffer| RequestId::Receive {
+            let first = RequestId::Receive {
                 peer,
                 queue,
-                buffer,
+                buffer: 0,
             };
+            let first = first.word();
+            let id = move |buffer| first | u64::from(buffer);
             let posted =
-                pair.post_receives(free.map(|(buffer, segment)| (id(buffer).word(), segment)));
+                pair.post_receives(free.map(move |(buffer, segment)| (id(buffer), segment)));
             self.check(peer, posted);
         }
     }
@@ -353,8 +363,12 @@ impl VerbsTx {
         if !own.has_local_work() && own.peers_awaiting_room.is_empty() {
             return 0;
         }
-        for peer in std::mem::take(&mut tx.as_tx().awaiting_buffers) {
-            tx.as_tx().advance(peer);
+        let own = tx.as_tx();
+        if own.awaits_end.take() {
+            own.confirm_all();
+        }
+        for peer in std::mem::take(&mut own.awaiting_buffers) {
+            own.advance(peer);
         }
         let mut reported = 0;
         while let Some((token, result)) = tx.as_tx().completions.pop_front() {
@@ -449,6 +463,7 @@ impl Tx for VerbsTx {
 
 impl VerbsTx {
     /// [`Tx::short`] where the queue of the smallest buffers is not the way.
+    #[inline(never)]
     fn short_by_route<B: Bytes>(&mut self, to: Peer, head: &Header, body: &B) -> Result<(), Busy> {
         let (len, peer) = (head.len as usize, to.0);
         let route = self.admit(peer, head.len)?;

@@ -1,6 +1,7 @@
 //! [`Pair`]: the sending half of the queue pair for one receive queue of a peer.
 
 use super::inline_message::InlineMessage;
+use super::send_queue::{Posted, SendQueue};
 use crate::error::PostError;
 use crate::objects::{Payload, QueuePair, ReadyToSend, RemoteAddress, Segment, SendFlags};
 use crate::transport::OPERATIONS;
@@ -12,7 +13,6 @@ use crate::transport::receive_queues::PerPeerQueue;
 use crate::transport::request_id::RequestId;
 use oxmpi_wire::Header;
 use oxmpi_wire::regions::RegionId;
-use std::collections::VecDeque;
 
 /// The sending half of a queue pair.
 #[derive(Debug)]
@@ -21,54 +21,16 @@ pub(in crate::transport) struct Pair {
     pub(super) pair: Option<QueuePair<ReadyToSend>>,
     /// A queue pair in error, which still gives back the receives that it took from a shared queue.
     retired: Option<QueuePair<ReadyToSend>>,
-    /// The number of its requests.
+    /// The number of its requests, and of those that do not complete unless they fail.
     id: u64,
+    unsignaled_id: u64,
     pub(in crate::transport) credits: Credits,
     /// Buffers of messages that are not sent inline; `None` if those of all peers are shared.
     own: Option<Buffers>,
-    /// The most messages in the send queue.
-    most: u32,
     /// Bytes of a message that the device takes inline.
     inline: usize,
-    /// The requests of the send queue, the oldest first: the queue pair completes them in this order.
-    posted: VecDeque<Posted>,
-    /// Messages among them.
-    messages: u32,
-    /// Reads and writes of operations among them.
-    accesses: u32,
-    /// Words of rings among them.
-    pub(super) words: u32,
-    /// The most reads, writes and words.
-    most_accesses: u32,
-}
-
-/// A request of the send queue.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::transport) enum Posted {
-    /// A frame.
-    Frame {
-        sequence: u32,
-        /// The staged buffer, if it was not sent inline.
-        staged: Option<u32>,
-        /// The region whose release it announces.
-        released: Option<RegionId>,
-    },
-    /// A credit message.
-    Credits {
-        /// As of a frame.
-        staged: Option<u32>,
-    },
-    /// A frame that was written to a ring.
-    RingFrame { sequence: u32 },
-    /// The word of a ring.
-    Word,
-    /// A notice of the port pairs that were left.
-    Left {
-        /// As of a frame.
-        staged: Option<u32>,
-    },
-    /// A read or a write: a piece of the operation of this index.
-    Access { operation: u32 },
+    /// What was posted and has not ended.
+    sends: SendQueue,
 }
 
 impl Pair {
@@ -79,37 +41,45 @@ impl Pair {
             pair: None,
             retired: None,
             id: 0,
+            unsignaled_id: 0,
             credits: Credits::new(queue),
             own: None,
-            most: 0,
-            posted: VecDeque::new(),
-            messages: 0,
-            accesses: 0,
-            words: 0,
-            most_accesses: 0,
+            sends: SendQueue::new(0, 0),
         }
     }
 
-    /// The sending half for a receive queue of a peer, which gives this rank the share `queue`, with at most
+    /// The sending half for the receive queue `number` of `peer`, which gives this rank the share `queue`, with at most
     /// `most` messages in flight. They are staged in `own` buffers if the queue is the peer's own.
     pub(in crate::transport) fn new(
         pair: QueuePair<ReadyToSend>,
-        id: RequestId,
+        (peer, number): (u32, u8),
         queue: PerPeerQueue,
         most: u32,
         own: Option<Buffers>,
     ) -> Self {
+        let most_accesses = match pair.is_initiator() {
+            true => MOST_ACCESSES,
+            false => OPERATIONS as u32,
+        };
+        let mut sends = SendQueue::new(most, most_accesses);
+        if pair.is_iwarp() {
+            sends.signal_all();
+        }
         Self {
             // Devices grant more than was asked for.
             inline: (pair.capacity().max_inline_data as usize).min(MAX_INLINE),
-            id: id.word(),
+            id: RequestId::Send {
+                peer,
+                queue: number,
+            }
+            .word(),
+            unsignaled_id: RequestId::Unsignaled {
+                peer,
+                queue: number,
+            }
+            .word(),
             own,
-            most,
-            posted: VecDeque::with_capacity(most as usize + OPERATIONS),
-            most_accesses: match pair.is_initiator() {
-                true => MOST_ACCESSES,
-                false => OPERATIONS as u32,
-            },
+            sends,
             pair: Some(pair),
             ..Self::absent(queue)
         }
@@ -136,17 +106,22 @@ impl Pair {
     #[inline]
     pub(super) fn can_send(&self, shared: Option<&Buffers>) -> bool {
         let has_buffer = shared.is_none_or(|buffers| !buffers.free.is_empty());
-        self.credits.has_frame() && has_buffer && self.messages < self.most
+        self.credits.has_frame() && has_buffer && self.sends.takes_message()
     }
 
     /// Whether a read or a write can be posted now.
     pub(super) fn takes_access(&self) -> bool {
-        self.pair.is_some() && self.accesses + self.words < self.most_accesses
+        self.pair.is_some() && self.sends.takes_access()
     }
 
     /// Reads and writes of operations in flight.
     pub(super) const fn accesses(&self) -> u32 {
-        self.accesses
+        self.sends.accesses()
+    }
+
+    /// Writes of the transport's own in flight: words of rings, and of nothing.
+    pub(super) const fn words(&self) -> u32 {
+        self.sends.words()
     }
 
     /// The credits that a frame carries back, which is sent now.
@@ -198,7 +173,7 @@ impl Pair {
     ) -> Result<(), PostError> {
         let staged = self.send_staged(shared, head)?;
         let sequence = head.sequence;
-        self.count(Posted::Frame {
+        self.sends.add(Posted::Frame {
             sequence,
             staged,
             released,
@@ -219,22 +194,43 @@ impl Pair {
             sequence,
             header: *header,
         };
-        if let Some(pair) = &self.pair {
-            let message = message.with_head(&head.bytes());
-            post(pair, self.id, Payload::Inline(message))?;
-            self.count(Posted::Frame {
+        let Some(pair) = &self.pair else {
+            return Ok(());
+        };
+        let is_signaled = self.sends.signals_next();
+        let (id, flags) = match is_signaled {
+            true => (self.id, SendFlags::SIGNALED),
+            false => (self.unsignaled_id, SendFlags::empty()),
+        };
+        let payload = Payload::Inline(message.with_head(&head.bytes()));
+        pair.post_send(id, payload, None, flags)?;
+        match is_signaled {
+            true => self.sends.add(Posted::Frame {
                 sequence,
                 staged: None,
                 released: None,
-            });
+            }),
+            false => self.sends.add_unsignaled(sequence),
         }
         Ok(())
     }
 
-    #[inline]
-    fn count(&mut self, message: Posted) {
-        self.posted.push_back(message);
-        self.messages += 1;
+    /// Writes nothing to the peer, if nothing else tells of the end of frames: when the write has ended, they have.
+    ///
+    /// Source: InfiniBand Architecture Specification 1.3, C9-88: a write of no bytes needs no key.
+    pub(super) fn confirm(&mut self) -> Result<(), PostError> {
+        if let Some(pair) = &self.pair
+            && self.sends.is_silent()
+        {
+            let nowhere = RemoteAddress {
+                address: 0,
+                rkey: 0,
+            };
+            let nothing = Payload::Segments(&[]);
+            pair.post_write(self.id, nothing, nowhere, None, SendFlags::SIGNALED)?;
+            self.sends.add(Posted::Confirmation);
+        }
+        Ok(())
     }
 
     /// Sends a credit message, if it is time for one and there is a buffer for it.
@@ -242,7 +238,7 @@ impl Pair {
         &mut self,
         shared: Option<&mut Buffers>,
     ) -> Result<(), PostError> {
-        if self.messages == self.most || self.pair.is_none() {
+        if !self.sends.takes_message() || self.pair.is_none() {
             return Ok(());
         }
         let inlines = self.inlines(HEAD);
@@ -264,7 +260,7 @@ impl Pair {
             }
             _ => self.send_staged(shared, &head)?,
         };
-        self.count(Posted::Credits { staged });
+        self.sends.add(Posted::Credits { staged });
         Ok(())
     }
 
@@ -280,14 +276,13 @@ impl Pair {
             header: *header,
         };
         let staged = self.send_staged(shared, &head)?;
-        self.count(Posted::Left { staged });
+        self.sends.add(Posted::Left { staged });
         Ok(())
     }
 
     /// Counts a read or a write of `operation` that was posted.
     pub(super) fn accessed(&mut self, operation: u32) {
-        self.posted.push_back(Posted::Access { operation });
-        self.accesses += 1;
+        self.sends.add(Posted::Access { operation });
     }
 
     /// Writes the frame of this number to a ring, by `write`.
@@ -298,7 +293,7 @@ impl Pair {
     ) -> Result<(), PostError> {
         if let Some(pair) = &self.pair {
             write(pair, self.id)?;
-            self.posted.push_back(Posted::RingFrame { sequence });
+            self.sends.add(Posted::RingFrame { sequence });
         }
         Ok(())
     }
@@ -317,64 +312,34 @@ impl Pair {
         };
         if let Some(pair) = &self.pair {
             pair.post_write(self.id, payload, to, None, SendFlags::SIGNALED)?;
-            self.posted.push_back(Posted::Word);
-            self.words += 1;
+            self.sends.add(Posted::Word);
         }
         Ok(())
     }
 
-    /// The oldest request.
+    /// The oldest request that completes.
     pub(super) fn oldest(&self) -> Option<Posted> {
-        self.posted.front().copied()
+        self.sends.oldest()
     }
 
     /// The number of the oldest frame in flight.
     pub(super) fn oldest_frame(&self) -> Option<u32> {
-        self.posted.iter().find_map(|posted| match posted {
-            Posted::Frame { sequence, .. } | Posted::RingFrame { sequence } => Some(*sequence),
-            _ => None,
-        })
+        self.sends.oldest_frame()
     }
 
     /// The regions whose release is announced by frames in flight.
     pub(super) fn released(&self) -> impl Iterator<Item = RegionId> {
-        self.posted.iter().filter_map(|posted| match posted {
-            Posted::Frame { released, .. } => *released,
-            _ => None,
-        })
+        self.sends.released()
     }
 
-    /// Removes the oldest request, which is done, if it is a frame that was sent inline. Returns whether it was.
-    #[inline]
-    pub(super) fn inline_frame_done(&mut self) -> bool {
-        let is_frame = matches!(
-            self.posted.front(),
-            Some(Posted::Frame {
-                staged: None,
-                released: None,
-                ..
-            })
-        );
-        if is_frame {
-            self.posted.pop_front();
-            self.messages -= 1;
-        }
-        is_frame
-    }
-
-    /// Removes the oldest request, which is done, and frees its buffer.
+    /// Removes the oldest request that completes, which is done, and frees its buffer.
     pub(super) fn done(&mut self, shared: Option<&mut Buffers>) -> Option<Posted> {
-        let posted = self.posted.pop_front()?;
-        match posted {
-            Posted::Frame { staged, .. } | Posted::Credits { staged } | Posted::Left { staged } => {
-                self.messages -= 1;
-                if let Some(staging) = self.own.as_mut().or(shared) {
-                    staging.free.extend(staged);
-                }
-            }
-            Posted::RingFrame { .. } => {}
-            Posted::Word => self.words -= 1,
-            Posted::Access { .. } => self.accesses -= 1,
+        let posted = self.sends.done()?;
+        if let Posted::Frame { staged, .. } | Posted::Credits { staged } | Posted::Left { staged } =
+            posted
+            && let Some(staging) = self.own.as_mut().or(shared)
+        {
+            staging.free.extend(staged);
         }
         Some(posted)
     }
@@ -385,23 +350,34 @@ impl Pair {
         pair.map(QueuePair::number)
     }
 
+    /// Lets go of an initiator that is kept until the requests of this peer have completed, if they have: no event says so, as
+    /// one does of other queue pairs.
+    pub(super) fn leave_idle_initiator(&mut self) {
+        let is_idle = self.sends.is_empty();
+        self.retired.take_if(|pair| is_idle && pair.is_initiator());
+    }
+
     /// Destroys a queue pair that is kept until all its requests have completed. False if they have not.
     pub(super) fn destroy_retired(&mut self) -> bool {
-        if self.posted.is_empty() {
+        if self.sends.is_empty() {
             self.retired = None;
         }
         self.pair.is_none() && self.retired.is_none()
     }
 
-    /// Puts the queue pair of a port pair that is left in error. It stays, so that all its requests complete.
+    /// Puts the queue pair of a port pair that is left in error. It stays, so that all its requests complete. An initiator goes
+    /// on for other peers.
     pub(super) fn retire(&mut self) {
         let Some(pair) = self.pair.take() else {
             return;
         };
-        if let Err(why) = pair.set_error() {
+        if !pair.is_initiator()
+            && let Err(why) = pair.set_error()
+        {
             tracing::debug!(%why, "a queue pair is in error already");
         }
         self.retired = Some(pair);
+        self.leave_idle_initiator();
     }
 
     /// Ends the queue pair: its peer is lost. Returns whether its requests still complete, and others do not.
@@ -410,7 +386,7 @@ impl Pair {
     /// it accesses memory of the user: that has to end now. An initiator also serves other peers, and goes on.
     pub(super) fn end(&mut self) -> bool {
         let is_shared = self.own.is_none();
-        let has_accesses = self.accesses > 0;
+        let has_accesses = self.accesses() > 0;
         let Some(pair) = self.pair.take() else {
             self.retired.take_if(|_| has_accesses);
             return self.retired.is_some();
@@ -419,6 +395,7 @@ impl Pair {
         if is_shared && !has_accesses && ends_late() {
             self.retired = Some(pair);
         }
+        self.leave_idle_initiator();
         self.retired.is_some()
     }
 }

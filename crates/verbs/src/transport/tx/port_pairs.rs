@@ -16,7 +16,7 @@
 
 use super::VerbsTx;
 use super::loss::NODE_LOST;
-use super::pair::Posted;
+use super::send_queue::Posted;
 use crate::objects::CompletionError;
 use crate::transport::frame_head::{FrameHead, HEAD};
 use oxmpi_wire::regions::RegionId;
@@ -273,6 +273,7 @@ impl VerbsTx {
                 Posted::Frame { staged: None, .. }
                 | Posted::Credits { .. }
                 | Posted::Left { .. }
+                | Posted::Confirmation
                 | Posted::Word,
             )
             | None => {}

@@ -255,9 +255,9 @@ impl VerbsTx {
         self.link(peer).word.is_some()
     }
 
-    /// Whether all words that were written to `peer` have arrived.
-    pub(in crate::transport) fn words_arrived(&mut self, peer: u32) -> bool {
-        let link = self.link(peer);
-        link.pair(link.word_queue).words == 0
+    /// Whether all words that were written to `peer` have arrived, or never will.
+    pub(in crate::transport) fn words_arrived(&self, peer: u32) -> bool {
+        let link = self.links[peer as usize].as_ref();
+        link.is_none_or(|link| link.pairs[link.word_queue as usize].words() == 0)
     }
 }

@@ -1,0 +1,125 @@
+//! Frames that are sent inline without a completion each.
+
+use super::{HeapMemory, connected, settle, with_queues};
+use crate::fake::{self, Script};
+use crate::transport::{VerbsRx, VerbsTx};
+use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
+use oxmpi_wire::{Busy, Fault, Peer, Put, Slot, Tx};
+
+const QUEUES: [&str; 3] = [
+    "P,128,64,32,16:P,1000,64,32,16",
+    "S,128,256,128,64:S,1000,256,128,64",
+    "X,128,256,128,64:X,1000,256,128,64",
+];
+
+fn two_ends(script: Script, queues: &str) -> [(VerbsTx, VerbsRx); 2] {
+    let ends = connected(2, script, &with_queues(queues));
+    ends.try_into().expect("two ends were asked for")
+}
+
+/// Sends 8 bytes inline.
+fn short(tx: &mut VerbsTx, to: u32) -> Result<(), Busy> {
+    let memory = HeapMemory::new(vec![7; 8]);
+    tx.short(Peer(to), &eager(0, 8), &memory.bytes())
+}
+
+/// Sends 1000 bytes by a buffer.
+fn long(tx: &mut VerbsTx, to: u32) -> Result<(), Busy> {
+    let mut slot = tx.frame(Peer(to), &eager(0, 1000), 1000)?;
+    slot.put(&[7; 1000]);
+    slot.send();
+    Ok(())
+}
+
+/// A rank that asks whether all has left gets to know of the last frames, too; without that, few complete.
+#[test]
+fn a_rank_that_leaves_knows_of_the_end_of_all_frames() {
+    for queues in QUEUES {
+        for late in [None, Some(3)] {
+            let script = Script {
+                late,
+                ..Script::GOOD
+            };
+            let mut ends = two_ends(script, queues);
+            let mut log = EventLog::default();
+            for _ in 0..5 {
+                short(&mut ends[0].0, 1).expect("room");
+            }
+            let [a, b] = &mut ends;
+            settle(&mut [a, b], &mut log);
+            assert_eq!(ends[0].1.taken(), 0, "{queues}: no completion");
+            assert!(ends[0].0.has_unsent() && ends[0].0.has_local_work());
+            let [a, b] = &mut ends;
+            settle(&mut [a, b], &mut log);
+            assert_eq!(ends[0].1.taken(), 1, "{queues}: that of a write of nothing");
+            assert!(!ends[0].0.has_unsent() && !ends[0].0.has_local_work());
+            assert_eq!((log.frames.len(), log.lost.len()), (5, 0));
+        }
+    }
+}
+
+/// Any number of frames has room, however few completions there are.
+#[test]
+fn frames_without_completions_fill_no_send_queue() {
+    for queues in QUEUES {
+        for late in [None, Some(5)] {
+            let script = Script {
+                late,
+                ..Script::GOOD
+            };
+            let mut ends = two_ends(script, queues);
+            let mut log = EventLog::default();
+            let mut sent = 0;
+            for step in 0..10_000 {
+                sent += usize::from(short(&mut ends[0].0, 1).is_ok());
+                if step % 64 == 0 {
+                    let [a, b] = &mut ends;
+                    settle(&mut [a, b], &mut log);
+                }
+            }
+            let [a, b] = &mut ends;
+            settle(&mut [a, b], &mut log);
+            assert!(sent > 5000, "{queues}: {sent} sent");
+            assert_eq!((log.frames.len(), &log.lost[..]), (sent, &[][..]));
+        }
+    }
+}
+
+/// A frame without a completion keeps later ones of another queue waiting no longer than it is in flight.
+#[test]
+fn a_frame_whose_end_nobody_tells_closes_no_window() {
+    for queues in QUEUES {
+        let mut ends = two_ends(Script::GOOD, queues);
+        let mut log = EventLog::default();
+        short(&mut ends[0].0, 1).expect("room");
+        let mut sent = 0;
+        for _ in 0..2000 {
+            sent += usize::from(long(&mut ends[0].0, 1).is_ok());
+            let [a, b] = &mut ends;
+            settle(&mut [a, b], &mut log);
+        }
+        assert!(sent > 1900, "{queues}: {sent} sent");
+        assert_eq!((log.frames.len(), log.lost.len()), (1 + sent, 0));
+    }
+}
+
+/// A frame without a completion that fails loses its peer, as any other does, and frees what the queue pair had.
+#[test]
+fn a_frame_that_fails_completes_nevertheless() {
+    for queues in QUEUES {
+        let [mut a, b] = two_ends(Script::GOOD, queues);
+        let mut log = EventLog::default();
+        settle(&mut [&mut a], &mut log);
+        drop(b);
+        short(&mut a.0, 1).expect("room");
+        settle(&mut [&mut a], &mut log);
+        let is_lost = matches!(
+            log.lost[..],
+            [(Peer(1), Fault::Silent | Fault::PeerDead | Fault::Refused(_))]
+        );
+        assert!(is_lost, "{queues}: {:?}", log.lost);
+        assert!(!a.0.has_unsent());
+        drop(a);
+        assert_eq!(fake::registered(), 0);
+    }
+}
