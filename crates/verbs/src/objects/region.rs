@@ -2,7 +2,6 @@
 
 use super::domain::ProtectionDomain;
 use super::handle::Handle;
-use super::region_part::RegionPart;
 use crate::error::VerbsError;
 use crate::ffi::{
     IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_ON_DEMAND, IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE,
@@ -255,18 +254,6 @@ impl MemoryRegion {
         let to = self.place(at, bytes.len());
         // SAFETY: `place` has checked that the bytes are in the region, whose memory nothing borrows.
         unsafe { copy_to_shared(bytes, to) };
-    }
-
-    /// Copies the region's bytes, from byte `at` on, to all of `bytes`. They may be torn if a device writes them now.
-    ///
-    /// # Panics
-    /// If they reach beyond its end.
-    ///
-    /// # Cost
-    /// A few aligned words are loads, whose number the compiler knows if it does that of the bytes; else a call.
-    #[inline]
-    pub fn read(&self, at: usize, bytes: &mut [u8]) {
-        RegionPart::new(self, at, bytes.len()).take(bytes);
     }
 
     /// The word at byte `at`, in one piece. What a device has written before the word, as a request's bytes in order, is

@@ -4,6 +4,20 @@ use super::region::{MemoryRegion, word_at};
 use oxmpi_os::copy::copy_from_shared;
 use std::marker::PhantomData;
 
+impl MemoryRegion {
+    /// Copies the region's bytes, from byte `at` on, to all of `bytes`. They may be torn if a device writes them now.
+    ///
+    /// # Panics
+    /// If they reach beyond its end.
+    ///
+    /// # Cost
+    /// A few aligned words are loads, whose number the compiler knows if it does that of the bytes; else a call.
+    #[inline]
+    pub fn read(&self, at: usize, bytes: &mut [u8]) {
+        RegionPart::new(self, at, bytes.len()).take(bytes);
+    }
+}
+
 /// Bytes of a region, which were found to be in it, to be read from the first one on.
 #[derive(Debug)]
 pub(crate) struct RegionPart<'a> {

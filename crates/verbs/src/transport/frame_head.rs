@@ -95,7 +95,7 @@ mod tests {
         }
 
         #[test]
-        fn a_plain_head_is_parsed_in_both_ways(sequence: u32, len: u32, context: u32, tag: u32, at in 0..HEAD, bits: u8) {
+        fn a_plain_head_is_parsed_alike(sequence: u32, len: u32, context: u32, tag: u32, at in 0..HEAD, bits: u8) {
             let header = Header::new(Kind::Eager, Flags::empty(), len, Envelope { context, tag });
             let head = FrameHead { grant: Grant::default(), sequence, header };
             prop_assert_eq!(FrameHead::parse_plain(&head.bytes()), Some(head));

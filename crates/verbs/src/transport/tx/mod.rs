@@ -1,6 +1,7 @@
 //! [`VerbsTx`]: the sending half of a rank's connections, with gets, puts and registered memory.
 
 mod access;
+mod access_queue;
 mod events;
 mod inline_message;
 mod lease;

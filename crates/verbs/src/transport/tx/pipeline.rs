@@ -14,7 +14,7 @@
 //! side registers pieces. A piece that a device does not register goes by frames.
 
 use super::VerbsTx;
-use super::access::{AccessQueue, reach};
+use super::access_queue::{AccessQueue, reach};
 use super::operation_kind::OperationKind;
 use super::stream::Stream;
 use crate::error::PostError;
