@@ -8,6 +8,7 @@ mod collective;
 mod mailbox_memory;
 mod memory;
 mod peers;
+mod rdma_device;
 mod show;
 #[cfg(test)]
 mod tests;

@@ -6,9 +6,9 @@ use oxmpi_os::limit::LockedMemoryLimit;
 use oxmpi_settings::Values;
 use oxmpi_verbs::{
     DeviceParameters, LeavePinned, RdmaPreference, ReceiveQueue, RegisteredBytes, VerbsOptions,
-    devices,
 };
 
+use super::rdma_device::first_device;
 use crate::columns::aligned;
 use crate::options::*;
 
@@ -48,20 +48,6 @@ pub(super) fn run(
     Ok(format!(
         "device         {device}\nlocked memory  {limit}\n{table}"
     ))
-}
-
-/// The first device of this host and what is known of it.
-fn first_device(preference: &RdmaPreference) -> (String, DeviceParameters) {
-    let contexts = devices().unwrap_or_default().into_iter();
-    let limits = contexts.filter_map(|device| {
-        let limits = device.open().ok()?.limits().ok()?;
-        Some((device.name(), limits.vendor_id, limits.vendor_part_id))
-    });
-    let found = limits.map(|(name, vendor, part)| (name, preference.parameters(vendor, part)));
-    found.into_iter().next().unwrap_or_else(|| {
-        let none = "none here: one that nothing is known of".to_owned();
-        (none, preference.parameters(0, 0))
-    })
 }
 
 /// The quantities of openib's table, those of receive queues added.

@@ -1,15 +1,17 @@
 //! The kinds of peers, and the paths of messages to each.
 
+use super::rdma_device::first_device;
 use oxmpi_os::probe;
 use oxmpi_settings::transports::opened;
 use oxmpi_settings::{SettingValue, Values};
 use oxmpi_shm::heap::{HeapLimits, HeapPlan, PageKind};
+use oxmpi_verbs::{EagerRings, LeavePinned, ReceiveQueue};
 use oxmpi_wire::Limits;
 use oxmpi_wire::paths::{Path, PathEnd, PathRow, PathTable, RendezvousScheme, network};
 
 /// The paths to the peers of one kind.
 pub(super) struct PeerPaths {
-    /// `self`, `node`, `tcp` or `network`.
+    /// `self`, `node`, `verbs`, `tcp` or `network`.
     pub(super) kind: &'static str,
     /// Which ranks they are, and the transport to them.
     pub(super) about: String,
@@ -46,6 +48,9 @@ pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<PeerPaths> {
         rows: rows(values, &node, ""),
         notes: node_notes(values, ranks),
     });
+    let by_rdma = selection
+        .verbs
+        .then(|| by_rdma(values, &selection.adapters));
     let others = selection.tcp.then(|| {
         let whose = match (selection.verbs, selection.shared) {
             (true, _) => "ranks with which this one has no RDMA network in common",
@@ -59,17 +64,61 @@ pub(super) fn all(values: &Values, ranks: Option<u64>) -> Vec<PeerPaths> {
             notes: tcp_notes(values),
         }
     });
-    let model = PeerPaths {
+    // The model stands where no device is.
+    let model = (!selection.verbs).then(|| PeerPaths {
         kind: "network",
         about: format!(
-            "the model of a network faster than TCP, in a job of {} ranks; verbs has paths of its own",
+            "the model of a network faster than TCP, in a job of {} ranks",
             plan.ranks
         ),
         rows: rows(values, &plan.limits(), "network_"),
         notes: network_notes(values, &plan),
+    });
+    let kinds = [Some(own), neighbours, by_rdma.flatten(), others, model];
+    kinds.into_iter().flatten().collect()
+}
+
+/// The paths by RDMA, by these ports, with the options for the first device of this host. `None`: its settings are wrong, and
+/// the list of transports says so.
+pub(super) fn by_rdma(values: &Values, ports: &[String]) -> Option<PeerPaths> {
+    let preference = values.rdma().ok()?;
+    let (device, parameters) = first_device(&preference);
+    let options = preference.options(&parameters, LeavePinned::On);
+    let name = |name: &str| setting_text(values.get(name));
+    let rings = match options.rings == EagerRings::OFF {
+        true => "none: the device is not known to write bytes in order".to_owned(),
+        false => format!(
+            "{} slots for each of {} peers that have sent {} messages",
+            options.rings.slots, options.rings.peers, options.rings.threshold
+        ),
     };
-    let real = [Some(own), neighbours, others];
-    real.into_iter().flatten().chain([model]).collect()
+    let notes = vec![
+        ("device", device),
+        ("queues", ReceiveQueue::join_all(&options.receive_queues)),
+        ("eager rings", format!("{rings}; {}", name("verbs_rings"))),
+        (
+            "bulk",
+            format!(
+                "{}, {}, {}",
+                name("verbs_transfers"),
+                name("verbs_min_rdma"),
+                name("verbs_leave_pinned")
+            ),
+        ),
+    ];
+    Some(PeerPaths {
+        kind: "verbs",
+        about: format!(
+            "ranks of other nodes that RDMA reaches, by {}",
+            ports.join(", ")
+        ),
+        rows: rows(
+            values,
+            &options.limits(options.inline, ports.len()),
+            "verbs_",
+        ),
+        notes,
+    })
 }
 
 /// The choices of tcp.
@@ -110,6 +159,16 @@ fn why(values: &Values, limits: &Limits, table: &PathTable, row: PathRow, prefix
     };
     match until {
         PathEnd::Reach => match row.path {
+            Path::E0 if prefix == "verbs_" => {
+                format!(
+                    "what is sent inline: {}",
+                    setting_text(values.get("verbs_inline"))
+                )
+            }
+            Path::E1 if prefix == "verbs_" => {
+                let queues = setting_text(values.get("verbs_receive_queues"));
+                format!("the largest receive buffer: {queues}")
+            }
             Path::E0 if !prefix.is_empty() => {
                 format!(
                     "a mailbox slot: {}",
@@ -142,7 +201,9 @@ fn setting<'a>(values: &'a Values, path: Path, prefix: &str) -> &'a SettingValue
         Path::E0 | Path::E1 => "eager_limit",
         Path::R0 | Path::R1 => "get_limit",
     };
-    if is_set(usual) {
+    // RDMA has a limit of its own for eager messages only.
+    let is_shared = prefix == "verbs_" && usual != "eager_limit";
+    if is_set(usual) || is_shared {
         values.get(usual)
     } else {
         values.get(&format!("{prefix}{usual}"))

@@ -56,6 +56,39 @@ fn the_paths_of_every_kind_of_peer() {
     );
 }
 
+/// By options of a device of which nothing is known.
+#[test]
+fn the_paths_by_rdma() {
+    let of = |environment: &[(&str, &str)], ports: &[String]| {
+        let mut explained = explained(environment, None);
+        let verbs = peers::by_rdma(&values(environment), ports).expect("settings that are right");
+        explained.peers = vec![verbs];
+        (table(&explained, "verbs"), show::text(&explained))
+    };
+    let one = ["mlx5_0:1".to_owned()];
+    let (usual, text) = of(&[], &one);
+    assert_eq!(usual, "0..104 E0, 105..12288 E1, 12289.. R0");
+    assert!(
+        text.contains("verbs: ranks of other nodes that RDMA reaches, by mlx5_0:1"),
+        "{text}"
+    );
+    assert!(
+        text.contains("verbs_eager_limit = 12KiB (default)"),
+        "{text}"
+    );
+    let (striped, _) = of(&[], &["a:1".to_owned(), "b:1".to_owned()]);
+    assert_eq!(striped, "0..104 E0, 105..12288 E1, 12289.. R1");
+    let (inline, text) = of(
+        &[
+            ("OXMPI_VERBS_INLINE", "256"),
+            ("OXMPI_VERBS_EAGER_LIMIT", "4K"),
+        ],
+        &one,
+    );
+    assert_eq!(inline, "0..232 E0, 233..4096 E1, 4097.. R0");
+    assert!(text.contains("verbs_inline = 256"), "{text}");
+}
+
 /// Kinds of peers without a transport are not shown.
 #[test]
 fn the_selected_transports_decide_the_kinds_of_peers() {

@@ -171,7 +171,8 @@ impl EagerRings {
 impl VerbsOptions {
     /// Reach of the paths to a peer, where the device grants `inline` bytes, and memory is reached by `rails` rails. By
     /// several, long messages are written: a read takes one.
-    pub(super) fn limits(&self, inline: u32, rails: usize) -> Limits {
+    #[must_use]
+    pub fn limits(&self, inline: u32, rails: usize) -> Limits {
         let LongMessages {
             flags, fragment, ..
         } = self.long;
