@@ -327,6 +327,8 @@ impl VerbsTx {
             )
             | None => {}
         }
+        // The frames behind it may have nothing else that tells of their end.
+        self.confirm_if_late(peer);
         self.advance(peer);
     }
 
