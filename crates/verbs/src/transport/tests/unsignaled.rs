@@ -2,9 +2,9 @@
 
 use super::{HeapMemory, connected, settle, with_queues};
 use crate::fake::{self, Script};
-use crate::transport::{VerbsRx, VerbsTx};
+use crate::transport::{EagerRings, VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
-use oxmpi_wire::{Access, Busy, Fault, Local, Memory, Peer, Put, Remote, Rma, Slot, Token, Tx};
+use oxmpi_wire::{Access, Busy, Fault, Local, Memory, Peer, Put, Remote, Rma, Rx, Slot, Token, Tx};
 
 const QUEUES: [&str; 3] = [
     "P,128,64,32,16:P,1000,64,32,16",
@@ -131,6 +131,46 @@ fn a_frame_behind_a_put_closes_no_window() {
             (&[(Token(0), Ok(()))][..], &[][..])
         );
         assert_eq!(log.room, [Peer(1)], "{queues}");
+    }
+}
+
+/// What asks for the end of frames has room beside as many messages as a queue takes, whichever queue it is.
+#[test]
+fn a_confirmation_has_a_place_of_its_own() {
+    for queues in [
+        "P,1000,64:P,128,8,4,2,2",
+        "P,1000,64:S,128,64,48,8",
+        "X,1000,64,48,8:X,128,64,48,8",
+    ] {
+        for seed in 1..20 {
+            let script = Script {
+                late: Some(seed),
+                max_qp_wr: 200,
+                ..Script::GOOD
+            };
+            let options = VerbsOptions {
+                rings: EagerRings::OFF,
+                ..with_queues(queues)
+            };
+            let ends = connected(2, script, &options);
+            let [mut a, mut b] = ends.try_into().expect("two ends were asked for");
+            let mut log = EventLog::default();
+            let mut sent = 0;
+            for step in 0..2000 {
+                sent += usize::from(short(&mut a.0, 1).is_ok());
+                if step % 3 == 0 {
+                    a.0.has_unsent();
+                    b.1.poll(&mut b.0, 64, &mut log);
+                    a.1.poll(&mut a.0, 1, &mut log);
+                }
+            }
+            settle(&mut [&mut a, &mut b], &mut log);
+            assert_eq!(
+                (log.frames.len(), &log.lost[..]),
+                (sent, &[][..]),
+                "{queues}"
+            );
+        }
     }
 }
 
