@@ -1,5 +1,6 @@
 //! What connections by receive queues of kind `X` consist of: see [`extended`](super::extended).
 
+use super::CONFIRMATIONS;
 use super::frame_head::MAX_INLINE;
 use super::options::VerbsOptions;
 use super::pair_address::PairAddress;
@@ -170,7 +171,8 @@ fn identity(of: &Metadata) -> u64 {
 fn room_of_peer(options: &VerbsOptions, peers: u32) -> u32 {
     let queues = options.receive_queues.iter();
     let messages: u32 = queues.map(|queue| queue.most_in_flight(peers)).sum();
-    messages + MOST_ACCESSES + options.rings.slots
+    let confirmations = options.receive_queues.len() as u32 * CONFIRMATIONS;
+    messages + confirmations + MOST_ACCESSES + options.rings.slots
 }
 
 /// What an initiator holds, and for how many ranks of a node that is.

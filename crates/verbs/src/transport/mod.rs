@@ -73,3 +73,6 @@ pub use tx::{VerbsSlot, VerbsTx};
 
 /// Operations of a rank in flight, and reads and writes posted to one connection.
 const OPERATIONS: usize = 64;
+
+/// Writes of nothing in flight by one queue pair of a connection, each of which tells of the end of frames.
+const CONFIRMATIONS: u32 = 1;

@@ -1,6 +1,5 @@
 //! [`OpenDevice`]: a device with what all its ports have in common.
 
-use super::OPERATIONS;
 use super::frame_head::MAX_INLINE;
 use super::growing_queue::{CompletionNeeds, GrowingQueue};
 use super::initiators::{ExtendedDomain, initiator_capacity};
@@ -9,6 +8,7 @@ use super::queue_sizes::QueueSizes;
 use super::rail::Rail;
 use super::receive_queues::ReceiveQueue;
 use super::tx::Registrations;
+use super::{CONFIRMATIONS, OPERATIONS};
 use crate::objects::{
     CompletionChannel, CompletionQueue, Context, ProtectionDomain, QueueCapacity,
 };
@@ -199,8 +199,8 @@ fn is_extended(options: &VerbsOptions) -> bool {
     matches!(queues.first(), Some(ReceiveQueue::Extended(_)))
 }
 
-/// What the queue pair of receive queue `number` holds: frames and credit messages in flight, and the rank's
-/// operations.
+/// What the queue pair of receive queue `number` holds: frames and credit messages in flight, the rank's operations, and
+/// confirmations.
 pub(super) fn capacity(
     queue: &ReceiveQueue,
     sizes: &QueueSizes,
@@ -208,11 +208,11 @@ pub(super) fn capacity(
     options: &VerbsOptions,
 ) -> QueueCapacity {
     let VerbsOptions { inline, rings, .. } = options;
-    let mut sends = queue.sends();
-    if number == sizes.of_accesses() {
+    let accesses = match number == sizes.of_accesses() {
         // Of a ring, its frames and words.
-        sends += OPERATIONS as u32 + rings.slots;
-    }
+        true => OPERATIONS as u32 + rings.slots,
+        false => CONFIRMATIONS,
+    };
     let receives = if queue.is_shared() {
         0
     } else {
@@ -220,7 +220,7 @@ pub(super) fn capacity(
     };
     QueueCapacity {
         max_inline_data: (*inline).min(MAX_INLINE as u32),
-        ..QueueCapacity::new(sends, receives)
+        ..QueueCapacity::new(queue.sends() + accesses, receives)
     }
 }
 

@@ -104,10 +104,16 @@ impl Order {
         self.held.insert(number, held);
     }
 
-    /// Whether the next frame waits here.
+    /// Whether the next frame waits here. To be called after each frame that was taken: a copy of it may wait here.
     #[inline]
-    pub(super) fn has_next(&self) -> bool {
-        !self.held.is_empty() && self.held.contains_key(&self.next)
+    pub(super) fn has_next(&mut self) -> bool {
+        !self.held.is_empty() && self.find_next()
+    }
+
+    /// Drops the copy of the frame that was taken last, which was repeated before its turn came.
+    fn find_next(&mut self) -> bool {
+        self.held.remove(&self.next.wrapping_sub(1));
+        self.held.contains_key(&self.next)
     }
 
     /// Takes the next frame if it waits here.
@@ -190,5 +196,26 @@ mod tests {
             [Ok(Place::Before); 3]
         );
         assert!(order.place(3 + WINDOW + 10).is_err(), "too early");
+    }
+
+    /// A frame that came early and is repeated with the one before it is handed over once, also when the numbers come round.
+    #[test]
+    fn a_repeated_frame_leaves_no_copy_of_itself() {
+        type Taking = fn(&mut Order, u32) -> bool;
+        let both: [Taking; 2] = [Order::takes, |order, number| {
+            order.place(number) == Ok(Place::Next)
+        }];
+        for takes in both {
+            let mut order = Order {
+                next: u32::MAX,
+                ..Order::new(10, true)
+            };
+            assert_eq!(order.place(0), Ok(Place::Early));
+            order.hold(0, held(0));
+            assert!(takes(&mut order, u32::MAX) && order.has_next());
+            assert!(takes(&mut order, 0) && !order.has_next());
+            assert!(order.held.is_empty(), "{:?}", order.held);
+            assert_eq!(order.take_next(), None);
+        }
     }
 }

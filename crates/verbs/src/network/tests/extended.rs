@@ -358,6 +358,38 @@ fn an_initiator_goes_with_its_last_peer() {
     }
 }
 
+/// A connection that has failed with a rank that was given up is offered to no other rank of its node, though one keeps it:
+/// whether the request that failed completes always, or by failing only.
+#[test]
+fn an_initiator_that_fails_for_a_lost_rank_connects_nobody() {
+    for is_inline in [false, true] {
+        let nodes = Nodes::new(2);
+        let mut all = ends_on(&nodes, 3, Script::GOOD);
+        let mut logs = logs(6);
+        for peer in [4, 5] {
+            all[0].0.connect(Peer(peer));
+            settle(&mut all, &mut logs);
+        }
+        let (VerbsNetworkTx { control, verbs, .. }, rx) = all.pop().expect("an end");
+        drop((verbs, rx));
+        let memory = HeapMemory::new(vec![7; 8]);
+        let sent = match is_inline {
+            true => all[0].0.short(Peer(5), &HEAD, &memory.bytes()),
+            false => send(&mut all[0].0, Peer(5)),
+        };
+        assert_eq!(sent, Ok(()));
+        all[0].0.give_up(Peer(5), Fault::PeerDead);
+        settle(&mut all, &mut logs);
+        all[0].0.connect(Peer(3));
+        settle(&mut all, &mut logs);
+        assert_eq!(send(&mut all[0].0, Peer(3)), Ok(()));
+        settle(&mut all, &mut logs);
+        assert_eq!(logs[0].lost, [(Peer(5), Fault::PeerDead)], "{is_inline}");
+        assert_eq!(logs[3].frames.len(), 1, "{is_inline}");
+        drop(control);
+    }
+}
+
 /// A rank to which a connection was offered that has failed meanwhile takes the control network.
 #[test]
 fn an_offered_initiator_that_fails_connects_nobody() {

@@ -302,7 +302,7 @@ impl VerbsRx {
     #[cold]
     fn look_after(&mut self, arrival: Arrival, offers_ring: bool, tx: &mut VerbsTx) {
         let Arrival { peer, queue, .. } = arrival;
-        let Some(incoming) = &self.peers[peer as usize] else {
+        let Some(incoming) = &mut self.peers[peer as usize] else {
             return;
         };
         if incoming.order.has_next() && !self.ready.contains(&peer) {

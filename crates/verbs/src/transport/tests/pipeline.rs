@@ -3,6 +3,7 @@
 use super::{HeapMemory, device, settle, with_queues};
 use crate::fake::{self, PAGE, Script};
 use crate::registration::{LeavePinned, RegistrationOptions, notifier_unavailable};
+use crate::transport::control::Control;
 use crate::transport::{
     EagerRings, LongMessages, PairAddress, PortPair, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTx,
 };
@@ -30,6 +31,7 @@ fn ends(script: Script, leave_pinned: [LeavePinned; 2]) -> [(VerbsTx, VerbsRx); 
                 fragment: FRAGMENT,
                 ..with_queues("P,4096,8").long
             },
+            piece: 2 * FRAGMENT,
             rings: EagerRings::OFF,
             registration: RegistrationOptions {
                 leave_pinned,
@@ -261,6 +263,34 @@ fn a_loss_ends_both_sides() {
             assert_eq!(fake::registered_bytes(), own, "after {polls} polls");
         }
     }
+}
+
+/// A peer that shows more pieces than an owner registers at a time, or longer ones than a request moves, breaks the protocol.
+#[test]
+fn pieces_are_bounded() {
+    let show = |len| {
+        let mut ends = ends(Script::GOOD, BOTH_OFF);
+        let _transfer = Transfer::begin(&mut ends, true, LEN, [0, 0, LEN]);
+        // Of the first operation of a rank; a piece that is not registered goes by frames, and others wait for its end.
+        let mut at = FIRST.into();
+        let mut next = || {
+            let shown = Control::Piece {
+                id: 0,
+                at,
+                len,
+                start: None,
+            };
+            at += len;
+            ends[0].0.control(1, shown)
+        };
+        let good = std::iter::from_fn(|| Some(next())).take(100);
+        let results: Vec<_> = good.collect();
+        let first = results.iter().position(Result::is_err);
+        first.map(|at| (at, results[at].unwrap_err()))
+    };
+    let [many, long] = [1, 4 * u64::from(FRAGMENT)].map(show);
+    assert_eq!(many, Some((5, "more pieces at once than a rank registers")));
+    assert_eq!(long, Some((0, "a piece that one request does not move")));
 }
 
 /// As `mpi_leave_pinned_pipeline` says.

@@ -2,9 +2,9 @@
 
 use super::{HeapMemory, connected, settle, with_queues};
 use crate::fake::{self, Script};
-use crate::transport::{VerbsRx, VerbsTx};
+use crate::transport::{EagerRings, VerbsOptions, VerbsRx, VerbsTx};
 use oxmpi_testkit::conformance::{EventLog, TestMemory, eager};
-use oxmpi_wire::{Busy, Fault, Peer, Put, Slot, Tx};
+use oxmpi_wire::{Access, Busy, Fault, Local, Memory, Peer, Put, Remote, Rma, Rx, Slot, Token, Tx};
 
 const QUEUES: [&str; 3] = [
     "P,128,64,32,16:P,1000,64,32,16",
@@ -100,6 +100,77 @@ fn a_frame_whose_end_nobody_tells_closes_no_window() {
         }
         assert!(sent > 1900, "{queues}: {sent} sent");
         assert_eq!((log.frames.len(), log.lost.len()), (1 + sent, 0));
+    }
+}
+
+/// Nor does one behind a long put: when that has ended, nothing else tells of the frame.
+#[test]
+fn a_frame_behind_a_put_closes_no_window() {
+    for queues in [
+        "P,128,64,32,16:P,1000,400,64,16",
+        "S,128,256,128,64:S,1000,1200,1000,400",
+        "X,128,256,128,64:X,1000,1200,1000,400",
+    ] {
+        let [mut a, mut b] = two_ends(Script::GOOD, queues);
+        let memory = [1, 2].map(|byte| HeapMemory::new(vec![byte; 64_000]));
+        let both = Access::READ | Access::WRITE;
+        let region = (a.0.register(memory[0].bytes(), both, Peer(1))).expect("memory");
+        let there = (b.0.register(memory[1].bytes(), both, Peer(0))).expect("memory");
+        let key = b.0.expose(&there, Peer(0));
+        let (at, len) = (0, 64_000);
+        let (key, region) = (&key, &region);
+        let (from, to) = (Local { region, at, len }, Remote { key, at, len });
+        a.0.put(Peer(1), from, to, Token(0)).expect("room");
+        short(&mut a.0, 1).expect("room");
+        let sent = (0..).find(|_| long(&mut a.0, 1).is_err());
+        assert_eq!(sent, Some(255), "{queues}: the window");
+        let mut log = EventLog::default();
+        settle(&mut [&mut a], &mut log);
+        assert_eq!(
+            (&log.done[..], &log.lost[..]),
+            (&[(Token(0), Ok(()))][..], &[][..])
+        );
+        assert_eq!(log.room, [Peer(1)], "{queues}");
+    }
+}
+
+/// What asks for the end of frames has room beside as many messages as a queue takes, whichever queue it is.
+#[test]
+fn a_confirmation_has_a_place_of_its_own() {
+    for queues in [
+        "P,1000,64:P,128,8,4,2,2",
+        "P,1000,64:S,128,64,48,8",
+        "X,1000,64,48,8:X,128,64,48,8",
+    ] {
+        for seed in 1..20 {
+            let script = Script {
+                late: Some(seed),
+                max_qp_wr: 200,
+                ..Script::GOOD
+            };
+            let options = VerbsOptions {
+                rings: EagerRings::OFF,
+                ..with_queues(queues)
+            };
+            let ends = connected(2, script, &options);
+            let [mut a, mut b] = ends.try_into().expect("two ends were asked for");
+            let mut log = EventLog::default();
+            let mut sent = 0;
+            for step in 0..2000 {
+                sent += usize::from(short(&mut a.0, 1).is_ok());
+                if step % 3 == 0 {
+                    a.0.has_unsent();
+                    b.1.poll(&mut b.0, 64, &mut log);
+                    a.1.poll(&mut a.0, 1, &mut log);
+                }
+            }
+            settle(&mut [&mut a, &mut b], &mut log);
+            assert_eq!(
+                (log.frames.len(), &log.lost[..]),
+                (sent, &[][..]),
+                "{queues}"
+            );
+        }
     }
 }
 

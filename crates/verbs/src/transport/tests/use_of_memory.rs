@@ -93,6 +93,15 @@ fn a_queue_that_cannot_grow_is_as_long_as_all_ranks_need() {
     }
 }
 
+/// As the README says.
+#[test]
+fn the_readme_knows_the_entries_of_a_peer() {
+    let of_peer = RegisteredBytes::of(&VerbsOptions::default()).peer_completions;
+    let entries = format!("up to {} entries", of_peer / 64);
+    let readme = include_str!("../../../README.md");
+    assert!(readme.contains(&entries), "{entries}");
+}
+
 /// What `oxmpi info` asks costs no memory, and says the same as opening.
 #[test]
 fn a_check_of_ports_registers_nothing() {

@@ -2,7 +2,7 @@
 
 use super::{Pair, VerbsTx};
 use crate::error::PostError;
-use crate::objects::CompletionError;
+use crate::objects::{Completion, CompletionError};
 use crate::transport::control::Control;
 use oxmpi_wire::Fault;
 
@@ -88,6 +88,37 @@ impl VerbsTx {
                     while pair.done(shared.as_mut()).is_some() {}
                 }
             }
+        }
+    }
+
+    /// Handles the failure of a request that completes only by failing.
+    #[cold]
+    pub(in crate::transport) fn unsignaled_failed(
+        &mut self,
+        peer: u32,
+        queue: u8,
+        completion: Completion,
+    ) {
+        if let Err(why) = completion.result() {
+            self.fail_initiator(queue, completion.queue_pair());
+            if !self.is_lost(peer) {
+                self.broken(peer, queue, &why);
+            }
+        }
+    }
+
+    /// Puts the initiator of this number in error, of which a request has failed, so that no other rank is connected by it. Its
+    /// peer may be lost already: others keep it then.
+    #[cold]
+    pub(super) fn fail_initiator(&self, queue: u8, number: u32) {
+        if !self.has_initiators {
+            return;
+        }
+        let queues = self.queues.queues_of(self.rail_of(queue));
+        let links = self.links.iter().flatten();
+        let mut pairs = links.flat_map(|link| &link.pairs[queues.clone()]);
+        if let Some(pair) = pairs.find(|pair| pair.initiator() == Some(number)) {
+            pair.fail_initiator();
         }
     }
 

@@ -76,6 +76,8 @@ pub struct VerbsTx {
     awaiting_buffers: Vec<u32>,
     completions: VecDeque<(Token, Result<(), Fault>)>,
     losses: VecDeque<(u32, Fault)>,
+    /// Peers are reached by queue pairs that they share.
+    has_initiators: bool,
     /// Somebody waits until all frames have ended: the next poll lets those be confirmed that are not signaled.
     awaits_end: Cell<bool>,
 }
@@ -114,11 +116,13 @@ impl VerbsTx {
             awaiting_buffers: Vec::new(),
             completions: VecDeque::new(),
             losses: VecDeque::new(),
+            has_initiators: false,
             awaits_end: Cell::new(false),
         }
     }
 
     pub(super) fn add(&mut self, peer: u32, link: Link) {
+        self.has_initiators |= link.pairs.iter().any(|pair| pair.initiator().is_some());
         self.links[peer as usize] = Some(Box::new(link));
     }
 
@@ -297,6 +301,9 @@ impl VerbsTx {
         if link.lost.is_some() {
             link.pair(queue).done(shared);
             link.pair(queue).leave_idle_initiator();
+            if !completion.is_success() {
+                self.fail_initiator(queue, completion.queue_pair());
+            }
             return;
         }
         if let Err(why) = completion.result() {
@@ -320,18 +327,9 @@ impl VerbsTx {
             )
             | None => {}
         }
+        // The frames behind it may have nothing else that tells of their end.
+        self.confirm_if_late(peer);
         self.advance(peer);
-    }
-
-    /// Handles the failure of a request that completes only by failing.
-    #[cold]
-    pub(super) fn unsignaled_failed(&mut self, peer: u32, queue: u8, completion: Completion) {
-        if let Err(why) = completion.result()
-            && !self.is_lost(peer)
-        {
-            self.link(peer).pair(queue).fail_initiator();
-            self.broken(peer, queue, &why);
-        }
     }
 
     /// Posts `count` free buffers to the queue pair of `peer` for a queue of its own.

@@ -164,10 +164,17 @@ impl VerbsTx {
         [at, len]: [u64; 2],
         start: Option<RemoteMemory>,
     ) -> Result<(), &'static str> {
+        let longest = self.piece.into();
         let (index, pipeline) = self.pipeline(peer, id).ok_or("a piece of nothing")?;
         let next = at.wrapping_sub(pipeline.there);
         if next != pipeline.rest.start || len == 0 || len > pipeline.rest.end - next {
             return Err("a piece that was not asked for");
+        }
+        if pipeline.shown.len() + pipeline.posted.len() >= PIECES {
+            return Err("more pieces at once than a rank registers");
+        }
+        if len > longest {
+            return Err("a piece that one request does not move");
         }
         pipeline.rest.start += len;
         pipeline.shown.push_back(Piece {
