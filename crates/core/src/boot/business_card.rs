@@ -119,7 +119,8 @@ impl NetworkListener {
         }
         let own = fabrics[rank as usize];
         let fabrics = fabrics.iter().copied();
-        let (network, warning) = self.rdma.over((tx, rx), own, fabrics, &there)?;
+        let heap = node.rank_areas().map(|areas| &**areas.heap());
+        let (network, warning) = self.rdma.over((tx, rx), own, fabrics, &there, heap)?;
         let remote = RemoteRanks {
             speaks_for_host,
             warning,

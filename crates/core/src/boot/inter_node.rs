@@ -106,7 +106,8 @@ pub(super) fn wire_up(
             .map_or(rdma::NONE, |place| fabric_of(place.common))
     };
     let (_, there) = order.split_at(node_rank.ranks as usize);
-    let (network, warning) = rdma.over(ends, fabric(rank), (0..size).map(fabric), there)?;
+    let heap = node.rank_areas().map(|areas| &**areas.heap());
+    let (network, warning) = rdma.over(ends, fabric(rank), (0..size).map(fabric), there, heap)?;
     let remote = RemoteRanks {
         speaks_for_host,
         warning,

@@ -1,5 +1,6 @@
 //! A build without RDMA: no rank has a port.
 
+use oxmpi_shm::heap::Heap;
 use oxmpi_tcp::{TcpRx, TcpTx};
 
 use super::network_preference::NetworkPreference;
@@ -40,6 +41,7 @@ impl Rdma {
         _: &str,
         _: impl Iterator<Item = &'a str>,
         _: &[u32],
+        _: Option<&Heap>,
     ) -> Result<(NetworkEnds, Option<String>)> {
         Ok((NetworkEnds::tcp(tx, rx), None))
     }

@@ -5,8 +5,9 @@
 //! nodes have a fabric in common, else by TCP; both sides know that before their first message.
 
 use oxmpi_os::adapter;
+use oxmpi_shm::heap::Heap;
 use oxmpi_tcp::{TcpRx, TcpTx};
-use oxmpi_verbs::{NoRdmaPort, RdmaPort};
+use oxmpi_verbs::{KeptMemory, NoRdmaPort, RdmaPort};
 use oxmpi_wire::transports::Transport;
 use oxmpi_wire::{Network, Peer};
 
@@ -90,7 +91,7 @@ impl Rdma {
     }
 
     /// The network over the TCP halves `ends`. `fabrics` are those of the nodes of all ranks, `own` that of this rank's.
-    /// `remote` are the ranks of other nodes. Also the warning that a port that somebody asked for is not used, or not
+    /// `remote` are the ranks of other nodes; what is registered of `heap` stays so. Also the warning that a port that somebody asked for is not used, or not
     /// with all of them.
     ///
     /// # Errors
@@ -101,6 +102,7 @@ impl Rdma {
         own: &str,
         fabrics: impl Iterator<Item = &'a str>,
         remote: &[u32],
+        heap: Option<&Heap>,
     ) -> Result<(NetworkEnds, Option<String>)> {
         let has_fabric = self.is_open() && own != NONE;
         let reached = |fabric: &str| has_fabric && RdmaPort::reaches(own, fabric);
@@ -128,7 +130,13 @@ impl Rdma {
         let network = match self.port.filter(|_| is_used) {
             None => NetworkEnds::tcp(ends.0, ends.1),
             Some(port) => {
-                let (tx, rx) = port.over(ends, &by_verbs, self.tcp);
+                let kept = heap.and_then(|heap| {
+                    Some(KeptMemory {
+                        addresses: heap.addresses()?,
+                        given_back: heap.given_back(),
+                    })
+                });
+                let (tx, rx) = port.over(ends, &by_verbs, self.tcp, kept);
                 NetworkEnds::verbs(tx, rx)
             }
         };

@@ -16,8 +16,10 @@ mod rank_areas;
 
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::vec::Vec;
 
@@ -47,6 +49,7 @@ pub struct Heap {
     ranks: u32,
     me: u32,
     free: Mutex<FreePages>,
+    given_back: Arc<AtomicU64>,
     /// `None` inside: the system refused to map them.
     mapped: OnceLock<Option<MappedHeap>>,
 }
@@ -149,6 +152,7 @@ impl Heap {
             ranks,
             me,
             free: Mutex::new(FreePages::new(area / page)),
+            given_back: Arc::default(),
             mapped: OnceLock::new(),
         })
     }
@@ -176,6 +180,20 @@ impl Heap {
     #[must_use]
     pub fn is_reachable(&self) -> bool {
         self.mapped().is_some()
+    }
+
+    /// The addresses of the areas in this process; `None` if it cannot map them.
+    #[must_use]
+    pub fn addresses(&self) -> Option<Range<u64>> {
+        let start = self.mapped()?.mapping.base().expose_provenance() as u64;
+        Some(start..start + u64::from(self.ranks) * self.area())
+    }
+
+    /// How often pages of this rank were given back to the system: counted before they are allocated anew, so that whoever
+    /// has registered them with a device learns of it.
+    #[must_use]
+    pub fn given_back(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.given_back)
     }
 
     /// Bytes of an area; all ranks have the same.
@@ -369,6 +387,8 @@ impl Drop for HeapBlock {
                 unsafe { oxmpi_os::copy::copy_to_shared(&zeroes, base.wrapping_add(page)) };
             }
         }
+        // The release: who sees the pages allocated anew sees the count.
+        self.heap.given_back.fetch_add(1, Ordering::Release);
         self.heap.free().give(self.first, self.pages);
     }
 }

@@ -9,7 +9,7 @@ use super::tx::VerbsNetworkTx;
 use crate::device_parameters::DeviceParameters;
 use crate::objects::{CmChannel, Device, Mtu, PortState, devices};
 use crate::preference::RdmaPreference;
-use crate::registration::{LeavePinned, RegistrableWarning};
+use crate::registration::{KeptMemory, LeavePinned, RegistrableWarning};
 use crate::transport::{
     FittedQueues, MOST_RAILS, Rail, ReceiveQueue, VerbsEndpoint, VerbsOptions, pages_on_demand,
 };
@@ -277,8 +277,12 @@ impl RdmaPort {
         control: (C, R),
         by_verbs: &[bool],
         falls_back: bool,
+        kept: Option<KeptMemory>,
     ) -> (VerbsNetworkTx<C>, VerbsNetworkRx<C, R>) {
-        let (connector, tx, rx) = self.endpoint.into_parts();
+        let (connector, mut tx, rx) = self.endpoint.into_parts();
+        if let Some(memory) = kept {
+            tx.keep_registered(memory);
+        }
         let rails = self.fabrics.into_iter().zip(connector.devices());
         let rails = rails.collect();
         let channel = self.rdmacm.as_ref().map(|rdmacm| rdmacm.channel().clone());

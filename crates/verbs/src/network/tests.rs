@@ -86,7 +86,7 @@ fn ends_of(
             warnings: Vec::new(),
         };
         let stages: Vec<bool> = (0..count).map(|peer| by_verbs(me, peer)).collect();
-        port.over(control, &stages, true)
+        port.over(control, &stages, true, None)
     };
     (0..).zip(controls).map(open).collect()
 }

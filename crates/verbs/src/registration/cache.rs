@@ -2,6 +2,7 @@
 
 use super::device_regions::DeviceRegions;
 use super::event_log::LogPosition;
+use super::kept_memory::KeptMemory;
 use super::notifier::MemoryNotifier;
 use super::range_cache::{Planned, RangeCache, RegistrationCaps};
 use crate::error::VerbsError;
@@ -50,6 +51,8 @@ pub(crate) enum Keeper {
     Notifier(&'static MemoryNotifier, LogPosition),
     /// The devices, which ask for each page when they need it ([`Access::ON_DEMAND`]).
     Device,
+    /// The owner of the memory, of whose count so much was seen.
+    Owner(KeptMemory, u64),
 }
 
 impl Keeper {
@@ -64,6 +67,12 @@ impl Keeper {
                 notifier.read(position, |void| ranges.invalidate(&void))
             }
             Self::Device => true,
+            Self::Owner(memory, seen) => {
+                if memory.has_changed(seen) {
+                    ranges.invalidate(&memory.addresses);
+                }
+                true
+            }
         }
     }
 }
@@ -136,7 +145,7 @@ impl RegistrationCache {
     fn ranges_for(&mut self, access: Access) -> &mut RangeCache<DeviceRegions> {
         match self.keeper {
             Keeper::Device if !access.contains(Access::LOCAL_WRITE) => &mut self.unwritten,
-            Keeper::Device | Keeper::Notifier(..) => &mut self.ranges,
+            Keeper::Device | Keeper::Notifier(..) | Keeper::Owner(..) => &mut self.ranges,
         }
     }
 
@@ -149,6 +158,7 @@ impl RegistrationCache {
                 plan.access
             }
             Keeper::Device => plan.access | Access::ON_DEMAND,
+            Keeper::Owner(..) => plan.access,
         };
         let Self {
             domains,
@@ -158,7 +168,7 @@ impl RegistrationCache {
         } = self;
         let regions = DeviceRegions::new(domains, |domain, _| {
             loop {
-                // SAFETY: the memory is watched. When it goes, the range is not found any more; or the device reaches what is
+                // SAFETY: the memory is watched, or its owner tells. When it goes, the range is not found any more; or the device reaches what is
                 // mapped when it needs it. Whoever holds the region has the user's promise that his bytes in it stay until
                 // he is finished.
                 match unsafe { domain.register_range(plan.range.clone(), access) } {

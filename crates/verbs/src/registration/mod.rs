@@ -4,6 +4,7 @@
 //!  range_cache   which ranges are registered        no system calls
 //!  event_log     which memory has gone              no system calls
 //!  notifier      the thread that learns it; a device that pages on demand needs none
+//!  kept_memory   memory whose owner tells what has gone
 //!  cache         regions of the devices, by range
 //!  bounce_pool   registered buffers for the rest
 //!  device_regions the same memory as a region of several devices
@@ -19,6 +20,7 @@ mod cache;
 mod device_regions;
 mod event_log;
 mod fork_support;
+mod kept_memory;
 mod leave_pinned;
 mod locked_memory;
 mod notifier;
@@ -34,6 +36,7 @@ pub use fork_support::{
     ForkStatus, ForkSupport, NoForkSupport, calls_fork_init, fork_support, probe_fork_support,
 };
 pub(crate) use fork_support::{is_forked_child, prepare as prepare_for_forks};
+pub use kept_memory::KeptMemory;
 pub use leave_pinned::{
     LeavePinned, PinnedDecision, PinnedFromFile, PinnedSetting, PinnedSettings, SettingOrigin,
 };

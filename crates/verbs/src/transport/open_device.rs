@@ -155,6 +155,7 @@ impl OpenDevice {
         };
         Registrations {
             cache: kept.map(|(keeper, by)| RegistrationCache::new(domains(by), keeper, caps)),
+            kept: None,
             buffers: BouncePool::new(domains(devices)),
             domains: domains(devices),
             leave_pinned,

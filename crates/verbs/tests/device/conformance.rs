@@ -136,7 +136,7 @@ impl<const BY_RDMACM: bool> TestedTransport for NetworkOnDevice<BY_RDMACM> {
         let open = |control| {
             let port = RdmaPort::open(&[format!("{name}:1")], count, &preference);
             let port = port.expect("an active port");
-            port.over(control, &vec![true; count as usize], true)
+            port.over(control, &vec![true; count as usize], true, None)
         };
         let controls = switch(count).expect("sockets");
         let mut all: Vec<_> = controls.into_iter().map(open).collect();

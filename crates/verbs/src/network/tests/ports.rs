@@ -34,7 +34,7 @@ fn a_rank_uses_all_ports_that_it_can() {
     let controls = switch::<RawBytes>(2).expect("sockets");
     let ends = controls.into_iter().zip(opened);
     let mut all: Vec<_> = ends
-        .map(|(control, port)| port.over(control, &[true; 2], true))
+        .map(|(control, port)| port.over(control, &[true; 2], true, None))
         .collect();
     let mut logs = [EventLog::default(), EventLog::default()];
     fake::cut(1, 1);

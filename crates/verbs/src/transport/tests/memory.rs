@@ -2,7 +2,9 @@
 
 use super::{HeapMemory, connected, device, pair, settle, with_queues};
 use crate::fake::{self, MappedMemory, Script};
-use crate::registration::{CacheCounts, LeavePinned, RegistrationOptions, notifier_unavailable};
+use crate::registration::{
+    CacheCounts, KeptMemory, LeavePinned, RegistrationOptions, notifier_unavailable,
+};
 use crate::transport::{
     PortPair, VerbsEndpoint, VerbsOptions, VerbsRx, VerbsTransportError, VerbsTx,
 };
@@ -12,6 +14,8 @@ use oxmpi_testkit::memory::pattern;
 use oxmpi_wire::{
     Access, Bytes as _, Fault, Layout, Local, Memory, Peer, Remote, Rma, Slot, Token, Tx,
 };
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const A: Peer = Peer(0);
 const B: Peer = Peer(1);
@@ -481,6 +485,47 @@ fn memory_that_is_used_again_is_found() {
     assert_eq!(use_once(&mut ends, &mappings[1]), (6, 4, 0));
     fake::fork_and_wait(|| true);
     assert_eq!(use_once(&mut ends, &mappings[1]), (7, 4, 0));
+    drop(ends);
+    assert_eq!(fake::registered(), 0);
+}
+
+/// A heap is registered once, also where the process has no notifier, until its owner has given pages back.
+#[test]
+fn kept_memory_is_registered_once() {
+    let registration = RegistrationOptions {
+        uses_notifier: false,
+        ..RegistrationOptions::default()
+    };
+    let options = VerbsOptions {
+        registration,
+        ..with_queues("P,4096,8")
+    };
+    let mut ends = connected(2, Script::GOOD, &options);
+    let tx = &mut ends[0].0;
+    assert!(tx.registration_counts().is_none(), "nothing else is cached");
+    let heap = MappedMemory::shared(60);
+    let addresses = heap.bytes(0..200_000).start().addr() as u64;
+    let given_back = Arc::new(AtomicU64::new(7));
+    tx.keep_registered(KeptMemory {
+        addresses: addresses..addresses + 200_000,
+        given_back: Arc::clone(&given_back),
+    });
+    let before = fake::registered();
+    let mut use_once = |range: std::ops::Range<usize>| {
+        let region = tx.register(heap.bytes(range), Access::READ | Access::WRITE, B);
+        tx.release(region.unwrap(), Token(1));
+        fake::registered() - before
+    };
+    assert_eq!([use_once(5000..100_000), use_once(6000..90_000)], [1, 1]);
+    assert_eq!(
+        use_once(150_000..210_000),
+        1,
+        "what reaches beyond it does not stay"
+    );
+    let so_far = fake::regions_so_far().len();
+    given_back.fetch_add(1, Ordering::Release);
+    assert_eq!(use_once(5000..100_000), 1);
+    assert_eq!(fake::regions_so_far().len(), so_far + 1, "anew");
     drop(ends);
     assert_eq!(fake::registered(), 0);
 }

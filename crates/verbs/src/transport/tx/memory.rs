@@ -9,7 +9,8 @@ use super::VerbsTx;
 use crate::error::VerbsError;
 use crate::objects::{self, MemoryRegion, ProtectionDomain};
 use crate::registration::{
-    BouncePool, CacheCounts, DeviceRegions, LeavePinned, Placed, RegistrationCache, is_forked_child,
+    BouncePool, CacheCounts, DeviceRegions, Keeper, KeptMemory, LeavePinned, Placed,
+    RegistrationCache, RegistrationCaps, is_forked_child,
 };
 use crate::transport::buffers::{Filled, Stored};
 use crate::transport::control::Control;
@@ -83,11 +84,24 @@ pub(in crate::transport) struct Registrations {
     pub(in crate::transport) domains: Vec<ProtectionDomain>,
     /// `None`: nothing stays registered.
     pub(in crate::transport) cache: Option<RegistrationCache>,
+    /// Memory whose owner tells what of it has gone, and what stays registered of it.
+    pub(in crate::transport) kept: Option<(KeptMemory, RegistrationCache)>,
     pub(in crate::transport) buffers: BouncePool,
     pub(in crate::transport) leave_pinned: LeavePinned,
     pub(in crate::transport) pipeline: PipelineSizes,
     /// The longest memory that is copied rather than registered for one use.
     pub(in crate::transport) copied: u64,
+}
+
+impl Registrations {
+    /// The registration of `bytes`, which have no gaps, that was found or stays. `None`: they do not stay registered.
+    fn acquire(&mut self, bytes: RawBytes, allowed: objects::Access) -> Option<Placed> {
+        let cache = match &mut self.kept {
+            Some((memory, cache)) if memory.holds(&bytes) => cache,
+            _ => self.cache.as_mut()?,
+        };
+        cache.acquire(bytes, allowed)
+    }
 }
 
 impl Memory for VerbsTx {
@@ -175,8 +189,7 @@ impl VerbsTx {
         let in_parts = for_one_use && self.registrations.leave_pinned == LeavePinned::Pipeline;
         if !bytes.has_gaps()
             && !in_parts
-            && let Some(cache) = &mut self.registrations.cache
-            && let Some(placed) = cache.acquire(bytes, allowed)
+            && let Some(placed) = self.registrations.acquire(bytes, allowed)
         {
             return Ok(Some(Registered::InPlace(placed)));
         }
@@ -203,8 +216,17 @@ impl VerbsTx {
         bytes: RawBytes,
         allowed: objects::Access,
     ) -> Result<Placed, VerbsError> {
-        let Registrations { domains, cache, .. } = &mut self.registrations;
-        let mut relieve = |why: &VerbsError| cache.as_mut().is_some_and(|cache| cache.relieve(why));
+        let Registrations {
+            domains,
+            cache,
+            kept,
+            ..
+        } = &mut self.registrations;
+        let mut relieve = |why: &VerbsError| {
+            let kept = kept.as_mut().map(|(_, cache)| cache);
+            let mut caches = [cache.as_mut(), kept].into_iter().flatten();
+            caches.any(|cache| cache.relieve(why))
+        };
         let regions = DeviceRegions::new(domains, |domain, _| {
             loop {
                 match domain.register_bytes(bytes, allowed) {
@@ -225,9 +247,7 @@ impl VerbsTx {
             return Some((Arc::clone(regions), first + at as usize));
         }
         let range = self.regions.bytes(id)?.range(at, len)?;
-        if let Some(cache) = &mut self.registrations.cache
-            && let Some(placed) = cache.acquire(range, allowed)
-        {
+        if let Some(placed) = self.registrations.acquire(range, allowed) {
             return Some(placed);
         }
         let placed = self.register_bytes(range, allowed);
@@ -235,6 +255,14 @@ impl VerbsTx {
             tracing::debug!(%why, "a piece of a message is not registered and goes by frames");
         });
         placed.ok()
+    }
+
+    /// From now on what is registered of `memory` stays so, whether or not anything else does.
+    pub fn keep_registered(&mut self, memory: KeptMemory) {
+        let domains = self.registrations.domains.clone();
+        let keeper = Keeper::Owner(memory.clone(), 0);
+        let cache = RegistrationCache::new(domains, keeper, RegistrationCaps::default());
+        self.registrations.kept = Some((memory, cache));
     }
 
     /// How often registrations were found; `None` if none are cached.
