@@ -234,6 +234,37 @@ fn a_wrong_rkey_of_one_device_loses_the_peer() {
     }
 }
 
+/// Memory that one of two devices has no room for is registered with the other one, and what stays registered stays.
+#[test]
+fn a_full_device_beside_another_empties_no_cache() {
+    let script = Script {
+        paging_devices: 2,
+        ..script(2, 1)
+    };
+    let registration = RegistrationOptions {
+        uses_notifier: false,
+        ..RegistrationOptions::default()
+    };
+    let options = VerbsOptions {
+        registration,
+        ..with_queues("P,1000,4")
+    };
+    let mut ends = connected(2, script, &options);
+    let memory = MappedMemory::new(30);
+    let mut use_pages = |pages: std::ops::Range<usize>| {
+        let bytes = memory.bytes(pages.start * PAGE..pages.end * PAGE);
+        let region = ends[0].0.register(bytes, READ_WRITE, Peer(1));
+        ends[0].0.release(region.expect("memory"), Token(0));
+        let counts = ends[0].0.registration_counts().expect("a cache");
+        (counts.hits, counts.misses)
+    };
+    assert_eq!(use_pages(0..10), (0, 1));
+    fake::fill(1);
+    assert_eq!(use_pages(20..30), (0, 2));
+    assert_eq!(use_pages(0..10), (1, 2));
+    assert_eq!(use_pages(20..30), (2, 2));
+}
+
 /// A page that two devices pin counts twice, also for the caps.
 #[test]
 fn pages_of_two_devices_count_twice() {
