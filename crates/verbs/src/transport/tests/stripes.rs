@@ -204,7 +204,18 @@ fn pieces_wait_for_the_device_that_registers_them() {
         own: Access::READ,
         is_full: true,
     };
-    puts.check(|_| {});
+    let (log, memory) = puts.run(|_| {});
+    assert_eq!((log.done.len(), &log.lost[..]), (40, &[][..]));
+    let [from, to] = memory.each_ref().map(HeapMemory::to_vec);
+    assert!(from == to);
+    // By the first device, each piece once, however long it waits.
+    let start = memory[0].bytes().start().addr() as u64;
+    let mut pieces = fake::regions_so_far();
+    pieces.retain(|(at, _)| (start..start + LONG as u64).contains(at));
+    let all = pieces.len();
+    pieces.sort_unstable();
+    pieces.dedup();
+    assert_eq!(pieces.len(), all, "pieces that were registered twice");
 }
 
 /// This rank's memory and that of the peer may have no device in common that a rail joins.
