@@ -1,9 +1,10 @@
 //! The C objects of the fake libraries, and how their makers fail.
 
-use super::called;
+use super::{called, with_device};
 use std::ffi::c_int;
 use std::fmt;
 use std::mem::MaybeUninit;
+use std::os::unix::net::UnixDatagram;
 use std::ptr;
 
 /// A new object, unless `call` is to fail; then null, and errno is ENOENT.
@@ -20,6 +21,17 @@ pub(super) fn create<T>(call: &'static str, with: fmt::Arguments<'_>) -> *mut T 
 /// No object, and ENOENT in errno, which Rust cannot set by itself.
 pub(super) fn refuse<T>() -> *mut T {
     drop(std::fs::File::open("/nowhere"));
+    ptr::null_mut()
+}
+
+/// No region of a device. Of one that is full, errno is EAGAIN: others may give something back.
+pub(super) fn refuse_region<T>(device: u8) -> *mut T {
+    if !with_device(|of| of.is_full(device)) {
+        return refuse();
+    }
+    let (empty, _other) = UnixDatagram::pair().expect("sockets");
+    empty.set_nonblocking(true).expect("a socket");
+    empty.recv(&mut [0]).expect_err("nothing was sent");
     ptr::null_mut()
 }
 

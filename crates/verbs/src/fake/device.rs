@@ -212,9 +212,13 @@ impl Device {
         self.full.insert(device);
     }
 
+    pub(super) fn is_full(&self, device: u8) -> bool {
+        self.full.contains(&device)
+    }
+
     /// Whether the registration that is made now with a device succeeds.
     pub(super) fn can_register(&mut self, device: u8) -> bool {
-        if self.full.contains(&device) {
+        if self.is_full(device) {
             return false;
         }
         let Some(script) = &mut self.script else {

@@ -1,6 +1,6 @@
 //! The functions of the fake library.
 
-use super::c_objects::{create, destroy, refuse};
+use super::c_objects::{create, destroy, refuse, refuse_region};
 use super::device::{Device, EVENT_LEN};
 use super::extended::ExtendedContext;
 use super::requests::{number_of, poll_cq, post_recv, post_send, post_srq_recv, req_notify_cq};
@@ -223,7 +223,7 @@ unsafe extern "C" fn reg_mr(
     if !with_device(|device| device.can_register(of)) {
         // SAFETY: the region is new.
         drop(unsafe { Box::from_raw(region) });
-        return refuse();
+        return refuse_region(of);
     }
     let address = memory.expose_provenance() as u64;
     let access = access.cast_unsigned();

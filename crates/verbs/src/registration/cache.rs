@@ -149,7 +149,8 @@ impl RegistrationCache {
         }
     }
 
-    /// Watches and registers what was planned. Where a device has no room, others go.
+    /// Watches and registers what was planned. Where no device has room, others go; a device without room beside one that has it
+    /// is left out.
     fn register(&mut self, plan: &Planned) -> Option<DeviceRegions> {
         let access = match &self.keeper {
             Keeper::Notifier(notifier, _) => {
@@ -166,13 +167,13 @@ impl RegistrationCache {
             unwritten,
             ..
         } = self;
-        let regions = DeviceRegions::new(domains, |domain, _| {
+        let regions = DeviceRegions::new(domains, |domain, other| {
             loop {
                 // SAFETY: the memory is watched, or its owner tells. When it goes, the range is not found any more; or the device reaches what is
                 // mapped when it needs it. Whoever holds the region has the user's promise that his bytes in it stay until
                 // he is finished.
                 match unsafe { domain.register_range(plan.range.clone(), access) } {
-                    Err(why) if relieve([ranges, unwritten], &why) => {}
+                    Err(why) if other.is_none() && relieve([ranges, unwritten], &why) => {}
                     registered => return registered,
                 }
             }

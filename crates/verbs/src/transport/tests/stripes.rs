@@ -204,7 +204,18 @@ fn pieces_wait_for_the_device_that_registers_them() {
         own: Access::READ,
         is_full: true,
     };
-    puts.check(|_| {});
+    let (log, memory) = puts.run(|_| {});
+    assert_eq!((log.done.len(), &log.lost[..]), (40, &[][..]));
+    let [from, to] = memory.each_ref().map(HeapMemory::to_vec);
+    assert!(from == to);
+    // By the first device, each piece once, however long it waits.
+    let start = memory[0].bytes().start().addr() as u64;
+    let mut pieces = fake::regions_so_far();
+    pieces.retain(|(at, _)| (start..start + LONG as u64).contains(at));
+    let all = pieces.len();
+    pieces.sort_unstable();
+    pieces.dedup();
+    assert_eq!(pieces.len(), all, "pieces that were registered twice");
 }
 
 /// This rank's memory and that of the peer may have no device in common that a rail joins.
@@ -232,6 +243,37 @@ fn a_wrong_rkey_of_one_device_loses_the_peer() {
         assert_eq!(log.done[0], refused, "device {device}");
         assert_eq!(log.lost.len(), 2, "by both ends: {:?}", log.lost);
     }
+}
+
+/// Memory that one of two devices has no room for is registered with the other one, and what stays registered stays.
+#[test]
+fn a_full_device_beside_another_empties_no_cache() {
+    let script = Script {
+        paging_devices: 2,
+        ..script(2, 1)
+    };
+    let registration = RegistrationOptions {
+        uses_notifier: false,
+        ..RegistrationOptions::default()
+    };
+    let options = VerbsOptions {
+        registration,
+        ..with_queues("P,1000,4")
+    };
+    let mut ends = connected(2, script, &options);
+    let memory = MappedMemory::new(30);
+    let mut use_pages = |pages: std::ops::Range<usize>| {
+        let bytes = memory.bytes(pages.start * PAGE..pages.end * PAGE);
+        let region = ends[0].0.register(bytes, READ_WRITE, Peer(1));
+        ends[0].0.release(region.expect("memory"), Token(0));
+        let counts = ends[0].0.registration_counts().expect("a cache");
+        (counts.hits, counts.misses)
+    };
+    assert_eq!(use_pages(0..10), (0, 1));
+    fake::fill(1);
+    assert_eq!(use_pages(20..30), (0, 2));
+    assert_eq!(use_pages(0..10), (1, 2));
+    assert_eq!(use_pages(20..30), (2, 2));
 }
 
 /// A page that two devices pin counts twice, also for the caps.

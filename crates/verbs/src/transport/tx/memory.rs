@@ -210,7 +210,7 @@ impl VerbsTx {
         Ok(registered.ok())
     }
 
-    /// Registers bytes until they are used no more. What only stays registered makes room for them.
+    /// Registers bytes until they are used no more. What only stays registered makes room for them, unless a device has it.
     fn register_bytes(
         &mut self,
         bytes: RawBytes,
@@ -227,10 +227,10 @@ impl VerbsTx {
             let mut caches = [cache.as_mut(), kept].into_iter().flatten();
             caches.any(|cache| cache.relieve(why))
         };
-        let regions = DeviceRegions::new(domains, |domain, _| {
+        let regions = DeviceRegions::new(domains, |domain, other| {
             loop {
                 match domain.register_bytes(bytes, allowed) {
-                    Err(why) if relieve(&why) => {}
+                    Err(why) if other.is_none() && relieve(&why) => {}
                     registered => return registered,
                 }
             }

@@ -45,6 +45,8 @@ pub(super) struct Pipeline {
     /// Bytes whose pieces the peer has not shown.
     rest: Range<u64>,
     shown: VecDeque<Piece>,
+    /// The registration of this rank's memory for the piece that begins here, which waits for its rail.
+    waiting: Option<(u64, Placed)>,
     posted: Vec<Posted>,
     /// The peer has refused a part.
     is_refused: bool,
@@ -124,6 +126,7 @@ impl VerbsTx {
             by_frames: VecDeque::new(),
             rest: pieces.clone(),
             shown: VecDeque::new(),
+            waiting: None,
             posted: Vec::with_capacity(PIECES),
             is_refused: false,
         };
@@ -269,7 +272,11 @@ impl VerbsTx {
         }
         let start = piece.start.filter(|_| !matches!(queue, AccessQueue::None));
         let placed = start.and_then(|start| {
-            let placed = self.place_range(operation.region, operation.at + piece.at, piece.len)?;
+            let pipeline = self.operations.pipelines.get_mut(&index)?;
+            let waiting = pipeline.waiting.take_if(|(at, _)| *at == piece.at);
+            let placed = waiting.map(|(_, placed)| placed).or_else(|| {
+                self.place_range(operation.region, operation.at + piece.at, piece.len)
+            })?;
             Some((start, placed))
         });
         let Some((start, placed)) = placed else {
@@ -281,6 +288,7 @@ impl VerbsTx {
             AccessQueue::Busy => {
                 if let Some(pipeline) = self.operations.pipelines.get_mut(&index) {
                     pipeline.shown.push_front(piece);
+                    pipeline.waiting = Some((piece.at, placed));
                 }
                 return Ok(false);
             }
