@@ -8,6 +8,7 @@ mod floods;
 mod memory;
 mod pipeline;
 mod rails;
+mod registered_once;
 mod rings;
 mod room;
 mod shared;
