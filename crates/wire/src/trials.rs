@@ -63,12 +63,6 @@ impl Estimate {
         self.samples
     }
 
-    /// The same cost as a guess for a similar case, of which there are no samples yet.
-    #[must_use]
-    pub const fn as_guess(self) -> Self {
-        Self { samples: 0, ..self }
-    }
-
     /// Adds a sample.
     pub fn learn(&mut self, policy: Policy, cost: u64) {
         let known = self.current;
@@ -158,18 +152,6 @@ mod tests {
             [90, 80, 80, 100, 80]
         );
         assert_eq!(costs(Policy::Halves, [40, 20, 30, 10]), [40, 20, 25, 10]);
-    }
-
-    #[test]
-    fn a_guess_has_a_cost_and_no_samples() {
-        let mut estimate = Estimate::NEW;
-        estimate.learn(Policy::LeastOf(4), 50);
-        let mut guess = estimate.as_guess();
-        assert_eq!((guess.cost(), guess.samples()), (50, 0));
-        guess.learn(Policy::LeastOf(4), 60);
-        assert_eq!((guess.cost(), guess.samples()), (50, 1));
-        guess.decay(2);
-        assert_eq!(guess.cost(), 30);
     }
 
     #[test]
