@@ -1,25 +1,16 @@
 //! Cross-memory attach (CMA): the memory of a peer's process as a source and a sink of bytes.
 
-use std::time::{Duration, Instant};
-
 use oxmpi_os::cma::{self, CmaError, ExpectedAddressSpace};
 use oxmpi_wire::{Put, Take};
 
 use crate::segment::Segment;
 use crate::segment::area::BulkArea;
 
-/// How long a process is taken for the peer's after it was found to be: a pid names no other process until all pids are used
-/// once more, and looking costs as much as copying 8 KiB.
-const CHECK_LASTS: Duration = Duration::from_millis(1);
-
 /// The process of a peer, and the proof that it is the peer's.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PeerProcess {
     pid: u32,
     proof: ExpectedAddressSpace,
-    is_this_process: bool,
-    /// When it was last found to be the peer's.
-    checked: Instant,
 }
 
 /// Whether this process may read and write a peer's memory.
@@ -39,27 +30,20 @@ impl CmaAccess {
         segment: &Segment,
         area: &BulkArea,
         peer: u32,
-    ) -> Option<&mut PeerProcess> {
+    ) -> Option<PeerProcess> {
         if let Self::Unknown = self {
             // A peer without an address-space id may have one later.
-            let process = PeerProcess {
+            let space = PeerProcess {
                 pid: segment.pid(peer),
                 proof: area.proof(peer)?,
-                is_this_process: segment.pid(peer) == std::process::id(),
-                checked: Instant::now(),
             };
-            *self = match process.check() {
-                Ok(()) => Self::Granted(process),
+            *self = match space.check() {
+                Ok(()) => Self::Granted(space),
                 Err(_) => Self::Denied,
             };
         }
-        self.granted()
-    }
-
-    /// The process, if access was granted before.
-    pub(crate) const fn granted(&mut self) -> Option<&mut PeerProcess> {
-        match self {
-            Self::Granted(process) => Some(process),
+        match *self {
+            Self::Granted(space) => Some(space),
             _ => None,
         }
     }
@@ -67,56 +51,40 @@ impl CmaAccess {
 
 impl PeerProcess {
     /// Whether it is this process.
-    pub(crate) const fn is_this_process(&self) -> bool {
-        self.is_this_process
+    pub(crate) fn is_this_process(&self) -> bool {
+        self.pid == std::process::id()
     }
 
     /// Checks that the process is still the peer's.
     pub(crate) fn check(&self) -> Result<(), CmaError> {
         cma::read(self.pid, &self.proof, 0, &mut [])
     }
-
-    /// Checks the same, unless that was seen less than a millisecond ago.
-    pub(crate) fn confirm(&mut self) -> Result<(), CmaError> {
-        let now = Instant::now();
-        if !self.is_confirmed(now) {
-            self.check()?;
-            self.checked = now;
-        }
-        Ok(())
-    }
-
-    fn is_confirmed(&self, now: Instant) -> bool {
-        now.duration_since(self.checked) < CHECK_LASTS
-    }
-
-    fn read(&mut self, from: u64, to: &mut [&mut [u8]]) -> Result<(), CmaError> {
-        let now = Instant::now();
-        if self.is_confirmed(now) {
-            return cma::read_each(self.pid, None, from, to);
-        }
-        cma::read_each(self.pid, Some(&self.proof), from, to)?;
-        self.checked = now;
-        Ok(())
-    }
 }
 
 /// Bytes in a peer's memory, read or written once from front to back.
 pub(crate) struct CmaBytes<'a> {
-    process: &'a mut PeerProcess,
+    space: &'a PeerProcess,
     at: u64,
     left: usize,
+    /// The process was found to be the peer's just now.
+    is_checked: bool,
     result: Result<(), CmaError>,
 }
 
 impl<'a> CmaBytes<'a> {
-    pub(crate) fn new(process: &'a mut PeerProcess, at: u64, len: usize) -> Self {
+    pub(crate) fn new(space: &'a PeerProcess, at: u64, len: usize) -> Self {
         Self {
-            process,
+            space,
             at,
             left: len,
+            is_checked: false,
             result: Ok(()),
         }
+    }
+
+    /// The same, where [`PeerProcess::check`] has just succeeded if `is_checked`: the first write need not repeat it.
+    pub(crate) fn after_check(self, is_checked: bool) -> Self {
+        Self { is_checked, ..self }
     }
 
     /// The first error of the copies so far.
@@ -140,11 +108,12 @@ impl Take for CmaBytes<'_> {
     }
 
     fn take_each(&mut self, to: &mut [&mut [u8]]) {
+        let PeerProcess { pid, proof } = self.space;
         for to in to.chunks_mut(cma::MAX_RANGES) {
             let len = to.iter().map(|to| to.len()).sum();
             assert!(len <= self.left, "more bytes than are left");
             if self.result.is_ok() {
-                self.result = self.process.read(self.at, to);
+                self.result = cma::read_each(*pid, proof, self.at, to);
             }
             self.skip(len);
         }
@@ -165,13 +134,13 @@ impl Put for CmaBytes<'_> {
         for ranges in ranges.chunks(cma::MAX_RANGES) {
             let len = ranges.iter().map(|range| range.len()).sum();
             assert!(len <= self.left, "more bytes than room");
-            if self.result.is_ok() {
-                self.result = self.process.confirm();
+            if self.result.is_ok() && !std::mem::take(&mut self.is_checked) {
+                self.result = self.space.check();
             }
             if self.result.is_ok() {
-                // SAFETY: the process was found to be the peer's not a millisecond ago. The peer named this memory, in a claim or
+                // SAFETY: the process was just found to be the peer's. The peer named this memory, in a claim or
                 // a step of a gather, and waits for these bytes.
-                self.result = unsafe { cma::write_each(self.process.pid, ranges, self.at) };
+                self.result = unsafe { cma::write_each(self.space.pid, ranges, self.at) };
             }
             self.skip(len);
         }

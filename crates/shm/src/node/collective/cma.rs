@@ -73,8 +73,7 @@ impl NodeGroup {
         let (segment, area) = (&self.segment, self.segment.area());
         let area = area.filter(|_| cma::may_write());
         let processes = area.and_then(|area| {
-            let processes =
-                ranks.map(|rank| CmaAccess::default().process(segment, area, rank).copied());
+            let processes = ranks.map(|rank| CmaAccess::default().process(segment, area, rank));
             processes.collect()
         });
         self.processes = processes;
@@ -215,11 +214,11 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         (bytes, to, len): (&RawBytes, u64, u64),
     ) -> Result<(), D::Error> {
         let first = self.shown(rank, step).wrapping_add(at);
-        let processes = self.group.processes.as_mut().expect("CMA is enabled");
+        let processes = self.group.processes.as_ref().expect("CMA is enabled");
         let mut result = Ok(());
         for done in (0..len).step_by(MAX_SYSCALL) {
             let piece = (len - done).min(MAX_SYSCALL as u64) as usize;
-            let mut remote = CmaBytes::new(&mut processes[rank], first.wrapping_add(done), piece);
+            let mut remote = CmaBytes::new(&processes[rank], first.wrapping_add(done), piece);
             bytes.fill(to + done, &mut remote);
             result = result.and(remote.result());
         }

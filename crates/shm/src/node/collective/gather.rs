@@ -143,9 +143,9 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             if result.is_err() || !self.is_kept(rank, step) {
                 break;
             }
-            let processes = self.group.processes.as_mut().expect("CMA is enabled");
+            let processes = self.group.processes.as_ref().expect("CMA is enabled");
             let piece = (len - done).min(MAX_SYSCALL as u64) as usize;
-            let mut remote = CmaBytes::new(&mut processes[rank], first.wrapping_add(done), piece);
+            let mut remote = CmaBytes::new(&processes[rank], first.wrapping_add(done), piece);
             bytes.drain(from + done, piece, &mut remote);
             result = remote.result();
         }

@@ -5,6 +5,7 @@ use oxmpi_wire::layout::StridedRuns;
 use oxmpi_wire::regions::RegionId;
 
 use crate::ring::{BulkOffer, ClaimLost, Corrupt, FifoReader, MappedWords, OfferStage};
+use crate::transport::cma::PeerProcess;
 use crate::transport::control::OperationId;
 use crate::transport::tx::bulk::TimedGet;
 use crate::transport::tx::bulk::grant::{Grant, OfferWindow};
@@ -36,7 +37,11 @@ pub(super) enum ClaimProgress {
         window_len: u64,
     },
     /// Reads the owner's memory from address `from` on; `done` bytes are here.
-    Reading { from: u64, done: u64 },
+    Reading {
+        process: PeerProcess,
+        from: u64,
+        done: u64,
+    },
     /// Copies mapped memory, whose places count from address `from`; `done` bytes are here.
     Copying {
         from: *mut u8,
@@ -45,6 +50,7 @@ pub(super) enum ClaimProgress {
     },
     /// Both sides copy pieces of the owner's memory.
     Sharing {
+        process: PeerProcess,
         from: u64,
         /// Pieces that this side has copied, and those that the owner reports.
         mine: u64,

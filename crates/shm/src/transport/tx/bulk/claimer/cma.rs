@@ -17,7 +17,7 @@ const TOO_MANY: Corrupt = Corrupt("more pieces than the message has");
 
 impl<B: Bytes> ShmTx<B> {
     /// The process of `peer`, if this one may read its memory.
-    pub(super) fn peer_process(&mut self, peer: u32) -> Option<&mut PeerProcess> {
+    pub(super) fn peer_process(&mut self, peer: u32) -> Option<PeerProcess> {
         let area = self.segment.area()?;
         self.claims.access[peer as usize].process(&self.segment, area, peer)
     }
@@ -45,13 +45,16 @@ impl<B: Bytes> ShmTx<B> {
 
     /// Reads the next piece from the owner's memory.
     pub(super) fn read_piece(&mut self, claim: &mut Claim, open: &OpenOperation) -> ClaimStep {
-        let (ClaimProgress::Reading { from, done }, Some(bytes)) =
-            (&mut claim.progress, self.regions.bytes(open.region))
+        let (
+            ClaimProgress::Reading {
+                process,
+                from,
+                done,
+            },
+            Some(bytes),
+        ) = (&mut claim.progress, self.regions.bytes(open.region))
         else {
             return ClaimStep::Idle;
-        };
-        let Some(process) = self.claims.access[claim.peer as usize].granted() else {
-            return ClaimStep::Unavailable;
         };
         let len = claim.timed.len;
         let n = BATCH.min(len - *done);
@@ -59,8 +62,7 @@ impl<B: Bytes> ShmTx<B> {
         bytes.fill(open.at + *done, &mut source);
         *done += n;
         let complete = *done == len;
-        let result = source.result();
-        self.read(claim.peer, result, complete)
+        self.read(claim.peer, source.result(), complete)
     }
 
     /// Looks how far the owner has come, which writes all pieces.
@@ -88,6 +90,7 @@ impl<B: Bytes> ShmTx<B> {
     ) -> ClaimStep {
         let (
             ClaimProgress::Sharing {
+                process,
                 from,
                 mine,
                 theirs,
@@ -108,14 +111,9 @@ impl<B: Bytes> ShmTx<B> {
             }
             let at = number * size;
             let n = size.min(len - at);
-            let Some(process) = self.claims.access[claim.peer as usize].granted() else {
-                *failed = true;
-                return ClaimStep::Moved;
-            };
             let mut source = CmaBytes::new(process, from.wrapping_add(at), n as usize);
             bytes.fill(open.at + at, &mut source);
-            let result = source.result();
-            return match self.read(claim.peer, result, false) {
+            return match self.read(claim.peer, source.result(), false) {
                 ClaimStep::Unavailable => {
                     *failed = true;
                     ClaimStep::Moved
@@ -137,6 +135,7 @@ impl<B: Bytes> ShmTx<B> {
             (OwnerProgress::Failed, false) => {
                 // Which pieces are missing is unknown: this side copies all of them again.
                 claim.progress = ClaimProgress::Reading {
+                    process: *process,
                     from: *from,
                     done: 0,
                 };

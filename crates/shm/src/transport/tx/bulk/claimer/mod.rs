@@ -141,18 +141,23 @@ impl<B: Bytes> ShmTx<B> {
             return false;
         }
         let from = offered.address.wrapping_add(at);
-        let by_cma = self.peer_process(peer).is_some();
+        let process = self.peer_process(peer);
         let target = self.target(peer, id);
         let join = || target.into_iter().for_each(|to| offer.join([to, len]));
-        let progress = match (protocol, by_cma) {
-            (BulkProtocol::Cma, true) if offered.address == 0 => {
+        let progress = match (protocol, process) {
+            (BulkProtocol::Cma, Some(_)) if offered.address == 0 => {
                 join();
                 ClaimProgress::Written { theirs: 0 }
             }
-            (BulkProtocol::Cma, true) => ClaimProgress::Reading { from, done: 0 },
-            (BulkProtocol::CmaBoth, true) => {
+            (BulkProtocol::Cma, Some(process)) => ClaimProgress::Reading {
+                process,
+                from,
+                done: 0,
+            },
+            (BulkProtocol::CmaBoth, Some(process)) => {
                 join();
                 ClaimProgress::Sharing {
+                    process,
                     from,
                     mine: 0,
                     theirs: 0,

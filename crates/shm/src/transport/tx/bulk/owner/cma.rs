@@ -10,18 +10,34 @@ use crate::transport::tx::bulk::choice::size_class;
 use crate::transport::tx::bulk::grant::piece;
 use crate::transport::tx::bulk::protocol::BulkProtocol;
 
+/// How long a check counts that a claimer's process is the peer's, in polls that find nothing: about 50 us. A check takes
+/// as long as copying 8 KiB, so the first one is made while the owner waits for the claim.
+const CHECK_LASTS: u32 = 512;
+
+/// What a piece takes of that.
+const POLLS_OF_PIECE: u32 = 32;
+
 impl<B: Bytes> ShmTx<B> {
     /// Checks the process of the peer that is to claim offer `i`, if this rank will write to it. Called at each poll until
-    /// the claim, when there is time for it.
+    /// the claim.
     pub(super) fn check_early(&mut self, i: usize) {
-        let offered = &self.offers.open[i];
-        let peer_state = &mut self.offers.peers[offered.to as usize];
-        if peer_state.last_protocols[size_class(offered.len)] == BulkProtocol::CmaBoth
-            && let Some(process) = peer_state.access.granted()
-        {
-            // Should it fail, so will the write.
-            let _ = process.confirm();
-        }
+        let offered = &mut self.offers.open[i];
+        let left = match offered.check_left {
+            None => {
+                let peer_state = &self.offers.peers[offered.to as usize];
+                let last = peer_state.last_protocols[size_class(offered.len)];
+                match (last, peer_state.access) {
+                    (BulkProtocol::CmaBoth, CmaAccess::Granted(process))
+                        if process.check().is_ok() =>
+                    {
+                        CHECK_LASTS
+                    }
+                    _ => 0,
+                }
+            }
+            Some(left) => left.saturating_sub(1),
+        };
+        offered.check_left = Some(left);
     }
 
     /// Writes the next piece of offer `i` into the claimer's memory. Whether it did.
@@ -56,7 +72,10 @@ impl<B: Bytes> ShmTx<B> {
         };
         let from = number * size;
         let now = size.min(len - from) as usize;
-        let mut place = CmaBytes::new(process, to.wrapping_add(from), now);
+        let place = CmaBytes::new(&process, to.wrapping_add(from), now);
+        let left = offered.check_left.unwrap_or(0).checked_sub(POLLS_OF_PIECE);
+        offered.check_left = Some(left.unwrap_or(CHECK_LASTS));
+        let mut place = place.after_check(left.is_some());
         bytes.drain(from, now, &mut place);
         if place.result().is_ok() {
             offered.shared = Some(done + 1);

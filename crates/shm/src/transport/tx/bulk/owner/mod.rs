@@ -66,6 +66,8 @@ struct OwnedOffer {
     released: bool,
     /// With `Cma` and `CmaBoth`: the pieces that this rank has copied; `None` once it copies no more.
     shared: Option<u64>,
+    /// For how many polls the last check of the claimer's process counts; `None`: there was none.
+    check_left: Option<u32>,
 }
 
 impl OwnedOffers {
@@ -193,6 +195,7 @@ impl<B: Bytes> ShmTx<B> {
             claimed: None,
             released: false,
             shared: Some(0),
+            check_left: None,
         };
         let mut grant = 0;
         if last_protocol.is_double_copy()
