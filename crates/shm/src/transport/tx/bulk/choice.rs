@@ -74,7 +74,7 @@ const POLICY: Policy = Policy::LeastOf(4);
 const HOPELESS: f32 = 3.0;
 
 /// A protocol that costs so many times the best for a neighbouring size is not tried at first.
-const DEARER: f32 = 1.4;
+const DEARER: f32 = 2.0;
 
 /// Another protocol replaces the best one if it costs less than this part of it: nearly equal ones do not alternate.
 const CHEAPER: f32 = 0.97;
@@ -124,7 +124,7 @@ struct SizeClass {
     credit: f32,
     /// Gets since the last run.
     since: u32,
-    /// Later runs so far; they go round the other protocols.
+    /// Later runs so far.
     runs: usize,
     /// The protocol of the last get, and how many in a row were by it.
     last: Option<BulkProtocol>,
@@ -204,9 +204,10 @@ impl CostTable {
         let ends = ends.is_some_and(|run| {
             run.gets += 1;
             let is_better = (cost as f32) < BETTER * before.cost() as f32;
-            let is_hopeless = counts && best.is_some_and(|best| cost as f32 > HOPELESS * best);
+            let is_hopeless =
+                class.streak > UNCOUNTED && best.is_some_and(|best| cost as f32 > HOPELESS * best);
             let is_long = run.gets >= RUN && !is_better || run.gets >= LONGEST_RUN;
-            is_long || is_hopeless && run.gets > 1
+            is_long || is_hopeless
         });
         if ends {
             class.run = None;
@@ -220,15 +221,20 @@ impl CostTable {
             return;
         }
         let (below, above) = self.classes.split_at(number);
-        let nearest = (below.iter().rev().find(is_used)).or_else(|| above.iter().find(is_used));
-        let Some(&nearest) = nearest else { return };
+        let nearest = (below.iter().rev().position(|class| is_used(&class)))
+            .map(|distance| (&below[number - 1 - distance], distance))
+            .or_else(|| Some((above.iter().find(is_used)?, 1)));
+        let Some((&nearest, distance)) = nearest else {
+            return;
+        };
         let class = &mut self.classes[number];
         class.best = nearest.best;
         let best = nearest.best.and_then(|best| nearest.of(best).cost());
         for (known, near) in class.costs.iter_mut().zip(&nearest.costs) {
             let cost = near.cost().unwrap_or(0.0);
             known.guess = cost as u64;
-            known.passed_over = best.is_some_and(|best| cost > DEARER * best);
+            // Further off, handshakes have another share.
+            known.passed_over = distance == 0 && best.is_some_and(|best| cost > DEARER * best);
         }
     }
 
@@ -320,7 +326,13 @@ impl SizeClass {
             return None;
         }
         let others = || open.iter().filter(|&protocol| protocol != best);
-        let next = others().nth(self.runs % others().count().max(1))?;
+        // By turns the next best one, which a disturbance may have made look worse, and all others.
+        let (turn, is_next_best) = (self.runs / 2, self.runs.is_multiple_of(2));
+        let cost = |protocol: &BulkProtocol| self.of(*protocol).cost().unwrap_or(f32::MAX);
+        let next = match is_next_best {
+            true => others().min_by(|a, b| cost(a).total_cmp(&cost(b))),
+            false => others().nth(turn % others().count().max(1)),
+        }?;
         let cost = self.of(next).cost().unwrap_or(PRESUMED * least);
         let loss = RUN as f32 * (cost - least).max(0.0) * len as f32;
         if loss > self.credit {

@@ -129,11 +129,11 @@ fn dear_protocols_are_not_tried_at_first_for_the_next_size() {
     let mut table = CostTable::default();
     let costs = [(BulkProtocol::Copy, 500), (BulkProtocol::CopyNt, 50)];
     run(&mut table, MIB, &costs, 50);
-    let (taken, _) = run(&mut table, 4 * MIB, &costs, 10);
+    let (taken, _) = run(&mut table, 2 * MIB, &costs, 10);
     assert_eq!(taken, [0, 0, 10, 0, 0, 0]);
     // But later, for another size may have another order.
     let other = [(BulkProtocol::Copy, 40), (BulkProtocol::CopyNt, 50)];
-    let (taken, _) = run(&mut table, 4 * MIB, &other, 4000);
+    let (taken, _) = run(&mut table, 2 * MIB, &other, 4000);
     assert!(taken[1] > 1000, "{taken:?}");
 }
 
