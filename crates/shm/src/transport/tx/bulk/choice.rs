@@ -326,12 +326,12 @@ impl SizeClass {
             return None;
         }
         let others = || open.iter().filter(|&protocol| protocol != best);
-        // By turns the next best one, which a disturbance may have made look worse, and all others.
-        let (turn, is_next_best) = (self.runs / 2, self.runs.is_multiple_of(2));
+        // Alternately the next best one, which a disturbance may have made look worse, and all others.
+        let (round, is_next_best) = (self.runs / 2, self.runs.is_multiple_of(2));
         let cost = |protocol: &BulkProtocol| self.of(*protocol).cost().unwrap_or(f32::MAX);
         let next = match is_next_best {
             true => others().min_by(|a, b| cost(a).total_cmp(&cost(b))),
-            false => others().nth(turn % others().count().max(1)),
+            false => others().nth(round % others().count().max(1)),
         }?;
         let cost = self.of(next).cost().unwrap_or(PRESUMED * least);
         let loss = RUN as f32 * (cost - least).max(0.0) * len as f32;
