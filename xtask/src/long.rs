@@ -37,7 +37,7 @@ use xshell::cmd;
 ///                 an hour
 ///     instructions  those of a short message by RDMA outside the device, by callgrind: a minute or two
 ///     rdma        as in `ci`, with messages forced on each path, the memory that 16 ranks register, and all tests
-///                 of real ranks that can run in guests, in jobs of up to 4 ranks: an hour
+///                 of real ranks that can run in guests, in jobs of up to 4 ranks: hours, on a quiet machine
 ///     rdmacm      jobs whose connections rdmacm makes: on soft-RoCE in three guests, on soft-iWARP in one and two:
 ///                 half an hour
 ///     figures     messages by RDMA in one guest, beside rdma-core's ib_write_lat and ib_write_bw and Debian's Open MPI by

@@ -94,6 +94,11 @@ impl RegistrationCache {
         }
     }
 
+    /// Whether `bytes`, which have no gaps, are what the owner of its memory keeps.
+    pub(crate) fn is_of_owner(&self, bytes: &RawBytes) -> bool {
+        matches!(&self.keeper, Keeper::Owner(memory, _) if memory.holds(bytes))
+    }
+
     /// The registration of `bytes`, which have no gaps: found, or made. `None`: they are not cached.
     ///
     /// # Cost
@@ -169,9 +174,9 @@ impl RegistrationCache {
         } = self;
         let regions = DeviceRegions::new(domains, |domain, other| {
             loop {
-                // SAFETY: the memory is watched, or its owner tells. When it goes, the range is not found any more; or the device reaches what is
-                // mapped when it needs it. Whoever holds the region has the user's promise that his bytes in it stay until
-                // he is finished.
+                // SAFETY: the memory is watched, or its owner tells. When it goes, the range is not found any more; or the
+                // device reaches what is mapped when it needs it. Whoever holds the region has the user's promise that his
+                // bytes in it stay until he is finished.
                 match unsafe { domain.register_range(plan.range.clone(), access) } {
                     Err(why) if other.is_none() && relieve([ranges, unwritten], &why) => {}
                     registered => return registered,

@@ -97,7 +97,6 @@ mod tests {
             for id in [
                 RequestId::Send { peer, queue },
                 RequestId::Unsignaled { peer, queue },
-                RequestId::Unsignaled { peer, queue },
                 RequestId::Receive { peer, queue, buffer },
                 RequestId::Opening { queue },
                 RequestId::Shared { queue, buffer },

@@ -84,8 +84,8 @@ pub(in crate::transport) struct Registrations {
     pub(in crate::transport) domains: Vec<ProtectionDomain>,
     /// `None`: nothing stays registered.
     pub(in crate::transport) cache: Option<RegistrationCache>,
-    /// Memory whose owner tells what of it has gone, and what stays registered of it.
-    pub(in crate::transport) kept: Option<(KeptMemory, RegistrationCache)>,
+    /// What stays registered of memory whose owner tells what of it has gone.
+    pub(in crate::transport) kept: Option<RegistrationCache>,
     pub(in crate::transport) buffers: BouncePool,
     pub(in crate::transport) leave_pinned: LeavePinned,
     pub(in crate::transport) pipeline: PipelineSizes,
@@ -97,7 +97,7 @@ impl Registrations {
     /// The registration of `bytes`, which have no gaps, that was found or stays. `None`: they do not stay registered.
     fn acquire(&mut self, bytes: RawBytes, allowed: objects::Access) -> Option<Placed> {
         let cache = match &mut self.kept {
-            Some((memory, cache)) if memory.holds(&bytes) => cache,
+            Some(kept) if kept.is_of_owner(&bytes) => kept,
             _ => self.cache.as_mut()?,
         };
         cache.acquire(bytes, allowed)
@@ -223,8 +223,7 @@ impl VerbsTx {
             ..
         } = &mut self.registrations;
         let mut relieve = |why: &VerbsError| {
-            let kept = kept.as_mut().map(|(_, cache)| cache);
-            let mut caches = [cache.as_mut(), kept].into_iter().flatten();
+            let mut caches = [cache.as_mut(), kept.as_mut()].into_iter().flatten();
             caches.any(|cache| cache.relieve(why))
         };
         let regions = DeviceRegions::new(domains, |domain, other| {
@@ -260,9 +259,9 @@ impl VerbsTx {
     /// From now on what is registered of `memory` stays so, whether or not anything else does.
     pub fn keep_registered(&mut self, memory: KeptMemory) {
         let domains = self.registrations.domains.clone();
-        let keeper = Keeper::Owner(memory.clone(), 0);
+        let keeper = Keeper::Owner(memory, 0);
         let cache = RegistrationCache::new(domains, keeper, RegistrationCaps::default());
-        self.registrations.kept = Some((memory, cache));
+        self.registrations.kept = Some(cache);
     }
 
     /// How often registrations were found; `None` if none are cached.

@@ -280,7 +280,8 @@ impl VerbsTx {
             Some((start, placed))
         });
         let Some((start, placed)) = placed else {
-            return self.piece_by_frames(peer, index, piece);
+            self.piece_by_frames(peer, index, piece);
+            return Ok(true);
         };
         let fits = |devices| reach(devices, &placed.0, &start);
         let (queue, devices) = match self.access_queue(peer, !is_get, fits) {
@@ -292,7 +293,10 @@ impl VerbsTx {
                 }
                 return Ok(false);
             }
-            AccessQueue::None => return self.piece_by_frames(peer, index, piece),
+            AccessQueue::None => {
+                self.piece_by_frames(peer, index, piece);
+                return Ok(true);
+            }
         };
         let here = (&*placed.0, placed.1);
         self.post_access(peer, is_get, (queue, devices), here, (piece.len, start))?;
@@ -308,10 +312,9 @@ impl VerbsTx {
     }
 
     /// Lets a piece of the operation at `index` go by frames.
-    fn piece_by_frames(&mut self, peer: u32, index: u32, piece: Piece) -> Result<bool, PostError> {
+    fn piece_by_frames(&mut self, peer: u32, index: u32, piece: Piece) {
         self.move_by_frames(index, piece.at..piece.at + piece.len);
         self.piece_moved(peer, index, piece.at);
-        Ok(true)
     }
 
     /// Takes the next piece that can be moved now, and whether the peer has refused others.
