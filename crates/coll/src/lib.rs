@@ -65,6 +65,10 @@ mod gatherv;
 mod hierarchy;
 pub mod machine;
 mod neighbor;
+#[cfg(feature = "alloc")]
+pub mod nodes;
+#[cfg(feature = "alloc")]
+pub mod phased;
 pub mod placement;
 pub mod plan;
 mod reduce;

@@ -2,28 +2,29 @@
 
 use std::convert::Infallible;
 
-use oxmpi_coll::catalog::{Algorithm, AnyPlan, Call, Collective, Parameters};
+use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters};
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::exec::{Driver, Execution, Progress};
+use oxmpi_coll::nodes::Nodes;
 use oxmpi_coll::placement::{Order, Placement};
-use oxmpi_coll::plan::{CallArrays, Part, Side};
+use oxmpi_coll::plan::{CallArrays, Part, Plan, Side};
 
 const RANKS: u32 = 8;
 
 /// A driver that completes every act at once and counts what its rank sends to other nodes.
-struct Counter {
+struct Counter<'a> {
     rank: u32,
-    place: Placement,
+    nodes: &'a Nodes,
     messages: u64,
     bytes: u64,
 }
 
-impl Driver for Counter {
+impl Driver for Counter<'_> {
     type Request = ();
     type Error = Infallible;
 
     fn send(&mut self, to: u32, _: u32, part: Part) -> Result<Option<()>, Infallible> {
-        if self.place.node(to) != self.place.node(self.rank) {
+        if self.nodes.node(to) != self.nodes.node(self.rank) {
             self.messages += 1;
             self.bytes += part.len();
         }
@@ -63,17 +64,21 @@ fn crossings(
     let choice =
         choose(&call(collective, 0, bytes), tuning).expect("some algorithm supports the call");
     let plan = |rank| choice.plan(&call(collective, rank, bytes)).expect("a plan");
-    let (messages, all) = counted(plan, place);
+    let (messages, all) = counted(plan, &place.into(), place.size());
     (choice.algorithm.name(), messages, all)
 }
 
 /// The messages and bytes that the plans of all ranks send between nodes.
-fn counted(plan: impl Fn(u32) -> AnyPlan, place: Placement) -> (u64, u64) {
+pub(crate) fn counted<P: Plan>(
+    plan: impl Fn(u32) -> P,
+    nodes: &Nodes,
+    size: u32,
+) -> (u64, u64) {
     let (mut messages, mut all) = (0, 0);
-    for rank in 0..place.size() {
+    for rank in 0..size {
         let mut counter = Counter {
             rank,
-            place,
+            nodes,
             messages: 0,
             bytes: 0,
         };
@@ -182,7 +187,7 @@ fn on_partly_filled_nodes_no_byte_crosses_twice() {
                     call.rank = rank;
                     algorithm.plan(&call, &parameters).expect("a plan")
                 };
-                let (_, crossed) = counted(plan, place);
+                let (_, crossed) = counted(plan, &place.into(), size);
                 assert_eq!(crossed, least, "{algorithm}, {place:?}, {parts} parts");
             }
         }

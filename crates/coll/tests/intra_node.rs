@@ -94,7 +94,7 @@ fn a_rank_with_another_phase_is_reported() {
             |act| act.collective = Collective::Reduce,
             Length { from: 3, into: 0 },
         ),
-        (|act| act.ranks.first = 4, PhaseMismatch),
+        (|act| act.ranks.first = 4, Deadlock { waiting: 4 }),
         (|act| act.ranks.size = 2, PhaseMismatch),
         (|act| act.count = 2, Length { from: 3, into: 2 }),
         (|act| act.ranks.size = 5, Deadlock { waiting: 4 }),
@@ -114,15 +114,21 @@ fn a_phase_of_ranks_of_several_nodes_is_reported() {
     let act = IntraNodeOp {
         collective: Collective::Allreduce,
         ranks: NodeRanks::of(4),
+        number: 0,
         root: 0,
         count: 3,
         from: Part::new(Buf::In, 0, 3),
         into: Part::new(Buf::Out, 0, 3),
     };
-    let fault_with = |ranks: fn(u32) -> NodeRanks| {
+    let fault_with = |ranks: fn(u32) -> (NodeRanks, u32)| {
         let step = |rank| {
-            let ranks = ranks(rank);
-            [step(0, &[Act::IntraNode(IntraNodeOp { ranks, ..act })])]
+            let (ranks, number) = ranks(rank);
+            let act = IntraNodeOp {
+                ranks,
+                number,
+                ..act
+            };
+            [step(0, &[Act::IntraNode(act)])]
         };
         let steps = [0, 1, 2, 3].map(step);
         let plans = steps.each_ref().map(|steps| Script(steps));
@@ -130,23 +136,38 @@ fn a_phase_of_ranks_of_several_nodes_is_reported() {
     };
     let all = NodeRanks::of(4);
     assert_eq!(
-        fault_with(|_| NodeRanks::of(4)),
+        fault_with(|rank| (NodeRanks::of(4), rank)),
         FaultKind::PhaseRanks { ranks: all }
     );
-    let across = NodeRanks {
-        stride: 2,
-        ..NodeRanks::of(2)
-    };
-    let fault_across = fault_with(|rank| NodeRanks {
-        first: rank % 2,
-        stride: 2,
-        size: 2,
-    });
-    assert_eq!(fault_across, FaultKind::PhaseRanks { ranks: across });
+    let pair = |first| NodeRanks { first, size: 2 };
+    assert_eq!(
+        fault_with(|rank| (
+            NodeRanks {
+                first: rank % 2,
+                size: 2
+            },
+            rank / 2
+        )),
+        FaultKind::PhaseRanks { ranks: pair(1) }
+    );
+    // A rank under the number of another one.
+    assert_eq!(
+        fault_with(|rank| (
+            NodeRanks {
+                first: rank / 2 * 2,
+                size: 2
+            },
+            1 - rank % 2
+        )),
+        FaultKind::PhaseRanks { ranks: pair(0) }
+    );
     // These ranks share a node, but their sums leave out the other node.
-    let on_nodes = fault_with(|rank| NodeRanks {
-        first: rank / 2 * 2,
-        ..NodeRanks::of(2)
+    let on_nodes = fault_with(|rank| {
+        let ranks = NodeRanks {
+            first: rank / 2 * 2,
+            size: 2,
+        };
+        (ranks, rank % 2)
     });
     assert!(matches!(on_nodes, FaultKind::Wrong { .. }), "{on_nodes}");
 }
@@ -158,6 +179,7 @@ fn no_act_starts_before_the_phase_of_an_earlier_step_ends() {
     let act = IntraNodeOp {
         collective: Collective::Bcast,
         ranks: NodeRanks::of(2),
+        number: 0,
         root: 0,
         count: 1,
         from: Part::EMPTY,
@@ -166,7 +188,11 @@ fn no_act_starts_before_the_phase_of_an_earlier_step_ends() {
     let from = Part::new(Buf::In, 0, 1);
     let into = Part::new(Buf::Out, 0, 1);
     let root = Act::IntraNode(IntraNodeOp { from, ..act });
-    let other = Act::IntraNode(IntraNodeOp { into, ..act });
+    let other = Act::IntraNode(IntraNodeOp {
+        number: 1,
+        into,
+        ..act
+    });
     let (tag, from, into) = (0, Part::EMPTY, Part::EMPTY);
     let send = Act::Send { to: 1, tag, from };
     let recv = Act::Recv { from: 0, tag, into };

@@ -5,6 +5,7 @@ mod bounds;
 #[cfg(feature = "std")]
 mod catalog;
 mod common;
+#[cfg(feature = "std")]
 mod crossings;
 mod executor;
 #[cfg(feature = "std")]
@@ -23,6 +24,8 @@ mod mutants;
 mod neighbor;
 #[cfg(feature = "std")]
 mod optimal;
+#[cfg(feature = "std")]
+mod phased;
 #[cfg(feature = "std")]
 mod reduce_scatter;
 mod run;

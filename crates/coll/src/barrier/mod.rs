@@ -2,6 +2,8 @@
 
 mod dissemination;
 mod knomial;
+mod signals;
 
 pub(crate) use dissemination::Dissemination;
 pub(crate) use knomial::BarrierKnomial;
+pub(crate) use signals::Signals;

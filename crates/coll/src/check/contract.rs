@@ -6,8 +6,9 @@ use core::ops::Range;
 use super::arrays::{Arrays, Lengths};
 use super::ranks::Ranks;
 use crate::call::{Call, Collective, PROC_NULL, Parameters};
+use crate::nodes::Nodes;
 use crate::placement::Placement;
-use crate::plan::{NodeRanks, Part};
+use crate::plan::{IntraNodeOp, NodeRanks, Part};
 
 /// What a collective call owes to all its ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub struct Contract {
     pub followed: Option<Ranks>,
     /// The nodes of the ranks: an intra-node phase must consist of exactly the ranks of a node. `None`
     /// skips that check.
-    pub placement: Option<Placement>,
+    pub nodes: Option<Nodes>,
 }
 
 /// One rank's part of a contract.
@@ -132,7 +133,7 @@ impl Contract {
             same_bits: is(Collective::Allreduce) && !first.is_some_and(|call| call.exact),
             barrier: is(Collective::Barrier),
             followed: followed.cloned(),
-            placement: None,
+            nodes: None,
         }
     }
 
@@ -146,15 +147,22 @@ impl Contract {
         }: &Parameters,
     ) -> Self {
         Contract {
-            placement: Some(Placement::or_one_node(order, size, per_node)),
+            nodes: Some(Placement::or_one_node(order, size, per_node).into()),
             ..self
         }
     }
 
-    /// Whether `team` consists of exactly the ranks of the node of `rank`.
-    pub(super) fn are_of_node(&self, team: NodeRanks, rank: u32) -> bool {
-        let is_whole_node = |place: Placement| team == NodeRanks::on(place, place.node(rank));
-        self.placement.is_none_or(is_whole_node)
+    /// Whether an operation's ranks are exactly those of the node of `rank`, and its number is that of the rank.
+    pub(super) fn is_of_node(&self, act: &IntraNodeOp, rank: u32) -> bool {
+        let is_of = |nodes: &Nodes| {
+            let mut ranks = nodes.ranks_on(nodes.node(rank));
+            let of_node = NodeRanks {
+                size: ranks.len() as u32,
+                first: ranks.next().unwrap_or(rank),
+            };
+            act.ranks == of_node && act.number == nodes.local(rank)
+        };
+        self.nodes.as_ref().is_none_or(is_of)
     }
 
     /// Whether the rank's contribution is followed.

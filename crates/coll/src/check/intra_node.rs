@@ -40,7 +40,6 @@ impl PendingOps {
     pub(super) fn join(
         &mut self,
         act: &IntraNodeOp,
-        number: u32,
         request: Request,
         contribution: SymbolMessage,
     ) -> Result<Option<Vec<PhaseMember>>, FaultKind> {
@@ -53,7 +52,7 @@ impl PendingOps {
             return Err(FaultKind::PhaseMismatch);
         }
         pending.members.push(PhaseMember {
-            number,
+            number: act.number,
             request,
             contribution,
         });
@@ -77,12 +76,12 @@ impl PendingOps {
 /// # Errors
 ///
 /// If the rank's parts have other lengths than the act says.
-pub(super) fn contribution_part(act: &IntraNodeOp, number: u32) -> Result<Part, FaultKind> {
-    let [contribution, result_length] = act.lengths(number);
+pub(super) fn contribution_part(act: &IntraNodeOp) -> Result<Part, FaultKind> {
+    let [contribution, result_length] = act.lengths();
     let is_in_place = act.from.is_empty() && contribution > 0;
     let holds = match act.collective {
         Collective::ReduceScatterBlock if is_in_place => contribution,
-        Collective::Scatter if act.into.is_empty() && number == act.root => 0,
+        Collective::Scatter if act.into.is_empty() && act.number == act.root => 0,
         _ => result_length,
     };
     let length = |has: u64, must: u64| match has == must {
@@ -100,7 +99,7 @@ pub(super) fn contribution_part(act: &IntraNodeOp, number: u32) -> Result<Part, 
         return length(0, contribution).map(|()| act.from);
     }
     Ok(Part {
-        first: act.into.first + act.in_place(number),
+        first: act.into.first + act.in_place(),
         count: contribution,
         ..act.into
     })

@@ -433,17 +433,19 @@ impl Driver for RankDriver<'_, '_> {
     }
 
     fn intra_node(&mut self, act: &IntraNodeOp) -> Result<IntraNodeStart<Request>, FaultKind> {
-        let number = act.number(self.rank).ok_or(FaultKind::PhaseMismatch)?;
-        if !self.network.contract.are_of_node(act.ranks, self.rank) {
+        if !act.is_well_formed() {
+            return Err(FaultKind::PhaseMismatch);
+        }
+        if !self.network.contract.is_of_node(act, self.rank) {
             return Err(FaultKind::PhaseRanks { ranks: act.ranks });
         }
-        let part = intra_node::contribution_part(act, number)?;
+        let part = intra_node::contribution_part(act)?;
         let contribution = self.rank().memory.read(part)?;
         let request = self.add_pending(act.into, None);
         if let Some(members) = self
             .network
             .pending_ops
-            .join(act, number, request, contribution)?
+            .join(act, request, contribution)?
         {
             self.network.complete_phase(act, &members)?;
         }

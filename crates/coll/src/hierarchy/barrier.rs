@@ -9,34 +9,32 @@
 //! each rank counts as a node of its own.
 
 use super::NodeLeaders;
-use crate::barrier::Dissemination;
+use crate::barrier::{Dissemination, Signals};
 use crate::call::{Call, Parameters};
 use crate::digits::Digits;
 use crate::plan::renamed;
-use crate::plan::{Acts, Part, Plan, PlanInputs};
-use crate::tree::{self, TreePlace};
+use crate::plan::{Acts, Plan, PlanInputs};
 
-const ENTERED: u32 = 0;
-const RELEASED: u32 = 1;
-
-/// One rank's plan for a node-aware barrier: a step for each child slot in its node's tree; then at a leader
-/// the steps of dissemination, at another rank one that signals its parent and one that waits for it; then a
-/// step for each child slot again.
+/// One rank's plan for a node-aware barrier: the signals up its node; at a leader the steps of dissemination; the
+/// signals down its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NodeAwareBarrier {
     nodes: NodeLeaders,
-    tree: tree::KnomialPlace,
-    between: Dissemination,
+    up: Signals,
+    between: Option<Dissemination>,
+    down: Signals,
 }
 
 impl NodeAwareBarrier {
     pub(crate) fn of(call: &Call, parameters: &Parameters) -> Self {
         let nodes = NodeLeaders::of(call, parameters);
+        let (local, ranks, radix) = (nodes.local(), nodes.ranks(), parameters.radix);
         let leaders = Call::barrier(nodes.node(), nodes.count());
         NodeAwareBarrier {
             nodes,
-            tree: tree::KnomialPlace::new(nodes.local(), nodes.ranks(), 0, parameters.radix),
-            between: Dissemination::of(&leaders, parameters),
+            up: Signals::up(local, ranks, radix),
+            between: (nodes.leads()).then(|| Dissemination::of(&leaders, parameters)),
+            down: Signals::down(local, ranks, radix),
         }
     }
 
@@ -47,54 +45,28 @@ impl NodeAwareBarrier {
         2 * exchanges(nodes.most()) + exchanges(nodes.count())
     }
 
-    fn child(&self, at: u32) -> Option<u32> {
-        let child = self.tree.down(at);
-        child.map(|edge| self.nodes.neighbor(edge.peer))
-    }
-
-    /// The steps between hearing from the children and releasing them.
-    fn middle(&self) -> u32 {
-        match self.tree.parent() {
-            Some(_) => 2,
-            None => self.between.steps(),
-        }
-    }
-
-    /// Step `i` of these.
-    fn middle_step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
-        if let Some(parent) = self.tree.parent().map(|local| self.nodes.neighbor(local)) {
-            match i {
-                0 => acts.send(parent, ENTERED, Part::EMPTY),
-                _ => acts.recv(parent, RELEASED, Part::EMPTY),
-            }
-            return Some(0);
-        }
-        renamed(&self.between, i, inputs, acts, |act| {
-            self.nodes.between(act)
-        })
+    /// The number of steps up the node, and of steps before the way down.
+    fn ends(&self) -> [u32; 2] {
+        let up = self.up.steps();
+        [up, up + self.between.map_or(0, |plan| plan.steps())]
     }
 }
 
 impl Plan for NodeAwareBarrier {
     fn steps(&self) -> u32 {
-        2 * self.tree.places() + self.middle()
+        self.ends()[1] + self.down.steps()
     }
 
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
-        let (children, middle) = (self.tree.places(), self.middle());
-        if i < children {
-            if let Some(child) = self.child(i) {
-                acts.recv(child, ENTERED, Part::EMPTY);
-            }
-            Some(0)
-        } else if i < children + middle {
-            Some(children + self.middle_step(i - children, inputs, acts)?)
-        } else {
-            // Release the child with the largest subtree first.
-            if let Some(child) = self.child(2 * children + middle - 1 - i) {
-                acts.send(child, RELEASED, Part::EMPTY);
-            }
-            Some(children + middle)
+        let [up, between] = self.ends();
+        if i < up {
+            return renamed(&self.up, i, inputs, acts, |act| self.nodes.inside(act));
         }
+        if let Some(plan) = self.between.filter(|_| i < between) {
+            let needs = renamed(&plan, i - up, inputs, acts, |act| self.nodes.between(act));
+            return Some(up + needs?);
+        }
+        let inside = |act| self.nodes.inside(act);
+        Some(between + renamed(&self.down, i - between, inputs, acts, inside)?)
     }
 }

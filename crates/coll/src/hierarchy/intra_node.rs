@@ -34,12 +34,13 @@ impl IntraNode {
         let act = IntraNodeOp {
             collective: self.collective,
             ranks: NodeRanks::of(self.size),
+            number: self.rank,
             root: self.root,
             count: self.count,
             from: Part::EMPTY,
             into: Part::EMPTY,
         };
-        let [gives, gets] = act.lengths(self.rank);
+        let [gives, gets] = act.lengths();
         let gets = match self.collective {
             Collective::Scatter if self.in_place => 0,
             Collective::ReduceScatterBlock if self.in_place => gives,

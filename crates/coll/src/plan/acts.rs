@@ -111,7 +111,7 @@ impl Act {
             Act::Send { to: peer, .. }
             | Act::Recv { from: peer, .. }
             | Act::Size { from: peer, .. } => *peer = renamed(*peer),
-            Act::IntraNode(act) => act.ranks = act.ranks.with_peers(renamed),
+            Act::IntraNode(act) => act.ranks.first = renamed(act.ranks.first),
             Act::Copy { .. } | Act::Reduce { .. } | Act::Learn { .. } => {}
         }
         self

@@ -33,7 +33,7 @@ impl PendingOps {
             ranks: Vec::new(),
             last: 0,
         });
-        if !act.agrees(&pending.act) || act.number(rank).is_none() {
+        if !act.agrees(&pending.act) || !act.is_well_formed() {
             return Err(Error::PhaseMismatch { rank });
         }
         pending.ranks.push(rank);

@@ -20,7 +20,7 @@ const fn contract(tasks: Vec<Task>, same_bits: bool) -> Contract {
         same_bits,
         barrier: false,
         followed: None,
-        placement: None,
+        nodes: None,
     }
 }
 

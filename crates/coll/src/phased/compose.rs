@@ -1,0 +1,280 @@
+//! Of which phases each collective consists.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::PhasedPlan;
+use super::phase::{Phase, PhasePlan, PhaseRanks, PhaseWork, Place};
+use crate::barrier::Signals;
+use crate::call::{Call, Collective, SharedMemory};
+use crate::catalog::Unsuited;
+use crate::choice::Choice;
+use crate::nodes::NodeMap;
+use crate::placement::{Order, Placement};
+use crate::plan::Buf;
+
+/// The radix of signals inside a node, where they are flags in shared memory.
+const SIGNAL_RADIX: u32 = 4;
+
+impl PhasedPlan {
+    /// Whether a call is served in phases: the collective has them, and they keep the rank order if it matters.
+    pub fn serves(call: &Call, nodes: &NodeMap) -> bool {
+        let has_phases = match call.collective {
+            Collective::Barrier | Collective::Bcast | Collective::Allgather => true,
+            Collective::Reduce | Collective::Allreduce => call.commutative || nodes.is_in_order(),
+            _ => false,
+        };
+        has_phases && call.remote == 0 && nodes.count() > 1
+    }
+
+    /// This rank's plan for a call that is [served in phases](PhasedPlan::serves). `choose` chooses the algorithm for
+    /// the call of a phase, whose ranks are placed so.
+    ///
+    /// # Errors
+    ///
+    /// If `choose` finds none, or the call's rank or root is not in the group.
+    ///
+    /// # Cost
+    ///
+    /// An allocation for the phases and, where nodes have blocks of different lengths, one for these.
+    pub fn new(
+        call: &Call,
+        nodes: &Arc<NodeMap>,
+        choose: impl FnMut(&Call, Placement) -> Result<Choice, Unsuited>,
+    ) -> Result<Self, Unsuited> {
+        let (rank, root, size) = (call.rank, call.root, nodes.size());
+        if rank >= size {
+            return Err(Unsuited::Rank { rank, size });
+        }
+        if root >= size {
+            return Err(Unsuited::Root { root, size });
+        }
+        let mut phases = Phases::new(call, nodes, choose);
+        match call.collective {
+            Collective::Barrier => phases.barrier()?,
+            Collective::Bcast => phases.bcast()?,
+            Collective::Reduce => phases.reduce()?,
+            Collective::Allreduce => phases.allreduce()?,
+            Collective::Allgather => phases.allgather()?,
+            collective => return Err(Unsuited::None { collective }),
+        }
+        Ok(phases.plan)
+    }
+}
+
+/// The phases of one rank so far, and what all of them are made from.
+struct Phases<'a, F> {
+    call: &'a Call,
+    choose: F,
+    plan: PhasedPlan,
+    /// This rank's node, and its local number there.
+    node: u32,
+    local: u32,
+    /// The ranks on it.
+    ranks: u32,
+    /// The local number of the node's leader.
+    leader: u32,
+}
+
+impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
+    fn new(call: &'a Call, nodes: &Arc<NodeMap>, choose: F) -> Self {
+        let node = nodes.node(call.rank);
+        let leads_here = call.collective.has_root() && nodes.node(call.root) == node;
+        Phases {
+            call,
+            choose,
+            node,
+            local: nodes.local(call.rank),
+            ranks: nodes.ranks_on(node).len() as u32,
+            leader: if leads_here { nodes.local(call.root) } else { 0 },
+            plan: PhasedPlan {
+                nodes: Arc::clone(nodes),
+                phases: Vec::with_capacity(3),
+                room: 0,
+                block: 0,
+            },
+        }
+    }
+
+    fn leads(&self) -> bool {
+        self.local == self.leader
+    }
+
+    fn is_alone(&self) -> bool {
+        self.ranks == 1
+    }
+
+    fn add(&mut self, ranks: PhaseRanks, work: PhaseWork, plan: PhasePlan, places: [Place; 2]) {
+        let before = self.plan.before_copies();
+        self.plan.phases.push(Phase {
+            ranks,
+            work,
+            plan,
+            places,
+            lengths: Vec::new(),
+            before,
+        });
+    }
+
+    /// Adds a phase of the ranks of this node, if there are several.
+    fn inside(&mut self, call: Call, places: [Place; 2]) -> Result<(), Unsuited> {
+        if self.is_alone() {
+            return Ok(());
+        }
+        let call = call.with_shared_memory(match self.call.shared_memory {
+            SharedMemory::None => SharedMemory::None,
+            _ => SharedMemory::All,
+        });
+        let place = Placement::new(Order::Block, self.ranks, self.ranks);
+        self.collective(PhaseRanks::OfNode(self.node), place, call, places)
+    }
+
+    /// Adds a phase of the leaders, at one of them.
+    fn between(&mut self, call: Call, places: [Place; 2]) -> Result<(), Unsuited> {
+        if !self.leads() {
+            return Ok(());
+        }
+        let root = self.call.collective.has_root().then_some(self.call.root);
+        let place = Placement::new(Order::Block, call.size, 1);
+        self.collective(PhaseRanks::Leaders { root }, place, call, places)
+    }
+
+    fn collective(
+        &mut self,
+        ranks: PhaseRanks,
+        place: Placement,
+        call: Call,
+        places: [Place; 2],
+    ) -> Result<(), Unsuited> {
+        let whole = self.call;
+        let call = Call {
+            element_bytes: whole.element_bytes,
+            commutative: whole.commutative,
+            exact: whole.exact,
+            ..call
+        };
+        let choice = (self.choose)(&call, place)?;
+        let plan = PhasePlan::Collective(choice.plan(&call)?);
+        self.add(ranks, PhaseWork::Collective(call, choice), plan, places);
+        Ok(())
+    }
+
+    /// The number of nodes.
+    fn count(&self) -> u32 {
+        self.plan.nodes.count()
+    }
+
+    /// The root's node.
+    fn root(&self) -> u32 {
+        self.plan.nodes.node(self.call.root)
+    }
+
+    /// Where the input is: in place, from this element of the output on.
+    fn input(&self, in_place: u64) -> Place {
+        match self.call.in_place {
+            true => Place(Buf::Out, in_place),
+            false => Place::IN,
+        }
+    }
+
+    /// Signals up each node, a barrier of the leaders, signals down.
+    fn barrier(&mut self) -> Result<(), Unsuited> {
+        let (ranks, places) = (PhaseRanks::OfNode(self.node), [Place::IN, Place::OUT]);
+        let (local, size) = (self.local, self.ranks);
+        let signals = |this: &mut Self, work, plan: fn(u32, u32, u32) -> Signals| {
+            if !this.is_alone() {
+                let plan = PhasePlan::Signals(plan(local, size, SIGNAL_RADIX));
+                this.add(ranks, work, plan, places);
+            }
+        };
+        signals(self, PhaseWork::SignalsUp, Signals::up);
+        self.between(Call::barrier(self.node, self.count()), places)?;
+        signals(self, PhaseWork::SignalsDown, Signals::down);
+        Ok(())
+    }
+
+    /// From the root to the leaders, and from each leader to its node.
+    fn bcast(&mut self) -> Result<(), Unsuited> {
+        let count = self.call.count;
+        let between = Call::bcast(self.node, self.count(), self.root(), count);
+        self.between(between, [Place::IN, Place::OUT])?;
+        let from = match self.call.rank == self.call.root {
+            true => Place::IN,
+            false => Place::OUT,
+        };
+        self.bcast_inside(count, [from, Place::OUT])
+    }
+
+    fn bcast_inside(&mut self, count: u64, places: [Place; 2]) -> Result<(), Unsuited> {
+        let call = Call::bcast(self.local, self.ranks, self.leader, count);
+        self.inside(call, places)
+    }
+
+    /// In each node to its leader, and from the leaders to the root.
+    fn reduce(&mut self) -> Result<(), Unsuited> {
+        let &Call {
+            count, in_place, ..
+        } = self.call;
+        let (is_root, is_alone) = (self.call.rank == self.call.root, self.is_alone());
+        let keeps = self.leads() && !is_root && !is_alone;
+        let sum = match keeps {
+            true => Place(Buf::Scratch, 0),
+            false => Place::OUT,
+        };
+        self.plan.room = if keeps { count } else { 0 };
+        let inside = Call::reduce(self.local, self.ranks, self.leader, count, 1);
+        self.inside(inside.with_in_place(in_place), [Place::IN, sum])?;
+        let between = Call::reduce(self.node, self.count(), self.root(), count, 1)
+            .with_in_place(is_root && (in_place || !is_alone));
+        let from = if keeps { sum } else { Place::IN };
+        self.between(between, [from, Place::OUT])
+    }
+
+    /// In each node to its leader, between the leaders, and from each leader to its node.
+    fn allreduce(&mut self) -> Result<(), Unsuited> {
+        let &Call {
+            count, in_place, ..
+        } = self.call;
+        let inside = Call::reduce(self.local, self.ranks, self.leader, count, 1)
+            .with_in_place(in_place && self.leads());
+        self.inside(inside, [self.input(0), Place::OUT])?;
+        let between = Call::allreduce(self.node, self.count(), count, 1)
+            .with_in_place(in_place || !self.is_alone());
+        self.between(between, [Place::IN, Place::OUT])?;
+        self.bcast_inside(count, [Place::OUT, Place::OUT])
+    }
+
+    /// The blocks of each node to its leader; all blocks to all leaders; and from each leader to its node.
+    fn allgather(&mut self) -> Result<(), Unsuited> {
+        let &Call {
+            rank,
+            count,
+            in_place,
+            ..
+        } = self.call;
+        let nodes = Arc::clone(&self.plan.nodes);
+        let all = u64::from(nodes.size()) * count;
+        let is_in_order = nodes.is_in_order();
+        // Blocks of ranks in another order than slots are gathered in scratch.
+        let gathered = match is_in_order {
+            true => Buf::Out,
+            false => Buf::Scratch,
+        };
+        if !is_in_order {
+            (self.plan.room, self.plan.block) = (all, count);
+        }
+        let own = u64::from(nodes.start(self.node)) * count;
+        let input = self.input(u64::from(rank) * count);
+        let inside = Call::gather(self.local, self.ranks, 0, count)
+            .with_in_place(in_place && is_in_order && self.leads());
+        self.inside(inside, [input, Place(gathered, own)])?;
+        let is_there = !self.is_alone() || (in_place && is_in_order);
+        let between = Call::allgatherv(self.node, self.count(), all).with_in_place(is_there);
+        self.between(between, [input, Place(gathered, 0)])?;
+        if let Some(phase) = self.plan.phases.last_mut().filter(|_| self.local == 0) {
+            let lengths = (0..nodes.count()).map(|node| nodes.ranks_on(node).len() as u64 * count);
+            phase.lengths = lengths.collect();
+        }
+        self.bcast_inside(all, [Place(gathered, 0), Place(gathered, 0)])
+    }
+}

@@ -1,0 +1,85 @@
+//! Collectives in phases over subgroups, for nodes of any sizes with ranks in any order.
+//!
+//! A phase is a collective of the ranks of one node, or of the *leaders*, one rank of each node, by the algorithm
+//! that is best for such a group. A later phase of a rank needs all its earlier phases; nothing is synchronised. Only
+//! leaders exchange messages with other nodes, and each byte enters and leaves a node no more often than it must.
+//!
+//! Blocks that lie in rank order while nodes have ranks in another one pass through scratch in the order of
+//! [slots](NodeMap), and are put in place at the end.
+//!
+//! Reductions by an operation that does not commute need nodes of consecutive ranks: then every phase keeps the
+//! rank order.
+
+mod compose;
+mod phase;
+
+pub use phase::{PhaseRanks, PhaseWork};
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::nodes::NodeMap;
+use crate::plan::{ACTS, Acts, Buf, Part, Plan, PlanInputs};
+use phase::Phase;
+
+/// One rank's plan for a collective in phases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PhasedPlan {
+    nodes: Arc<NodeMap>,
+    phases: Vec<Phase>,
+    /// Elements at the start of scratch that hold what one phase leaves to the next.
+    room: u64,
+    /// Elements of each block that is put in place at the end; 0: none is.
+    block: u64,
+}
+
+impl PhasedPlan {
+    /// This rank's phases in order: their ranks and what these do.
+    pub fn phases(&self) -> impl Iterator<Item = (PhaseRanks, PhaseWork)> {
+        self.phases.iter().map(|phase| (phase.ranks, phase.work))
+    }
+
+    /// The steps of all phases.
+    fn before_copies(&self) -> u32 {
+        let last = self.phases.last();
+        last.map_or(0, |phase| phase.before + phase.plan.steps())
+    }
+
+    /// Puts blocks in place, as many runs of them as a step has acts.
+    fn copies(&self, step: u32, acts: &mut Acts) {
+        let runs = self.nodes.runs().chunks(ACTS).nth(step as usize);
+        for run in runs.into_iter().flatten() {
+            let [slot, rank, len] = [run.slot, run.rank, run.len].map(|n| u64::from(n) * self.block);
+            acts.copy(
+                Part::new(Buf::Scratch, slot, len),
+                Part::new(Buf::Out, rank, len),
+            );
+        }
+    }
+}
+
+impl Plan for PhasedPlan {
+    fn steps(&self) -> u32 {
+        let copies = match self.block {
+            0 => 0,
+            _ => self.nodes.runs().len().div_ceil(ACTS) as u32,
+        };
+        self.before_copies() + copies
+    }
+
+    fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
+        let of_phase = |phase: &Phase| phase.plan.scratch(&phase.inputs(inputs));
+        self.room + self.phases.iter().map(of_phase).max().unwrap_or(0)
+    }
+
+    fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
+        let before = self.before_copies();
+        if let Some(step) = i.checked_sub(before) {
+            self.copies(step, acts);
+            return Some(before);
+        }
+        let at = self.phases.partition_point(|phase| phase.before <= i);
+        let phase = &self.phases[at - 1];
+        phase.step(i, inputs, (&self.nodes, self.room), acts)
+    }
+}

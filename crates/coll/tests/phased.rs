@@ -1,0 +1,157 @@
+//! Proves collectives in phases on nodes of random sizes with ranks in random orders, and counts what crosses
+//! between nodes.
+
+use std::sync::Arc;
+
+use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
+use oxmpi_coll::check::{Case, Contract, Ranks, check_plans, draw};
+use oxmpi_coll::choice::{Tuning, choose};
+use oxmpi_coll::nodes::{NodeMap, Nodes};
+use oxmpi_coll::phased::PhasedPlan;
+use oxmpi_coll::placement::Placement;
+
+use crate::crossings::counted;
+
+const COLLECTIVES: [Collective; 5] = [
+    Collective::Barrier,
+    Collective::Bcast,
+    Collective::Reduce,
+    Collective::Allreduce,
+    Collective::Allgather,
+];
+
+/// The node of each of `size` ranks on up to `most` nodes, numbered by their first ranks. Node `n` is drawn about
+/// `n + 1` times as often as node 0, so sizes differ; the ranks of a node are consecutive if `in_order`.
+fn drawn(seed: u64, size: u32, most: u32, in_order: bool) -> Vec<u32> {
+    let weights = u64::from(most) * u64::from(most + 1) / 2;
+    let draw_node = |rank: u32| {
+        let mut left = draw(seed, rank.into()) % weights;
+        (0..most).find(|&node| {
+            let here = left <= u64::from(node);
+            left = left.saturating_sub(u64::from(node) + 1);
+            here
+        })
+    };
+    let mut nodes: Vec<u32> = (0..size).map(|rank| draw_node(rank).unwrap_or(0)).collect();
+    if in_order {
+        nodes.sort_unstable();
+    }
+    let mut numbers = Vec::new();
+    let mut number = |node: u32| match numbers.iter().position(|&known| known == node) {
+        Some(at) => at as u32,
+        None => {
+            numbers.push(node);
+            numbers.len() as u32 - 1
+        }
+    };
+    nodes.into_iter().map(&mut number).collect()
+}
+
+/// The plan of one rank as a runtime makes it.
+fn plan(call: &Call, nodes: &Arc<NodeMap>) -> PhasedPlan {
+    let by = |call: &Call, place: Placement| choose(call, &Tuning::default().placed(place));
+    PhasedPlan::new(call, nodes, by).expect("every phase has an algorithm")
+}
+
+fn prove(case: &Case, nodes: &Arc<NodeMap>, sharing: SharedMemory) {
+    let arrays = case.arrays();
+    let calls: Vec<Call> = (0..case.size)
+        .map(|rank| case.call(rank, &arrays).with_shared_memory(sharing))
+        .collect();
+    let plans: Vec<PhasedPlan> = calls.iter().map(|call| plan(call, nodes)).collect();
+    let ends = Ranks::range(0..2).union(&Ranks::one(case.size - 1));
+    let contract = match case.collective {
+        Collective::Allgather if case.size > 16 => Contract::following(&calls, &arrays, &ends),
+        _ => Contract::of(&calls, &arrays),
+    };
+    let contract = Contract {
+        nodes: Some(Nodes::Listed(Arc::clone(nodes))),
+        ..contract
+    };
+    let proven = check_plans(&plans, &contract);
+    proven.unwrap_or_else(|fault| panic!("{case:?} on {nodes:?}, {sharing:?}: {fault}"));
+}
+
+#[test]
+fn phases_are_right_on_any_nodes() {
+    for seed in 0..90 {
+        let size = match seed % 10 {
+            0 => 2 + (draw(seed, 1) % 255) as u32,
+            _ => 2 + (draw(seed, 1) % 24) as u32,
+        };
+        let most = 2 + (draw(seed, 2) % 12) as u32;
+        let in_order = seed % 3 == 0;
+        let nodes = Arc::new(NodeMap::new(&drawn(seed, size, most, in_order)));
+        let count = [0, 1, 7, 1000][(draw(seed, 3) % 4) as usize];
+        for collective in COLLECTIVES {
+            let root = match collective.has_root() {
+                true => (draw(seed, 4) % u64::from(size)) as u32,
+                false => 0,
+            };
+            let case = Case {
+                root,
+                in_place: collective != Collective::Bcast && draw(seed, 5).is_multiple_of(2),
+                commutative: !in_order,
+                ..Case::new(collective, size, count)
+            };
+            for sharing in [SharedMemory::None, SharedMemory::OnNodes] {
+                if PhasedPlan::serves(&case.call(0, &case.arrays()), &nodes) {
+                    prove(&case, &nodes, sharing);
+                }
+            }
+        }
+    }
+}
+
+/// Which algorithm the leaders use is a matter of time: among three of them a short allreduce is an exchange of all
+/// with all in one round, and a long reduce cuts the vector; such calls send more than they must, by the factor given.
+#[test]
+fn bytes_cross_between_nodes_as_often_as_they_must() {
+    let short = 8;
+    let long = 4 << 20;
+    for nodes in [
+        [0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2],
+        [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 2],
+        [0, 1, 1, 2, 0, 2, 0, 1, 2, 2, 0],
+    ] {
+        let map = Arc::new(NodeMap::new(&nodes));
+        let missing = |node: u32| u64::from(map.size()) - map.ranks_on(node).len() as u64;
+        let (missing, others) = ((0..3).map(missing).sum::<u64>(), 2);
+        for (collective, bytes, least, most_factor) in [
+            (Collective::Barrier, short, 0, 1.0),
+            (Collective::Bcast, short, others, 1.0),
+            (Collective::Bcast, long, others, 1.0),
+            (Collective::Reduce, short, others, 1.0),
+            (Collective::Reduce, long, others, 4.0 / 3.0),
+            (Collective::Allreduce, short, 2 * others, 1.5),
+            (Collective::Allreduce, long, 2 * others, 1.0),
+            (Collective::Allgather, short, missing, 1.0),
+            (Collective::Allgather, long, missing, 1.0),
+        ] {
+            let case = Case::new(collective, map.size(), bytes);
+            let call = |rank| case.call(rank, &[]).with_shared_memory(SharedMemory::None);
+            let plan = |rank| plan(&call(rank), &map);
+            let (_, crossed) = counted(plan, &Nodes::Listed(Arc::clone(&map)), map.size());
+            let (least, most) = (least * bytes, (least * bytes) as f64 * most_factor);
+            let is_few = crossed >= least && crossed as f64 <= most;
+            assert!(is_few, "{collective} of {bytes} B on {nodes:?}: {crossed} B of {least} B");
+        }
+    }
+}
+
+#[test]
+fn an_operation_that_does_not_commute_needs_nodes_of_consecutive_ranks() {
+    let reduce = Call::allreduce(0, 5, 1, 8).with_commutative(false);
+    let [in_order, mixed] = [[0, 1, 1, 1, 2], [0, 1, 0, 1, 1]].map(|nodes| NodeMap::new(&nodes));
+    assert!(PhasedPlan::serves(&reduce, &in_order) && !PhasedPlan::serves(&reduce, &mixed));
+    assert!(PhasedPlan::serves(&reduce.with_commutative(true), &mixed));
+}
+
+#[test]
+fn a_rank_or_root_outside_the_group_is_refused() {
+    let nodes = Arc::new(NodeMap::new(&[0, 1, 1]));
+    let by = |call: &Call, place: Placement| choose(call, &Tuning::default().placed(place));
+    for call in [Call::bcast(3, 3, 0, 1), Call::bcast(0, 3, 3, 1)] {
+        assert!(PhasedPlan::new(&call, &nodes, by).is_err());
+    }
+}
