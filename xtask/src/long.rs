@@ -146,7 +146,7 @@ const RDMA: RdmaJobs = RdmaJobs {
     skipped: &[],
     groups: IN_GUESTS,
     most_ranks: 4,
-    limit: 7200,
+    limit: 3 * 3600,
     each_path: true,
 };
 

@@ -30,6 +30,21 @@ const CUT_LAST: &str = "TEST_CUT_LAST";
 /// take minutes for them.
 const MOST_RANKS: &str = "OXMPI_TEST_MOST_RANKS";
 
+/// Of these numbers of ranks, those for a test of every algorithm: all; where [`MOST_RANKS`] is set, only the largest
+/// that it allows, as a job for each algorithm and number takes hours there.
+pub(crate) fn for_each_algorithm(all: &[usize]) -> Vec<usize> {
+    let Some(most) = most_ranks() else {
+        return all.to_vec();
+    };
+    let allowed = all.iter().copied().filter(|&ranks| ranks <= most);
+    allowed.max().into_iter().collect()
+}
+
+fn most_ranks() -> Option<usize> {
+    let most = env::var(MOST_RANKS).ok()?;
+    Some(most.parse().expect("a number of ranks"))
+}
+
 /// A description of a job to start: the number of ranks, their placement, and variables of their environment.
 #[derive(Debug)]
 pub(crate) struct Job {
@@ -78,8 +93,7 @@ impl Job {
     /// [`MOST_RANKS`] says is left out.
     pub(crate) fn succeed<F: Fn(&World) -> oxmpi::Result<()>>(self, rank: F) {
         let ranks = self.ranks;
-        let most = env::var(MOST_RANKS).map(|most| most.parse().expect("a number of ranks"));
-        if most.is_ok_and(|most: usize| ranks > most) {
+        if most_ranks().is_some_and(|most| ranks > most) {
             return;
         }
         let done = end(self.launch(test_of::<F>(), || rank(&World::init()?)));

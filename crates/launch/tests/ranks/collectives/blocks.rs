@@ -4,7 +4,7 @@ use oxmpi::collective::Blocks;
 use oxmpi::{Comm, Op, Result, Threading};
 
 use super::{fold, values};
-use crate::job::Job;
+use crate::job::{Job, for_each_algorithm};
 
 /// Ranks of a job.
 const SIZES: [usize; 6] = [1, 2, 3, 4, 7, 8];
@@ -227,7 +227,7 @@ fn reduce_scatter_is_right_with_all_kinds_of_lengths() {
 
 #[test]
 fn collectives_of_blocks_are_right_by_every_algorithm() {
-    for ranks in [2, 7] {
+    for ranks in for_each_algorithm(&[2, 7]) {
         for (tree, round, pairs) in [
             ("knomial", "bruck", "pairwise"),
             ("linear", "ring", "linear"),

@@ -4,7 +4,7 @@ use oxmpi::{Comm, Result, Threading};
 use oxmpi_coll::catalog::Collective;
 
 use super::{pairs, values};
-use crate::job::Job;
+use crate::job::{Job, for_each_algorithm};
 
 /// Ranks of a job.
 const SIZES: [usize; 6] = [1, 2, 3, 4, 7, 8];
@@ -113,7 +113,7 @@ fn allgather_and_alltoall_are_right_with_every_length() {
 
 #[test]
 fn gather_and_scatter_are_right_by_every_algorithm() {
-    for ranks in [2, 4, 7] {
+    for ranks in for_each_algorithm(&[2, 4, 7]) {
         for (gather, scatter) in pairs(Collective::Gather, Collective::Scatter) {
             let job = Job::of(ranks).with("OXMPI_GATHER_ALGORITHM", gather);
             job.with("OXMPI_SCATTER_ALGORITHM", scatter)
@@ -130,7 +130,7 @@ fn gather_and_scatter_are_right_by_every_algorithm() {
 
 #[test]
 fn allgather_and_alltoall_are_right_by_every_algorithm() {
-    for ranks in [2, 4, 7] {
+    for ranks in for_each_algorithm(&[2, 4, 7]) {
         for (allgather, alltoall) in pairs(Collective::Allgather, Collective::Alltoall) {
             let job = Job::of(ranks).with("OXMPI_ALLGATHER_ALGORITHM", allgather);
             job.with("OXMPI_ALLTOALL_ALGORITHM", alltoall)
