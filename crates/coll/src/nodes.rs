@@ -24,6 +24,14 @@ impl Nodes {
         }
     }
 
+    /// The number of ranks.
+    pub fn size(&self) -> u32 {
+        match self {
+            Nodes::Even(place) => place.size(),
+            Nodes::Listed(map) => map.size(),
+        }
+    }
+
     /// The number of nodes.
     #[inline]
     pub fn count(&self) -> u32 {
@@ -94,6 +102,8 @@ pub struct NodeMap {
     starts: Vec<u32>,
     /// Ranges of ranks whose slots follow one another, and the slots of their first ranks.
     runs: Vec<Run>,
+    /// The node with the most ranks.
+    largest: u32,
 }
 
 /// Consecutive ranks in consecutive slots.
@@ -113,7 +123,9 @@ impl NodeMap {
     pub fn new(nodes: &[u32]) -> Self {
         let count = nodes.iter().max().map_or(0, |last| last + 1);
         let mut starts = vec![0; count as usize + 1];
-        nodes.iter().for_each(|&node| starts[node as usize + 1] += 1);
+        nodes
+            .iter()
+            .for_each(|&node| starts[node as usize + 1] += 1);
         for node in 1..starts.len() {
             starts[node] += starts[node - 1];
         }
@@ -131,12 +143,15 @@ impl NodeMap {
             slot
         };
         let slots = (0..).zip(nodes).map(&mut place).collect();
+        let size = |&node: &u32| starts[node as usize + 1] - starts[node as usize];
+        let largest = (0..count).rev().max_by_key(size).unwrap_or(0);
         NodeMap {
             nodes: nodes.to_vec(),
             slots,
             ranks,
             starts,
             runs,
+            largest,
         }
     }
 
@@ -160,9 +175,29 @@ impl NodeMap {
         self.slots[rank as usize] - self.start(self.node(rank))
     }
 
+    /// The rank's slot.
+    pub fn slot(&self, rank: u32) -> u32 {
+        self.slots[rank as usize]
+    }
+
+    /// The rank in a slot.
+    pub fn rank(&self, slot: u32) -> u32 {
+        self.ranks[slot as usize]
+    }
+
     /// The ranks of a node by local number.
     pub fn ranks_on(&self, node: u32) -> &[u32] {
         &self.ranks[self.start(node) as usize..self.start(node + 1) as usize]
+    }
+
+    /// The node with the most ranks, the first of several.
+    pub fn largest(&self) -> u32 {
+        self.largest
+    }
+
+    /// The most ranks on a node.
+    pub fn most(&self) -> u32 {
+        self.ranks_on(self.largest).len() as u32
     }
 
     /// The first slot of a node; of the number of nodes: the number of slots.
@@ -208,8 +243,12 @@ mod tests {
         assert_eq!((map.size(), map.count()), (6, 3));
         let ranks = [0, 1, 2].map(|node| map.ranks_on(node));
         assert_eq!(ranks, [&[0, 2][..], &[1, 4, 5], &[3]]);
-        assert_eq!([0, 1, 2, 3, 4, 5].map(|rank| map.local(rank)), [0, 0, 1, 0, 1, 2]);
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5].map(|rank| map.local(rank)),
+            [0, 0, 1, 0, 1, 2]
+        );
         assert_eq!([0, 1, 2, 3].map(|node| map.start(node)), [0, 2, 5, 6]);
+        assert_eq!((map.largest(), map.most()), (1, 3));
         assert!(!map.is_in_order() && NodeMap::new(&[0, 1, 1]).is_in_order());
         // Every rank is in one run, and its slot is where the run says.
         let mut ranks = 0..;

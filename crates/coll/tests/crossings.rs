@@ -69,11 +69,7 @@ fn crossings(
 }
 
 /// The messages and bytes that the plans of all ranks send between nodes.
-pub(crate) fn counted<P: Plan>(
-    plan: impl Fn(u32) -> P,
-    nodes: &Nodes,
-    size: u32,
-) -> (u64, u64) {
+pub(crate) fn counted<P: Plan>(plan: impl Fn(u32) -> P, nodes: &Nodes, size: u32) -> (u64, u64) {
     let (mut messages, mut all) = (0, 0);
     for rank in 0..size {
         let mut counter = Counter {

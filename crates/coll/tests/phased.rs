@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
+use oxmpi_coll::catalog::{Call, Collective, Parameters, SharedMemory, Unsuited};
 use oxmpi_coll::check::{Case, Contract, Ranks, check_plans, draw};
-use oxmpi_coll::choice::{Tuning, choose};
+use oxmpi_coll::choice::{Choice, Tuning, choose};
 use oxmpi_coll::nodes::{NodeMap, Nodes};
 use oxmpi_coll::phased::PhasedPlan;
 use oxmpi_coll::placement::Placement;
@@ -53,12 +53,20 @@ fn plan(call: &Call, nodes: &Arc<NodeMap>) -> PhasedPlan {
     PhasedPlan::new(call, nodes, by).expect("every phase has an algorithm")
 }
 
-fn prove(case: &Case, nodes: &Arc<NodeMap>, sharing: SharedMemory) {
+/// Proves the plans that `plan` makes of the calls.
+fn prove(
+    case: &Case,
+    nodes: &Arc<NodeMap>,
+    sharing: SharedMemory,
+    plan: impl Fn(&Call) -> Result<PhasedPlan, Unsuited>,
+) {
     let arrays = case.arrays();
     let calls: Vec<Call> = (0..case.size)
         .map(|rank| case.call(rank, &arrays).with_shared_memory(sharing))
         .collect();
-    let plans: Vec<PhasedPlan> = calls.iter().map(|call| plan(call, nodes)).collect();
+    let Ok(plans) = calls.iter().map(plan).collect::<Result<Vec<_>, _>>() else {
+        return;
+    };
     let ends = Ranks::range(0..2).union(&Ranks::one(case.size - 1));
     let contract = match case.collective {
         Collective::Allgather if case.size > 16 => Contract::following(&calls, &arrays, &ends),
@@ -72,6 +80,22 @@ fn prove(case: &Case, nodes: &Arc<NodeMap>, sharing: SharedMemory) {
     proven.unwrap_or_else(|fault| panic!("{case:?} on {nodes:?}, {sharing:?}: {fault}"));
 }
 
+/// A random case of the collective.
+fn drawn_case(seed: u64, collective: Collective, size: u32) -> Case {
+    Case {
+        root: match collective.has_root() {
+            true => (draw(seed, 4) % u64::from(size)) as u32,
+            false => 0,
+        },
+        in_place: collective != Collective::Bcast && draw(seed, 5).is_multiple_of(2),
+        ..Case::new(
+            collective,
+            size,
+            [0, 1, 7, 1000][(draw(seed, 3) % 4) as usize],
+        )
+    }
+}
+
 #[test]
 fn phases_are_right_on_any_nodes() {
     for seed in 0..90 {
@@ -82,22 +106,35 @@ fn phases_are_right_on_any_nodes() {
         let most = 2 + (draw(seed, 2) % 12) as u32;
         let in_order = seed % 3 == 0;
         let nodes = Arc::new(NodeMap::new(&drawn(seed, size, most, in_order)));
-        let count = [0, 1, 7, 1000][(draw(seed, 3) % 4) as usize];
         for collective in COLLECTIVES {
-            let root = match collective.has_root() {
-                true => (draw(seed, 4) % u64::from(size)) as u32,
-                false => 0,
-            };
             let case = Case {
-                root,
-                in_place: collective != Collective::Bcast && draw(seed, 5).is_multiple_of(2),
                 commutative: !in_order,
-                ..Case::new(collective, size, count)
+                ..drawn_case(seed, collective, size)
             };
             for sharing in [SharedMemory::None, SharedMemory::OnNodes] {
                 if PhasedPlan::serves(&case.call(0, &case.arrays()), &nodes) {
-                    prove(&case, &nodes, sharing);
+                    prove(&case, &nodes, sharing, |call| Ok(plan(call, &nodes)));
                 }
+            }
+        }
+    }
+}
+
+/// Every algorithm without phases, with ranks in the order of slots.
+#[test]
+fn one_algorithm_is_right_in_the_order_of_slots() {
+    for seed in 0..12 {
+        let size = 2 + (draw(seed, 1) % 20) as u32;
+        let nodes = Arc::new(NodeMap::new(&drawn(seed, size, 4, seed % 4 == 0)));
+        for collective in COLLECTIVES {
+            let case = drawn_case(seed, collective, size);
+            for algorithm in collective.algorithms().filter(|one| !one.row().on_nodes) {
+                let choice = Choice {
+                    algorithm,
+                    parameters: Parameters::NONE.with_per_node(2),
+                };
+                let plan = |call: &Call| PhasedPlan::in_slots(call, &nodes, choice);
+                prove(&case, &nodes, SharedMemory::None, plan);
             }
         }
     }
@@ -134,7 +171,10 @@ fn bytes_cross_between_nodes_as_often_as_they_must() {
             let (_, crossed) = counted(plan, &Nodes::Listed(Arc::clone(&map)), map.size());
             let (least, most) = (least * bytes, (least * bytes) as f64 * most_factor);
             let is_few = crossed >= least && crossed as f64 <= most;
-            assert!(is_few, "{collective} of {bytes} B on {nodes:?}: {crossed} B of {least} B");
+            assert!(
+                is_few,
+                "{collective} of {bytes} B on {nodes:?}: {crossed} B of {least} B"
+            );
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use oxmpi_coll::placement::Placement;
+use oxmpi_coll::nodes::Nodes;
 
 use super::placement::{on_one_node, section_of};
 
@@ -16,8 +16,8 @@ pub struct Group {
     identity_below: usize,
     /// The members of other groups.
     members: Option<Arc<GroupMembers>>,
-    /// The placement of the ranks on nodes, the same on all ranks.
-    placement: Placement,
+    /// The nodes of the ranks, the same on all ranks.
+    nodes: Nodes,
 }
 
 #[derive(Debug)]
@@ -49,13 +49,13 @@ impl Group {
             rank,
             identity_below: size as usize,
             members: None,
-            placement: on_one_node(size),
+            nodes: on_one_node(size).into(),
         }
     }
 
     /// The group of `links`, given in rank order, in an endpoint of `endpoint_size` links; this process is
     /// `rank` in it.
-    pub fn listed(links: Vec<u32>, endpoint_size: u32, rank: u32, placement: Placement) -> Self {
+    pub fn listed(links: Vec<u32>, endpoint_size: u32, rank: u32, nodes: impl Into<Nodes>) -> Self {
         let mut ranks = vec![NOT_A_MEMBER; endpoint_size as usize];
         for (rank, &link) in links.iter().enumerate() {
             ranks[link as usize] = rank as u32;
@@ -65,7 +65,7 @@ impl Group {
             rank,
             identity_below: 0,
             members: Some(Arc::new(GroupMembers::Listed { links, ranks })),
-            placement,
+            nodes: nodes.into(),
         }
     }
 
@@ -76,11 +76,12 @@ impl Group {
     /// Constant.
     pub fn section(&self, first: Option<u32>, rest: Range<u32>, rank: u32) -> Self {
         let size = u32::from(first.is_some()) + rest.len() as u32;
+        let start = first.is_none().then_some(rest.start);
         Self {
             size,
             rank,
             identity_below: 0,
-            placement: section_of(self.placement, size, first.is_none().then_some(rest.start)),
+            nodes: section_of(self.nodes.placement(), size, start).into(),
             members: Some(Arc::new(GroupMembers::Section {
                 of: self.clone(),
                 first,
@@ -89,16 +90,16 @@ impl Group {
         }
     }
 
-    /// The placement of the ranks on nodes.
+    /// The nodes of the ranks.
     #[inline]
-    pub const fn placement(&self) -> Placement {
-        self.placement
+    pub const fn nodes(&self) -> &Nodes {
+        &self.nodes
     }
 
     /// Whether all ranks share memory.
     #[inline]
-    pub const fn is_on_one_node(&self) -> bool {
-        self.placement.nodes() == 1
+    pub fn is_on_one_node(&self) -> bool {
+        self.nodes.count() == 1
     }
 
     /// Number of ranks.
@@ -216,20 +217,20 @@ mod tests {
     /// one each rank counts as a node.
     #[test]
     fn a_section_that_starts_at_a_node_is_placed_as_the_whole() {
-        let on = |place| Group::listed((0..8).collect(), 8, 0, place);
+        let on = |place: Placement| Group::listed((0..8).collect(), 8, 0, place);
         let whole = on(Placement::new(Order::Block, 8, 2));
         for (first, rest, place) in [
             (None, 2..7, Placement::new(Order::Block, 5, 2)),
             (None, 3..7, one_rank_per_node(4)),
             (Some(0), 2..6, one_rank_per_node(5)),
         ] {
-            assert_eq!(whole.section(first, rest, 0).placement(), place);
+            assert_eq!(*whole.section(first, rest, 0).nodes(), place.into());
         }
         let cyclic = on(Placement::new(Order::Cyclic, 8, 2));
         let section = cyclic.section(None, 0..4, 0);
-        assert_eq!(section.placement(), one_rank_per_node(4));
+        assert_eq!(*section.nodes(), one_rank_per_node(4).into());
         let near = on(on_one_node(8)).section(Some(5), 0..4, 0);
-        assert!(near.is_on_one_node() && near.placement() == on_one_node(5));
+        assert!(near.is_on_one_node() && *near.nodes() == on_one_node(5).into());
     }
 
     #[test]

@@ -57,7 +57,9 @@ mod threading;
 mod topology;
 
 pub use boot::{AgreedSettings, NetworkPreference, StartOptions, open_transports, probe_verbs};
-pub use collective::{InterGroups, PreparedCollective, serves_in_node, serves_on_nodes};
+pub use collective::{
+    InterGroups, PreparedCollective, serves_in_node, serves_in_phase, serves_on_nodes,
+};
 pub use collective_state::{Area, BlockRanges, Buffers, Neighbors, Stages, WidenedBuffers};
 pub use communicator::{Communicator, PreparedMessage};
 pub use create::StartedDuplicate;

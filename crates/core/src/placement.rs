@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use oxmpi_coll::nodes::Nodes;
 use oxmpi_coll::placement::{Order, Placement};
 
 /// The placement of `size` ranks on one node.
@@ -28,17 +29,16 @@ pub(super) fn section_of(whole: Placement, size: u32, start: Option<u32>) -> Pla
 
 /// The node of each rank of an endpoint, by endpoint rank. Every rank has the same list.
 #[derive(Clone, Debug)]
-pub(super) struct NodeMap(Arc<[u32]>);
+pub(super) struct EndpointNodes(Arc<[u32]>);
 
-impl NodeMap {
+impl EndpointNodes {
     /// The node of each endpoint rank.
     pub(super) fn new(nodes: Vec<u32>) -> Self {
         Self(nodes.into())
     }
 
-    /// The placement of these endpoint ranks, in this order. Where it is neither in blocks nor cyclic, each rank
-    /// counts as a node. The same list gives the same placement on every rank.
-    pub(super) fn placement(&self, ranks: impl Iterator<Item = u32>) -> Placement {
+    /// The nodes of these endpoint ranks, in this order. The same list gives the same nodes on every rank.
+    pub(super) fn of(&self, ranks: impl Iterator<Item = u32>) -> Nodes {
         let mut seen = vec![None; self.0.len()];
         let mut count = 0;
         let number = |rank| {
@@ -49,7 +49,7 @@ impl NodeMap {
             })
         };
         let nodes: Vec<u32> = ranks.map(number).collect();
-        Placement::of(&nodes).unwrap_or_else(|| one_rank_per_node(nodes.len() as u32))
+        Nodes::of(&nodes)
     }
 }
 
@@ -57,12 +57,12 @@ impl NodeMap {
 mod tests {
     use oxmpi_coll::placement::{Order, Placement};
 
-    use super::{NodeMap, on_one_node, one_rank_per_node};
+    use super::{EndpointNodes, on_one_node, one_rank_per_node};
 
     /// Two ranks on each of four nodes, in any order, and what that is.
     #[test]
     fn parts_have_placements_of_their_own() {
-        let nodes = NodeMap::new((0..8).map(|rank| rank / 2).collect());
+        let nodes = EndpointNodes::new((0..8).map(|rank| rank / 2).collect());
         let new = Placement::new;
         for (names, place) in [
             (&[0, 1, 2, 3, 4, 5, 6, 7][..], new(Order::Block, 8, 2)),
@@ -76,7 +76,11 @@ mod tests {
             (&[0, 2, 1], new(Order::Cyclic, 3, 2)),
             (&[0, 2, 3, 1], one_rank_per_node(4)),
         ] {
-            assert_eq!(nodes.placement(names.iter().copied()), place, "{names:?}");
+            assert_eq!(
+                nodes.of(names.iter().copied()).placement(),
+                place,
+                "{names:?}"
+            );
         }
     }
 }

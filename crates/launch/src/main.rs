@@ -12,6 +12,7 @@ mod diagnostics;
 mod explain;
 mod info;
 mod machine;
+mod node_sizes;
 mod options;
 mod pin;
 mod process_manager;

@@ -1,8 +1,12 @@
 //! Values of settings as the types of the crates that own their rows.
 
-use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
+use std::sync::Arc;
+
+use oxmpi_coll::catalog::{Call, Collective, SharedMemory, Unsuited};
 use oxmpi_coll::choice::{Rules, Tuning, read_rules};
 use oxmpi_coll::machine::Machine;
+use oxmpi_coll::nodes::NodeMap;
+use oxmpi_coll::phased::{PhasedPlan, WayTimes, choose_phase};
 use oxmpi_coll::placement::Placement;
 use oxmpi_coll::settings::{self as coll, algorithm, plain, textbook};
 use oxmpi_os::file::{HANDWRITTEN_MAX, read_text};
@@ -12,7 +16,7 @@ use oxmpi_wire::paths::{PathOverrides, network, settings as paths};
 
 use super::value::RefusedValue;
 use super::{BadSetting, Origin, Values};
-use oxmpi_core::{serves_in_node, serves_on_nodes};
+use oxmpi_core::{serves_in_node, serves_in_phase, serves_on_nodes};
 
 impl Values {
     /// Where ranks are pinned. With `pin_compat=intel-2021` values are read as that launcher reads them, also
@@ -190,6 +194,47 @@ impl Values {
             }
             false if serves && serves_on_nodes(call, size) => SharedMemory::OnNodes,
             _ => SharedMemory::None,
+        }
+    }
+
+    /// The expected times of a call of ranks on nodes of different sizes, in phases and by one algorithm, of which a job
+    /// with this tuning takes the shorter one. `None`: it takes one algorithm in any case.
+    ///
+    /// # Errors
+    /// When no algorithm suits.
+    pub fn way_times(
+        &self,
+        call: &Call,
+        nodes: &Arc<NodeMap>,
+        tuning: &Tuning,
+    ) -> Result<Option<WayTimes>, Unsuited> {
+        let is_bound = tuning.requires_algorithm(call) || tuning.reproducible.binds(call);
+        match !is_bound && PhasedPlan::serves(call, nodes) {
+            true => WayTimes::of(call, nodes, tuning, self.phases_share()).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// The plan of a call in phases, as such a job makes it.
+    ///
+    /// # Errors
+    /// When no algorithm suits a phase.
+    pub fn phased_plan(
+        &self,
+        call: &Call,
+        nodes: &Arc<NodeMap>,
+        tuning: &Tuning,
+    ) -> Result<PhasedPlan, Unsuited> {
+        PhasedPlan::new(call, nodes, |call, place| {
+            choose_phase(call, place, tuning, self.phases_share())
+        })
+    }
+
+    /// Which calls of phases inside nodes go over shared memory.
+    fn phases_share(&self) -> fn(&Call) -> bool {
+        match self.node_collectives() {
+            true => serves_in_phase,
+            false => |_| false,
         }
     }
 

@@ -15,6 +15,8 @@ pub struct CatalogRow {
     pub about: &'static str,
     /// What it requires of a call.
     pub needs: Needs,
+    /// Whether it has phases inside nodes and between them, so that it needs the nodes which its parameters name.
+    pub on_nodes: bool,
     /// Its parameters, with their defaults.
     pub parameters: Parameters,
     /// The promised number of rounds; in one round a rank sends one message and receives one. The checker
@@ -34,6 +36,7 @@ setters! {
     CatalogRow:
     about(about: &'static str)
     needs(needs: Needs)
+    on_nodes(on_nodes: bool)
     parameters(parameters: Parameters)
     rounds(rounds: fn(&Call, &Parameters) -> u64)
 }
@@ -51,6 +54,7 @@ impl Collective {
             name,
             about: "",
             needs: Needs::NOTHING,
+            on_nodes: false,
             parameters: Parameters::NONE,
             rounds: |call, _| levels(call.size).into(),
             cost,

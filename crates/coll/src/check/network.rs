@@ -442,11 +442,7 @@ impl Driver for RankDriver<'_, '_> {
         let part = intra_node::contribution_part(act)?;
         let contribution = self.rank().memory.read(part)?;
         let request = self.add_pending(act.into, None);
-        if let Some(members) = self
-            .network
-            .pending_ops
-            .join(act, request, contribution)?
-        {
+        if let Some(members) = self.network.pending_ops.join(act, request, contribution)? {
             self.network.complete_phase(act, &members)?;
         }
         Ok(IntraNodeStart::Pending(request))

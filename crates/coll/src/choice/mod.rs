@@ -71,14 +71,25 @@ impl Tuning {
     /// One comparison, and a few per rule.
     #[inline]
     pub fn requires_messages(&self, call: &Call) -> bool {
+        self.requires(call, Algorithm::is_by_messages)
+    }
+
+    /// As [`Tuning::requires_messages`], for an algorithm of any kind.
+    #[inline]
+    pub fn requires_algorithm(&self, call: &Call) -> bool {
+        self.requires(call, |_| true)
+    }
+
+    #[inline]
+    fn requires(&self, call: &Call, is_meant: fn(Algorithm) -> bool) -> bool {
         let by_rule = |rule: &Rule| {
             let (shortest, longest) = rule.lengths();
             rule.covers(call.collective, call.size)
-                && rule.algorithm.is_by_messages()
+                && is_meant(rule.algorithm)
                 && (shortest..=longest).contains(&call.bytes())
         };
         let forced = self.forced.get(call.collective);
-        forced.is_some_and(Algorithm::is_by_messages) || self.rules.iter().any(by_rule)
+        forced.is_some_and(is_meant) || self.rules.iter().any(by_rule)
     }
 
     /// The tuning with another placement.
@@ -186,6 +197,13 @@ impl Choice {
     /// If the algorithm does not support the call.
     pub fn plan(&self, call: &Call) -> Result<AnyPlan, Unsuited> {
         self.algorithm.plan(call, &self.parameters)
+    }
+
+    /// Whether it, or one of its stages, has phases [on nodes](crate::catalog::CatalogRow::on_nodes).
+    pub fn is_on_nodes(&self) -> bool {
+        let stages = self.parameters.stages.iter().flatten();
+        let mut all = stages.map(|stage| stage.algorithm).chain([self.algorithm]);
+        all.any(|algorithm| algorithm.row().on_nodes)
     }
 
     /// The choice as a stage of another algorithm.

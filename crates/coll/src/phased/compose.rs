@@ -17,7 +17,7 @@ use crate::plan::Buf;
 const SIGNAL_RADIX: u32 = 4;
 
 impl PhasedPlan {
-    /// Whether a call is served in phases: the collective has them, and they keep the rank order if it matters.
+    /// Whether a call may be served in phases: the collective has them, and they keep the rank order if it matters.
     pub fn serves(call: &Call, nodes: &NodeMap) -> bool {
         let has_phases = match call.collective {
             Collective::Barrier | Collective::Bcast | Collective::Allgather => true,
@@ -42,14 +42,7 @@ impl PhasedPlan {
         nodes: &Arc<NodeMap>,
         choose: impl FnMut(&Call, Placement) -> Result<Choice, Unsuited>,
     ) -> Result<Self, Unsuited> {
-        let (rank, root, size) = (call.rank, call.root, nodes.size());
-        if rank >= size {
-            return Err(Unsuited::Rank { rank, size });
-        }
-        if root >= size {
-            return Err(Unsuited::Root { root, size });
-        }
-        let mut phases = Phases::new(call, nodes, choose);
+        let mut phases = Phases::new(call, nodes, choose)?;
         match call.collective {
             Collective::Barrier => phases.barrier()?,
             Collective::Bcast => phases.bcast()?,
@@ -58,6 +51,18 @@ impl PhasedPlan {
             Collective::Allgather => phases.allgather()?,
             collective => return Err(Unsuited::None { collective }),
         }
+        Ok(phases.plan)
+    }
+
+    /// This rank's plan for such a call as one phase: by one algorithm for all ranks in the order of slots, so that
+    /// neighbours in that order share a node.
+    ///
+    /// # Errors
+    ///
+    /// As [`PhasedPlan::new`].
+    pub fn in_slots(call: &Call, nodes: &Arc<NodeMap>, choice: Choice) -> Result<Self, Unsuited> {
+        let mut phases = Phases::new(call, nodes, |_, _| Ok(choice))?;
+        phases.slots()?;
         Ok(phases.plan)
     }
 }
@@ -77,23 +82,35 @@ struct Phases<'a, F> {
 }
 
 impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
-    fn new(call: &'a Call, nodes: &Arc<NodeMap>, choose: F) -> Self {
-        let node = nodes.node(call.rank);
+    fn new(call: &'a Call, nodes: &Arc<NodeMap>, choose: F) -> Result<Self, Unsuited> {
+        let &Call { rank, root, .. } = call;
+        let size = nodes.size();
+        if rank >= size {
+            return Err(Unsuited::Rank { rank, size });
+        }
+        if root >= size {
+            return Err(Unsuited::Root { root, size });
+        }
+        let node = nodes.node(rank);
         let leads_here = call.collective.has_root() && nodes.node(call.root) == node;
-        Phases {
+        Ok(Phases {
             call,
             choose,
             node,
             local: nodes.local(call.rank),
             ranks: nodes.ranks_on(node).len() as u32,
-            leader: if leads_here { nodes.local(call.root) } else { 0 },
+            leader: if leads_here {
+                nodes.local(call.root)
+            } else {
+                0
+            },
             plan: PhasedPlan {
                 nodes: Arc::clone(nodes),
                 phases: Vec::with_capacity(3),
                 room: 0,
                 block: 0,
             },
-        }
+        })
     }
 
     fn leads(&self) -> bool {
@@ -244,6 +261,43 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
         self.bcast_inside(count, [Place::OUT, Place::OUT])
     }
 
+    /// All ranks by slot.
+    fn slots(&mut self) -> Result<(), Unsuited> {
+        let nodes = Arc::clone(&self.plan.nodes);
+        let call = Call {
+            rank: nodes.slot(self.call.rank),
+            root: match self.call.collective.has_root() {
+                true => nodes.slot(self.call.root),
+                false => 0,
+            },
+            ..self.call.with_shared_memory(SharedMemory::None)
+        };
+        let mut places = [Place::IN, Place::OUT];
+        let mut in_place = call.in_place;
+        if self.call.collective == Collective::Allgather {
+            let gathered = self.gather_place();
+            places = [
+                self.input(u64::from(self.call.rank) * call.count),
+                Place(gathered, 0),
+            ];
+            in_place &= gathered == Buf::Out;
+        }
+        let alone = Placement::new(Order::Block, nodes.size(), 1);
+        let call = call.with_in_place(in_place);
+        self.collective(PhaseRanks::Slots, alone, call, places)
+    }
+
+    /// The buffer in which blocks are gathered: those of ranks in another order than slots in scratch, from which they
+    /// are put in place.
+    fn gather_place(&mut self) -> Buf {
+        if self.plan.nodes.is_in_order() {
+            return Buf::Out;
+        }
+        let size = u64::from(self.plan.nodes.size());
+        (self.plan.room, self.plan.block) = (size * self.call.count, self.call.count);
+        Buf::Scratch
+    }
+
     /// The blocks of each node to its leader; all blocks to all leaders; and from each leader to its node.
     fn allgather(&mut self) -> Result<(), Unsuited> {
         let &Call {
@@ -255,14 +309,7 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
         let nodes = Arc::clone(&self.plan.nodes);
         let all = u64::from(nodes.size()) * count;
         let is_in_order = nodes.is_in_order();
-        // Blocks of ranks in another order than slots are gathered in scratch.
-        let gathered = match is_in_order {
-            true => Buf::Out,
-            false => Buf::Scratch,
-        };
-        if !is_in_order {
-            (self.plan.room, self.plan.block) = (all, count);
-        }
+        let gathered = self.gather_place();
         let own = u64::from(nodes.start(self.node)) * count;
         let input = self.input(u64::from(rank) * count);
         let inside = Call::gather(self.local, self.ranks, 0, count)

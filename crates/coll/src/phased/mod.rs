@@ -12,15 +12,35 @@
 
 mod compose;
 mod phase;
+mod way;
 
 pub use phase::{PhaseRanks, PhaseWork};
+pub use way::{Way, WayTimes, Ways, choose_phase, phase_time};
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use crate::catalog::AnyPlan;
 use crate::nodes::NodeMap;
-use crate::plan::{ACTS, Acts, Buf, Part, Plan, PlanInputs};
+use crate::plan::{ACTS, Acts, Buf, Part, Plan, PlanInputs, any_plan};
 use phase::Phase;
+
+/// One rank's plan for a collective on any nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RankPlan {
+    /// By one algorithm.
+    Whole(AnyPlan),
+    /// In phases.
+    Phased(PhasedPlan),
+}
+
+any_plan!(RankPlan: Whole, Phased);
+
+impl From<AnyPlan> for RankPlan {
+    fn from(plan: AnyPlan) -> Self {
+        RankPlan::Whole(plan)
+    }
+}
 
 /// One rank's plan for a collective in phases.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +69,8 @@ impl PhasedPlan {
     fn copies(&self, step: u32, acts: &mut Acts) {
         let runs = self.nodes.runs().chunks(ACTS).nth(step as usize);
         for run in runs.into_iter().flatten() {
-            let [slot, rank, len] = [run.slot, run.rank, run.len].map(|n| u64::from(n) * self.block);
+            let [slot, rank, len] =
+                [run.slot, run.rank, run.len].map(|n| u64::from(n) * self.block);
             acts.copy(
                 Part::new(Buf::Scratch, slot, len),
                 Part::new(Buf::Out, rank, len),

@@ -18,6 +18,8 @@ pub enum PhaseRanks {
         /// The root of the whole call, if it has one.
         root: Option<u32>,
     },
+    /// All ranks, by slot.
+    Slots,
 }
 
 impl PhaseRanks {
@@ -25,6 +27,7 @@ impl PhaseRanks {
     fn rank(self, number: u32, nodes: &NodeMap) -> u32 {
         match self {
             PhaseRanks::OfNode(node) => nodes.ranks_on(node)[number as usize],
+            PhaseRanks::Slots => nodes.rank(number),
             PhaseRanks::Leaders { root: Some(root) } if nodes.node(root) == number => root,
             PhaseRanks::Leaders { .. } => nodes.ranks_on(number)[0],
         }
@@ -107,7 +110,9 @@ impl Phase {
         (nodes, room): (&NodeMap, u64),
         acts: &mut Acts,
     ) -> Option<u32> {
-        let needs = self.plan.step(i - self.before, &self.inputs(inputs), acts)?;
+        let needs = self
+            .plan
+            .step(i - self.before, &self.inputs(inputs), acts)?;
         acts.rename(|act| self.renamed(act, nodes, room));
         Some(self.before + needs)
     }

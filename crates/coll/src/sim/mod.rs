@@ -54,6 +54,7 @@ mod symmetry;
 mod tables;
 mod workload;
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 pub use crate::machine::{Machine, PathCosts};
@@ -68,6 +69,7 @@ pub use workload::Workload;
 
 use crate::call::setters;
 use crate::exec::{Execution, Failure, Progress};
+use crate::nodes::NodeMap;
 use crate::plan::{CallArrays, LearnedLengths, Plan};
 use driver::{RankDriver, Request};
 use memory::{Budget, room_for};
@@ -262,6 +264,7 @@ impl<P: Plan> Program for Execution<P, Request> {
 /// A simulation to be run, with its inputs.
 pub struct Simulation<'a> {
     setup: &'a Setup,
+    nodes: Option<&'a Arc<NodeMap>>,
     element: u64,
     given: CallArrays<'a>,
     block: u64,
@@ -289,6 +292,7 @@ impl<'a> Simulation<'a> {
     pub const fn new(setup: &'a Setup) -> Self {
         Simulation {
             setup,
+            nodes: None,
             element: 1,
             given: CallArrays::NOTHING,
             block: 0,
@@ -296,6 +300,13 @@ impl<'a> Simulation<'a> {
             time_limit: u64::MAX,
             watch: None,
         }
+    }
+
+    /// Places the ranks on nodes of any sizes, in place of the setup's placement, of which only the number of ranks
+    /// counts.
+    pub const fn on(mut self, nodes: &'a Arc<NodeMap>) -> Self {
+        self.nodes = Some(nodes);
+        self
     }
 
     /// Sets the bytes of an element.
@@ -399,7 +410,9 @@ impl<'a> Simulation<'a> {
     /// Runs every simulated rank's program to its end.
     fn simulate<P: Program>(mut self, programs: &mut [P]) -> Result<SimReport, Error> {
         let ranks = self.setup.ranks();
-        let mut state = SimState::new(self.setup, self.element, self.block, self.budget::<P>())?;
+        let nodes = self.nodes.map(|nodes| &**nodes);
+        let budget = self.budget::<P>();
+        let mut state = SimState::new(self.setup, nodes, self.element, self.block, budget)?;
         let bytes = u64::from(ranks) * size_of::<u64>() as u64;
         let times = room_for(ranks as usize);
         let mut times = times.map_err(|_| state.budget.refused(state.bytes(), bytes))?;

@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 
-use super::Setup;
 use super::counts::MessageCounts;
 use super::error::Error;
 use super::events::{Event, EventKind, EventQueue};
@@ -10,8 +9,10 @@ use super::intra_node::PendingOps;
 use super::memory::{Budget, filled};
 use super::message::{MessageStage, PostedReceive, SimMessage};
 use super::queue::{MatchQueue, NONE, QueueEntry};
+use super::{MessagePath, Setup};
 use crate::cost::intra_node_op;
 use crate::machine::{Machine, PathCosts};
+use crate::nodes::NodeMap;
 use crate::plan::IntraNodeOp;
 use slab::Slab;
 
@@ -42,6 +43,8 @@ pub(super) struct Adapter {
 /// The state of a simulation apart from the ranks' programs.
 pub(super) struct SimState<'a> {
     pub(super) setup: &'a Setup,
+    /// The nodes of all ranks, if not as the setup places them.
+    pub(super) listed: Option<&'a NodeMap>,
     /// Bytes of an element.
     pub(super) element: u64,
     /// The value of every length that a plan learns.
@@ -65,6 +68,7 @@ impl<'a> SimState<'a> {
     /// [`Error::Memory`] if there is no room for the ranks.
     pub(super) fn new(
         setup: &'a Setup,
+        listed: Option<&'a NodeMap>,
         element: u64,
         block: u64,
         budget: Budget,
@@ -80,9 +84,11 @@ impl<'a> SimState<'a> {
             done: false,
         };
         let ranks = filled(setup.ranks(), rank, &budget)?;
-        let adapters = filled(setup.nodes(), Adapter::default(), &budget)?;
+        let nodes = listed.map_or(setup.nodes(), NodeMap::count);
+        let adapters = filled(nodes, Adapter::default(), &budget)?;
         Ok(SimState {
             setup,
+            listed,
             element,
             block,
             ranks,
@@ -115,6 +121,27 @@ impl<'a> SimState<'a> {
         }
     }
 
+    /// The index of a simulated rank's node.
+    fn node_of(&self, rank: u32) -> u32 {
+        match self.listed {
+            Some(nodes) => nodes.node(rank),
+            None => self.setup.node_of(rank),
+        }
+    }
+
+    /// The path from a simulated rank to a rank of the group.
+    fn message_path(&self, source: u32, to: u32) -> MessagePath {
+        let Some(nodes) = self.listed else {
+            return self.setup.message_path(source, to);
+        };
+        let (here, there) = (nodes.node(source), nodes.node(to));
+        MessagePath {
+            distance: (here + nodes.count() - there) % nodes.count(),
+            target: to,
+            from: source,
+        }
+    }
+
     /// Whether a message of this length is a flag written to the receiver's memory.
     fn is_flag(&self, bytes: u64) -> bool {
         self.setup.flags && bytes <= Machine::FLAG
@@ -129,8 +156,7 @@ impl<'a> SimState<'a> {
         tag: u32,
         bytes: u64,
     ) -> Result<Option<u32>, Error> {
-        let place = self.setup.placement;
-        let path_to = self.setup.message_path(source, to);
+        let path_to = self.message_path(source, to);
         let path = if path_to.distance > 0 {
             self.setup.machine.network
         } else {
@@ -146,8 +172,12 @@ impl<'a> SimState<'a> {
         rank_state.cpu += overhead;
         rank_state.sent = rank_state.sent.wrapping_add(1);
         let (start, number) = (rank_state.cpu, rank_state.sent);
+        let local = match self.listed {
+            Some(nodes) => nodes.local(source),
+            None => self.setup.placement.local(source),
+        };
         let tie = u64::from(path_to.distance) << 40
-            | u64::from(place.local(source) & 0xffff) << 24
+            | u64::from(local & 0xffff) << 24
             | u64::from(number & 0x00ff_ffff);
         let message = self.insert_message(SimMessage {
             tie,
@@ -388,10 +418,7 @@ impl<'a> SimState<'a> {
     /// The nodes that the message's current stage leaves and reaches, and the bytes that it carries.
     fn stage(&mut self, message: u32) -> (u32, u32, u64) {
         let record = self.messages[message as usize];
-        let (source, target) = (
-            self.setup.node_of(record.source),
-            self.setup.node_of(record.target),
-        );
+        let (source, target) = (self.node_of(record.source), self.node_of(record.target));
         match record.stage {
             MessageStage::Eager | MessageStage::Data => (source, target, record.bytes),
             MessageStage::Request => (source, target, 0),

@@ -1,8 +1,12 @@
 //! Workloads: calls of a collective in which all ranks contribute the same number of bytes.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::call::{Algorithm, Call, Collective, Parameters, SharedMemory};
+use crate::choice::Tuning;
+use crate::nodes::NodeMap;
+use crate::phased::{PhasedPlan, Way, choose_phase};
 use crate::plan::CallArrays;
 
 use super::error::Error;
@@ -125,6 +129,28 @@ impl<'a> Simulation<'a> {
         };
         self.of(work)
             .run(|rank| Ok(algorithm.plan(&call(rank)?, &parameters)?))
+    }
+
+    /// Runs the workload on nodes of any sizes, in this way.
+    ///
+    /// # Errors
+    ///
+    /// If the collective has no phases, or no algorithm suits one.
+    pub fn work_by(
+        self,
+        work: &'a Workload,
+        nodes: &'a Arc<NodeMap>,
+        (way, tuning): (Way, &Tuning),
+    ) -> Result<SimReport, Error> {
+        let choose = |call: &Call, place| choose_phase(call, place, tuning, |_| true);
+        self.of(work).on(nodes).run(|rank| {
+            let call = work.call(rank).ok_or(Error::Neighborhood)?;
+            let call = call.with_shared_memory(SharedMemory::OnNodes);
+            Ok(match way {
+                Way::Phased => PhasedPlan::new(&call, nodes, choose)?,
+                Way::InSlots(choice) => PhasedPlan::in_slots(&call, nodes, choice)?,
+            })
+        })
     }
 
     /// The simulation with the workload's elements and arrays.

@@ -8,7 +8,9 @@
 //! serves the intra-node phases ([`IntraNodeOp`]) of plans.
 
 use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
-use oxmpi_coll::plan::{self, IntraNodeOp, Side};
+use oxmpi_coll::nodes::Nodes;
+use oxmpi_coll::phased::PhasedPlan;
+use oxmpi_coll::plan::{IntraNodeOp, Side};
 use oxmpi_os::RawBytes;
 use oxmpi_shm::node::collective::{AwaitedSteps, CollectiveDriver, NodeGroup, Operands};
 use oxmpi_wire::Bytes;
@@ -60,10 +62,14 @@ impl<A: Threading> Communicator<A> {
     /// Which ranks can run intra-node phases in a blocking call that goes by a plan; all ranks find the same.
     #[inline]
     pub(super) fn intra_node_support(&self, call: &Call) -> Result<SharedMemory> {
-        let placement = self.group().placement();
-        let (nodes, per_node) = (placement.nodes(), placement.per_node());
-        let are_some = nodes > 1 && per_node > 1 && call.remote == 0;
-        if !are_some || !serves_on_nodes(call, per_node) || self.reproducible().binds(call) {
+        let is_served = match self.group().nodes() {
+            Nodes::Even(place) if place.nodes() == 1 || place.per_node() == 1 => false,
+            Nodes::Even(place) => call.remote == 0 && serves_on_nodes(call, place.per_node()),
+            Nodes::Listed(nodes) => {
+                IntraNodeOp::is_supported(call.collective) && PhasedPlan::serves(call, nodes)
+            }
+        };
+        if !is_served || self.reproducible().binds(call) {
             return Ok(SharedMemory::None);
         }
         let have = || (self.access()).with(|endpoint| endpoint.groups_on_nodes(self.context()));
@@ -111,11 +117,20 @@ pub const fn serves_on_nodes(call: &Call, per_node: u32) -> bool {
     match call.collective {
         Collective::Bcast | Collective::Gather | Collective::Scatter => true,
         Collective::Reduce | Collective::Allreduce => {
-            let has_size = call.element_bytes > 0 && call.element_bytes <= NodeGroup::MAX_ELEMENT;
-            has_size && NodeGroup::is_worth_reducing(per_node as usize, call.bytes())
+            has_size(call) && NodeGroup::is_worth_reducing(per_node as usize, call.bytes())
         }
         _ => false,
     }
+}
+
+/// Whether a node group serves the call of a phase, which is one of the ranks of a node.
+pub const fn serves_in_phase(call: &Call) -> bool {
+    serves_in_node(call) && (!call.collective.reduces() || has_size(call))
+}
+
+/// Whether a node group reduces elements of this size.
+const fn has_size(call: &Call) -> bool {
+    call.element_bytes > 0 && call.element_bytes <= NodeGroup::MAX_ELEMENT
 }
 
 /// Whether a node group serves such a call of ranks that share a node.
@@ -146,9 +161,12 @@ impl<A: Threading> Members<'_, A> {
                     ));
                 }
             };
-        let (placement, rank) = (self.group.placement(), self.group.rank());
-        let is_ours = act.ranks == plan::NodeRanks::on(placement, placement.node(rank));
-        let number = act.number(rank).filter(|_| is_ours);
+        let (nodes, rank) = (self.group.nodes(), self.group.rank());
+        let mut ranks = nodes.ranks_on(nodes.node(rank));
+        let is_ours = act.is_well_formed()
+            && act.ranks.size as usize == ranks.len()
+            && ranks.next() == Some(act.ranks.first)
+            && act.number == nodes.local(rank);
         let mut collective = IntraNodeRun {
             node_group: Some(node_group),
             caller: IntraNodeCaller {
@@ -159,10 +177,7 @@ impl<A: Threading> Members<'_, A> {
             // The caller notifies the other ranks of an error.
             done: true,
         };
-        let done = match number {
-            Some(number) => collective.run(&act.call(number, element), &input, &output)?,
-            None => false,
-        };
+        let done = is_ours && collective.run(&act.call(element), &input, &output)?;
         match done {
             true => Ok(()),
             false => {

@@ -24,11 +24,16 @@ mod started;
 #[cfg(test)]
 mod tests;
 
-use oxmpi_coll::catalog::{AnyPlan, Call};
+use std::sync::Arc;
+
+use oxmpi_coll::catalog::{Call, SharedMemory, Unsuited};
 use oxmpi_coll::choice::Choice;
+use oxmpi_coll::nodes::{NodeMap, Nodes};
+use oxmpi_coll::phased::{PhasedPlan, RankPlan, Way};
+use oxmpi_coll::placement::Placement;
 
 pub use self::inter_groups::InterGroups;
-pub use self::intra_node::{serves_in_node, serves_on_nodes};
+pub use self::intra_node::{serves_in_node, serves_in_phase, serves_on_nodes};
 pub use self::start::PreparedCollective;
 pub(super) use self::started::{cancel_request, drive};
 use super::collective_members::Members;
@@ -36,6 +41,7 @@ use super::collective_state::{Buffers, PlanRun};
 use super::communicator::Communicator;
 use super::group::Group;
 use super::operation::Operation;
+use super::placement::one_rank_per_node;
 use super::threading::Threading;
 use crate::error::Result;
 
@@ -76,19 +82,45 @@ impl<A: Threading> Communicator<A> {
 
     /// The plan for a call of these ranks, if the communicator's collectives still work.
     #[inline]
-    fn plan(&self, call: &Call, ranks: &Group) -> Result<AnyPlan> {
-        self.choice(call, ranks)?
-            .plan(call)
-            .map_err(|why| self.refused(&why))
+    fn plan(&self, call: &Call, ranks: &Group) -> Result<RankPlan> {
+        let plan = match ranks.nodes() {
+            Nodes::Even(place) => self.choice(call, *place)?.plan(call).map(RankPlan::Whole),
+            Nodes::Listed(nodes) => self.plan_on(call, nodes)?,
+        };
+        plan.map_err(|why| self.refused(&why))
     }
 
-    /// The algorithm by which messages serve a call of these ranks, if the communicator's collectives still
-    /// work.
+    /// The plan for a call of ranks on nodes of different sizes. Where the user requires an algorithm, the result must
+    /// not depend on places, or the collective has no phases, each rank counts as a node.
+    #[cold]
+    fn plan_on(&self, call: &Call, nodes: &Arc<NodeMap>) -> Result<Result<RankPlan, Unsuited>> {
+        let bound = self.reproducible().binds(call);
+        let by_messages = call.with_shared_memory(SharedMemory::None);
+        self.members().while_collectives_work(|endpoint| {
+            let choices = &mut endpoint.choices;
+            if bound || !PhasedPlan::serves(call, nodes) || choices.are_required(call) {
+                let choice = choices.choose(&by_messages, one_rank_per_node(nodes.size()))?;
+                return choice.plan(&by_messages).map(RankPlan::Whole);
+            }
+            match choices.way(call, nodes)? {
+                Way::InSlots(choice) => {
+                    PhasedPlan::in_slots(call, nodes, choice).map(RankPlan::Phased)
+                }
+                Way::Phased => PhasedPlan::new(call, nodes, |call, place| {
+                    let by_messages = call.with_shared_memory(SharedMemory::None);
+                    let shares = serves_in_phase(call);
+                    choices.choose(if shares { call } else { &by_messages }, place)
+                })
+                .map(RankPlan::Phased),
+            }
+        })
+    }
+
+    /// The algorithm for a call of ranks that are placed so, if the communicator's collectives still work.
     #[inline]
-    pub fn choice(&self, call: &Call, ranks: &Group) -> Result<Choice> {
-        let placement = ranks.placement();
+    pub fn choice(&self, call: &Call, place: Placement) -> Result<Choice> {
         let choice = (self.members())
-            .while_collectives_work(|endpoint| endpoint.choices.choose(call, placement))?;
+            .while_collectives_work(|endpoint| endpoint.choices.choose(call, place))?;
         choice.map_err(|why| self.refused(&why))
     }
 

@@ -16,10 +16,9 @@ impl<A: Threading> Communicator<A> {
     #[cold]
     pub(super) fn make_node_group(&self) -> Result<()> {
         let (context, group) = (self.context(), self.group());
-        let placement = group.placement();
-        let (node, me) = (placement.node(group.rank()), placement.local(group.rank()));
-        let ranks = (0..placement.ranks_on(node)).map(|local| placement.rank(node, local));
-        let ranks: Vec<u32> = ranks.collect();
+        let nodes = group.nodes();
+        let (node, me) = (nodes.node(group.rank()), nodes.local(group.rank()));
+        let ranks: Vec<u32> = nodes.ranks_on(node).collect();
         let links = ranks.iter().filter_map(|&rank| group.link(rank as usize));
         let is_alone = ranks.len() == 1;
         let mut node_group = match is_alone {

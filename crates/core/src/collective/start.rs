@@ -1,6 +1,7 @@
 //! Starts collectives that are waited for later, once or repeatedly.
 
-use oxmpi_coll::catalog::{AnyPlan, Call, SharedMemory};
+use oxmpi_coll::catalog::{Call, SharedMemory};
+use oxmpi_coll::phased::RankPlan;
 
 use super::super::collective_members::Members;
 use super::super::collective_scratch::RunMemory;
@@ -40,7 +41,7 @@ impl<A: Threading> Communicator<A> {
     pub(super) fn start_plan(
         &self,
         call: &Call,
-        plan: AnyPlan,
+        plan: impl Into<RankPlan>,
         buffers: Buffers,
         operation: Option<OwnedOperation>,
     ) -> Result<RawRequest> {
@@ -72,7 +73,7 @@ impl<A: Threading> Communicator<A> {
     fn sequence_of(
         &self,
         call: &Call,
-        plan: AnyPlan,
+        plan: impl Into<RankPlan>,
         number: u32,
         buffers: Buffers,
     ) -> Result<StageSequence> {

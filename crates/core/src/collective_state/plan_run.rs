@@ -1,7 +1,8 @@
 //! The state of one plan that a rank carries out: its execution, its messages under way, its memory.
 
-use oxmpi_coll::catalog::{AnyPlan, Call};
+use oxmpi_coll::catalog::Call;
 use oxmpi_coll::exec::Execution;
+use oxmpi_coll::phased::RankPlan;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{Envelope, Peer};
 
@@ -11,16 +12,16 @@ use super::super::request::OpenRequest;
 /// One plan that a rank carries out.
 #[derive(Debug)]
 pub(crate) struct PlanRun {
-    pub(crate) execution: Execution<AnyPlan, PendingMessage>,
+    pub(crate) execution: Execution<RankPlan, PendingMessage>,
     pub(crate) state: RunState,
 }
 
 impl PlanRun {
     /// A run of the plan, as the collective with this number.
     #[inline(always)]
-    pub(crate) fn new(plan: AnyPlan, call: &Call, number: u32, alone: bool) -> Self {
+    pub(crate) fn new(plan: impl Into<RankPlan>, call: &Call, number: u32, alone: bool) -> Self {
         Self {
-            execution: Execution::new(plan),
+            execution: Execution::new(plan.into()),
             state: RunState {
                 memory: RunMemory::default(),
                 element: call.element_bytes,

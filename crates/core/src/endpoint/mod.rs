@@ -29,7 +29,7 @@ use super::collective_state::StartedCollectives;
 use super::failure::FailureNotices;
 use super::group::Group;
 use super::links::{LinkRanks, LinksRx, LinksTx};
-use super::placement::NodeMap;
+use super::placement::EndpointNodes;
 use super::policy::EndpointPolicy;
 use super::request::OpenRequest;
 use crate::boot::WiredRanks;
@@ -48,7 +48,7 @@ pub struct Endpoint {
     /// The endpoint rank of each link, where ranks are on several nodes.
     link_ranks: Option<LinkRanks>,
     /// The node of each rank, where ranks are on several nodes.
-    nodes: Option<NodeMap>,
+    nodes: Option<EndpointNodes>,
     /// The rank in the job of each endpoint rank, where the two differ.
     processes: Option<Box<[u32]>>,
     node_barriers: NodeBarriers,
@@ -139,7 +139,7 @@ impl Endpoint {
             tx = tx.with_network(remote.network.tx, known.clone());
             rx = rx.with_network(remote.network.rx, known.clone(), node_links);
             link_ranks = Some(known);
-            nodes = Some(NodeMap::new(remote.nodes));
+            nodes = Some(EndpointNodes::new(remote.nodes));
         }
         let links = pids.len() as u32;
         let rules = EngineConfig {

@@ -9,11 +9,11 @@ use crate::placement::on_one_node;
 impl Endpoint {
     /// The group of the ranks at these links, in which this process is `rank`.
     pub(crate) fn group(&self, links: Vec<u32>, rank: u32) -> Group {
-        let place = match &self.nodes {
-            Some(nodes) => nodes.placement(links.iter().map(|&link| self.endpoint_rank(link))),
-            None => on_one_node(links.len() as u32),
+        let nodes = match &self.nodes {
+            Some(nodes) => nodes.of(links.iter().map(|&link| self.endpoint_rank(link))),
+            None => on_one_node(links.len() as u32).into(),
         };
-        Group::listed(links, self.size(), rank, place)
+        Group::listed(links, self.size(), rank, nodes)
     }
 
     /// The group of all ranks in the order of their endpoint ranks, in which this process is `rank`.

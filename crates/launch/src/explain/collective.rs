@@ -3,6 +3,7 @@
 //! No job is started and nothing is measured: the choice comes from the functions that a job calls.
 
 mod options;
+mod phased;
 mod show;
 #[cfg(test)]
 mod tests;
@@ -11,9 +12,11 @@ use std::ffi::OsString;
 
 use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
 use oxmpi_coll::choice::{Choice, ChoiceStep, ChoiceTable, Tuning, expected};
-use oxmpi_coll::placement::{Order, Placement};
+use oxmpi_coll::nodes::Nodes;
+use oxmpi_coll::placement::Placement;
 use oxmpi_settings::{Origin, Values};
 
+use crate::node_sizes::NodeSizes;
 use options::Options;
 
 pub(super) use options::is_collective;
@@ -40,16 +43,6 @@ struct CollectiveExplained {
     steps: Vec<(ChoiceStep, u64)>,
 }
 
-impl CollectiveExplained {
-    /// The placement of ranks on nodes.
-    const fn placement(&self) -> &'static str {
-        match self.options.order {
-            Order::Block => "block",
-            Order::Cyclic => "cyclic",
-        }
-    }
-}
-
 /// The text for arguments that begin with the name of a collective.
 ///
 /// # Errors
@@ -59,7 +52,35 @@ pub(super) fn run(arguments: &[OsString], values: &Values) -> Result<String, Str
         Some(options) => options,
         None => return Ok(options::OPTIONS.help()),
     };
-    let explained = explain(options, values)?;
+    let rules = values.rules().map_err(|bad| bad.to_string())?;
+    let (machine, costs, sizes) = options.machine(values)?;
+    let tuning = Tuning {
+        rules,
+        machine: costs,
+        ..values.tuning()
+    };
+    let nodes = sizes.nodes(options.order, options.ranks);
+    if let Nodes::Listed(nodes) = &nodes
+        && let Some(times) = options.way_times(nodes, &tuning, values)?
+    {
+        let of = (&machine[..], &sizes);
+        let explained = phased::explain(&options, of, (nodes, times), &tuning, values)?;
+        return Ok(match options.json {
+            true => explained.json(),
+            false => explained.text(),
+        });
+    }
+    let place = nodes.placement();
+    let tuning = Tuning {
+        per_node: match sizes {
+            NodeSizes::Each(each) => each,
+            NodeSizes::Listed(_) => place.per_node(),
+        },
+        order: place.order(),
+        ..tuning
+    };
+    let is_even = matches!(nodes, Nodes::Even(_));
+    let explained = explain(options, machine, (tuning, is_even), values)?;
     Ok(if explained.options.json {
         show::json(&explained)
     } else {
@@ -67,23 +88,20 @@ pub(super) fn run(arguments: &[OsString], values: &Values) -> Result<String, Str
     })
 }
 
-fn explain(options: Options, values: &Values) -> Result<CollectiveExplained, String> {
-    let rules = values.rules().map_err(|bad| bad.to_string())?;
-    let (machine, costs, per_node) = options.machine(values)?;
-    let tuning = Tuning {
-        rules,
-        machine: costs,
-        per_node,
-        order: options.order,
-        ..values.tuning()
-    };
+fn explain(
+    options: Options,
+    machine: String,
+    (tuning, nodes_share): (Tuning, bool),
+    values: &Values,
+) -> Result<CollectiveExplained, String> {
+    let per_node = tuning.per_node;
     let call = options.call()?;
     let is_of_jobs = options.is_of_jobs();
     let has_node_barrier =
         is_of_jobs && call.size <= per_node && values.has_node_barrier(&call, &tuning);
-    let call = call.with_shared_memory(match is_of_jobs {
+    let call = call.with_shared_memory(match is_of_jobs && nodes_share {
         true => {
-            let place = Placement::new(options.order, call.size, per_node);
+            let place = Placement::new(tuning.order, call.size, per_node);
             values.node_groups(&call, place, &tuning)
         }
         false => SharedMemory::None,

@@ -1,7 +1,8 @@
 //! Runs the simulations of a command line: each algorithm at each number of ranks and size.
 
-use oxmpi_coll::catalog::{Algorithm, Collective, Parameters};
+use oxmpi_coll::catalog::{Algorithm, Collective, Parameters, SharedMemory, Unsuited};
 use oxmpi_coll::choice::choose;
+use oxmpi_coll::phased::{PhasedPlan, Way, Ways};
 use oxmpi_coll::sim::{
     Classical, Error, MessageCounts, Offload, SimReport, Simulation, Workload, is_node_symmetric,
 };
@@ -24,6 +25,8 @@ pub(super) struct Candidate {
 pub(super) enum Implementation {
     /// An algorithm of the catalog, with the parameters of the choice.
     Catalog(Algorithm, Parameters),
+    /// On nodes of different sizes: in phases, or by an algorithm for ranks in the order of their nodes.
+    OnNodes(Way),
     /// The default of other libraries.
     Classical(Classical),
     /// A formula for offload to the network.
@@ -37,29 +40,37 @@ impl Implementation {
     fn name(self) -> &'static str {
         match self {
             Implementation::Catalog(algorithm, _) => algorithm.name(),
+            Implementation::OnNodes(Way::Phased) => "phased",
+            Implementation::OnNodes(Way::InSlots(choice)) => choice.algorithm.name(),
             Implementation::Classical(_) => CLASSICAL,
             Implementation::Offload(Offload::InNetwork) => "in-network",
             Implementation::Offload(Offload::NicAtomic) => "nic-atomic",
         }
     }
 
-    /// All implementations of the collective.
-    fn all(collective: Collective) -> Vec<Implementation> {
+    /// All implementations of the collective; on some nodes it also goes in phases.
+    fn all(collective: Collective, has_phases: bool) -> Vec<Implementation> {
         let classical = match collective {
             Collective::Gatherv => Some(Classical::Gatherv),
             Collective::Scatterv => Some(Classical::Scatterv),
             _ => None,
         };
+        // The formulas know nodes of one size only.
         let offload: &[Offload] = match collective {
+            _ if has_phases => &[],
             Collective::Barrier => &[Offload::InNetwork, Offload::NicAtomic],
             Collective::Allreduce => &[Offload::InNetwork],
             _ => &[],
         };
+        let phased = has_phases.then_some(Implementation::OnNodes(Way::Phased));
         let planned = collective.algorithms();
         let planned = planned.map(|one| Implementation::Catalog(one, Parameters::NONE));
         let classical = classical.map(Implementation::Classical);
         let offload = offload.iter().copied().map(Implementation::Offload);
-        planned.chain(classical).chain(offload).collect()
+        (phased.into_iter().chain(planned))
+            .chain(classical)
+            .chain(offload)
+            .collect()
     }
 }
 
@@ -108,14 +119,23 @@ pub(super) fn candidates(options: &Options, work: &Workload) -> Result<Vec<Candi
             options.collective
         )
     })?;
-    let all = || Implementation::all(options.collective).into_iter();
+    let nodes = options.nodes.as_deref();
+    let has_phases = nodes.is_some_and(|nodes| PhasedPlan::serves(&call, nodes));
+    let all = || Implementation::all(options.collective, has_phases).into_iter();
     let plain = |implementation| Candidate {
         implementation,
         own: AlgorithmOptions::default(),
     };
     Ok(match &options.which {
         AlgorithmSelection::Chosen => {
-            let choice = choose(&call, &options.tuning()).map_err(|why| why.to_string())?;
+            let tuning = options.tuning();
+            let why = |why: Unsuited| why.to_string();
+            if let Some(nodes) = options.nodes.as_ref().filter(|_| has_phases) {
+                let call = call.with_shared_memory(SharedMemory::OnNodes);
+                let way = Ways::new().way(&call, nodes, &tuning, |_| true);
+                return Ok(vec![plain(Implementation::OnNodes(way.map_err(why)?))]);
+            }
+            let choice = choose(&call, &tuning).map_err(why)?;
             vec![plain(Implementation::Catalog(
                 choice.algorithm,
                 choice.parameters,
@@ -128,7 +148,7 @@ pub(super) fn candidates(options: &Options, work: &Workload) -> Result<Vec<Candi
             all()
                 .filter(|what| match what {
                     Implementation::Catalog(algorithm, _) => suits(*algorithm),
-                    Implementation::Classical(_) | Implementation::Offload(_) => true,
+                    _ => true,
                 })
                 .map(plain)
                 .collect()
@@ -165,7 +185,7 @@ fn check_radix(
 ) -> Result<(), String> {
     let row = match implementation {
         Implementation::Catalog(algorithm, _) => Some(algorithm.row()),
-        Implementation::Classical(_) | Implementation::Offload(_) => None,
+        _ => None,
     };
     let row = row.filter(|row| row.parameters.radix > 0);
     let given = options.over(own, Parameters::NONE).radix;
@@ -212,13 +232,22 @@ fn simulate(
             let simulation = Simulation::new(&setup)
                 .memory_limit(memory)
                 .watch(&mut watch);
-            simulation.run_classical(classical, work.bytes())
+            on_nodes(simulation, options).run_classical(classical, work.bytes())
+        }
+        Implementation::OnNodes(way) => {
+            let nodes = options.nodes.as_ref();
+            let nodes =
+                nodes.ok_or_else(|| CommandError::Usage("phases need listed nodes".into()))?;
+            let mut watch = |progress| line.show(progress, ExpectedEnd::Unknown);
+            let simulation = Simulation::new(&setup)
+                .memory_limit(memory)
+                .watch(&mut watch);
+            simulation.work_by(work, nodes, (way, &options.tuning()))
         }
         Implementation::Catalog(algorithm, chosen) => {
-            let setup = if is_node_symmetric(algorithm) {
-                setup.by_symmetry().unwrap_or(setup)
-            } else {
-                setup
+            let setup = match &options.nodes {
+                None if is_node_symmetric(algorithm) => setup.by_symmetry().unwrap_or(setup),
+                _ => setup,
             };
             let parameters = options.over(own, chosen);
             let call = work.blocking_call(0, setup.placement);
@@ -230,10 +259,18 @@ fn simulate(
             let simulation = Simulation::new(&setup)
                 .memory_limit(memory)
                 .watch(&mut watch);
-            simulation.work(work, algorithm, &parameters)
+            on_nodes(simulation, options).work(work, algorithm, &parameters)
         }
     }
     .map_err(failed)
+}
+
+/// The simulation on listed nodes, if there are any.
+const fn on_nodes<'a>(simulation: Simulation<'a>, options: &'a Options) -> Simulation<'a> {
+    match &options.nodes {
+        Some(nodes) => simulation.on(nodes),
+        None => simulation,
+    }
 }
 
 /// The bytes that a simulation may take.

@@ -3,15 +3,18 @@
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use oxmpi_coll::catalog::{Collective, Parameters};
 use oxmpi_coll::choice::Tuning;
+use oxmpi_coll::nodes::{NodeMap, Nodes};
 use oxmpi_coll::sim::{Machine, Order, Placement, Setup};
 use oxmpi_text::size;
 
 use super::algorithm_name::{AlgorithmName, AlgorithmOptions, parse_name, radix};
 use super::machine_model;
 use crate::diagnostics;
+use crate::node_sizes::NodeSizes;
 use crate::options::*;
 
 /// The largest number of ranks.
@@ -46,14 +49,16 @@ allgather and alltoall; the whole vector of bcast, reduce, allreduce and scan. A
             value(&["sizes"], &["A..B"], "from A to B bytes, doubled each time", |o, v| v.set(&mut o.size_range, size_range)),
             value(&["algorithm"], &["NAMES"], "names from the catalog, separated by commas; all: every algorithm that suits; classical: the default \
                 of other libraries for gatherv and scatterv, with all messages in flight at once; in-network (barrier, allreduce) and \
-                nic-atomic (barrier): formulas for offload to the network; default: the algorithm that a job would choose. NAME:4 sets \
+                nic-atomic (barrier): formulas for offload to the network; phased: on listed nodes, inside the nodes and between them; \
+                default: the algorithm that a job would choose. NAME:4 sets \
                 the radix of one algorithm; NAME+flags or NAME:4+flags gives only this algorithm flags",
                 |o, v| { o.algorithm = Some(v.text()?.into()); Ok(()) }),
             value(&["radix"], &["N"], "the radix of algorithms that have one, at most the largest that they take; default: their own", |o, v| v.set(&mut o.radix, radix)),
             value(&["machine"], &["NAME"], "gemini (default), slingshot, ndr or zen4; this: the costs by which jobs on this machine choose, as \
                 `oxmpi settings --tune` measures them; or a JSON file with the costs of your machine (docs/formats.md)",
                 |o, v| { o.machine = Some(v.text()?.into()); Ok(()) }),
-            value(&["ppn"], &["N"], "ranks of a node; default: that of the machine", |o, v| v.set(&mut o.per_node, per_node)),
+            value(&["per-node", "ppn"], &["N"], "ranks of a node, or of every node in turn, such as 4+3+4; default: that of the machine",
+                |o, v| v.set(&mut o.per_node, NodeSizes::parse)),
             value(&["placement"], &["ORDER"], "block (default): ranks fill one node before the next; cyclic: one rank to each node in turn",
                 |o, v| v.set(&mut o.order, order)),
             value(&["match-ns"], &["X"], "nanoseconds for each queue entry that matching visits; default: 0, as with matching by hash",
@@ -119,9 +124,14 @@ pub(super) struct Options {
     pub(super) collective: Collective,
     pub(super) machine_name: String,
     pub(super) machine: Machine,
-    /// Ranks of a node.
+    /// The ranks of nodes, and their order, as typed.
+    pub(super) node_sizes: NodeSizes,
+    pub(super) typed_order: Order,
+    /// Ranks of a node, and their order; 1 where nodes have different sizes.
     pub(super) per_node: u32,
     pub(super) order: Order,
+    /// The nodes, where they have different sizes.
+    pub(super) nodes: Option<Arc<NodeMap>>,
     /// Picoseconds for a queue entry that matching visits.
     pub(super) matching: u64,
     pub(super) flags: bool,
@@ -152,9 +162,11 @@ impl Options {
         let radixes = [own.radix, self.radix, chosen.radix];
         Parameters {
             radix: radixes.into_iter().find(|&radix| radix > 0).unwrap_or(0),
-            per_node: self.per_node,
-            order: self.order,
-            ..chosen
+            ..match self.nodes {
+                // The choice has placed its algorithm.
+                Some(_) if chosen.per_node > 0 => chosen,
+                _ => chosen.with_per_node(self.per_node).with_order(self.order),
+            }
         }
     }
 
@@ -194,7 +206,7 @@ pub(super) struct Typed {
     operands: Vec<String>,
     ranks: Option<u32>,
     machine: Option<String>,
-    per_node: Option<u32>,
+    per_node: Option<NodeSizes>,
     order: Option<Order>,
     matching: u64,
     flags: bool,
@@ -228,11 +240,6 @@ pub(super) fn parse(arguments: &[OsString]) -> Result<SimRequest, String> {
 fn ranks(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|n| (1..=RANKS_MAX).contains(n));
     number.ok_or_else(|| format!("a simulation has from 1 to {RANKS_MAX} ranks"))
-}
-
-fn per_node(text: &str) -> Result<u32, &'static str> {
-    let number = text.parse().ok().filter(|n| (1..=65_536).contains(n));
-    number.ok_or("a node has from 1 to 65536 ranks")
 }
 
 fn order(text: &str) -> Result<Order, &'static str> {
@@ -306,7 +313,14 @@ fn assemble(typed: Typed) -> Result<Options, String> {
         (None, Some(_)) => Some(SweptParameter::Sizes),
         (None, None) => None,
     };
-    let ranks = match (typed.ranks, typed.rank_range) {
+    let machine_name = typed.machine.unwrap_or_else(|| "gemini".into());
+    let (machine_name, machine) = machine_model::find(&machine_name)?;
+    let node_sizes = typed.per_node.unwrap_or(NodeSizes::Each(machine.per_node));
+    let typed_order = typed.order.unwrap_or(Order::Block);
+    if matches!(node_sizes, NodeSizes::Listed(_)) && typed.rank_range.is_some() {
+        return Err("a list of nodes has one number of ranks: leave --ranks out".into());
+    }
+    let ranks = match (node_sizes.ranks(typed.ranks)?, typed.rank_range) {
         (Some(_), Some(_)) => return Err("-n and --ranks exclude each other: leave one out".into()),
         (None, None) => {
             return Err("the number of ranks is missing: add -n 1000 or --ranks 16..4096".into());
@@ -330,15 +344,24 @@ fn assemble(typed: Typed) -> Result<Options, String> {
         (Some(size), None) => vec![size],
         (None, Some(range)) => doubled(range),
     };
-    let machine_name = typed.machine.unwrap_or_else(|| "gemini".into());
-    let (machine_name, machine) = machine_model::find(&machine_name)?;
+    let nodes = node_sizes.nodes(typed_order, ranks[0]);
+    let place = nodes.placement();
     let which = which(typed.algorithm)?;
     let options = Options {
         collective,
         machine_name,
         machine,
-        per_node: typed.per_node.unwrap_or(machine.per_node),
-        order: typed.order.unwrap_or(Order::Block),
+        per_node: match node_sizes {
+            NodeSizes::Each(each) => each,
+            NodeSizes::Listed(_) => place.per_node(),
+        },
+        order: place.order(),
+        nodes: match nodes {
+            Nodes::Even(_) => None,
+            Nodes::Listed(map) => Some(map),
+        },
+        node_sizes,
+        typed_order,
         matching: typed.matching,
         flags: typed.flags,
         serial_copies: typed.serial_copies,
@@ -392,7 +415,7 @@ fn check(options: &Options) -> Result<(), String> {
 impl Options {
     /// The name of the placement.
     pub(super) fn order_name(&self) -> impl Display {
-        match self.order {
+        match self.typed_order {
             Order::Block => "block",
             Order::Cyclic => "cyclic",
         }

@@ -29,7 +29,7 @@ pub(super) fn model(options: &Options) -> String {
         options.machine_name,
         path("network", &machine.network),
         path("node", &machine.node),
-        options.per_node,
+        options.node_sizes,
         options.order_name(),
         machine.eager,
         ns(options.matching),
@@ -93,7 +93,11 @@ struct SimDocument<'a> {
     machine: &'a str,
     network: CostsJson,
     node: CostsJson,
+    /// The most ranks of a node.
     per_node: u32,
+    /// The ranks of each node, where they are listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nodes: Option<&'a [u32]>,
     placement: String,
     eager_bytes: u64,
     match_ps: u64,
@@ -166,7 +170,8 @@ pub(super) fn json(options: &Options, rows: &[SimResult]) -> Result<String, Stri
         machine: &options.machine_name,
         network: CostsJson::of(&options.machine.network),
         node: CostsJson::of(&options.machine.node),
-        per_node: options.per_node,
+        per_node: options.node_sizes.most(),
+        nodes: options.node_sizes.listed(),
         placement: options.order_name().to_string(),
         eager_bytes: options.machine.eager,
         match_ps: options.matching,

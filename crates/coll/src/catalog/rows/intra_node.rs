@@ -10,6 +10,7 @@ use crate::tree::{self, TreePlace};
 /// The row of algorithms with an operation inside each node and trees between the node leaders.
 const ON_NODES: CatalogRow = Collective::Bcast
     .row("intra-node", cost::bcast_intra_node)
+    .on_nodes(true)
     .about("intra-node operations over shared memory; trees between nodes")
     .needs(Needs::NOTHING.with_shared_memory(SharedMemory::OnNodes))
     .parameters(Parameters::NONE.with_radix(4).with_per_node(1))
@@ -18,6 +19,7 @@ const ON_NODES: CatalogRow = Collective::Bcast
 /// The row of algorithms that are one operation of all ranks, on one node.
 const ON_ONE: CatalogRow = Collective::Allgather
     .row("intra-node", cost::within_node)
+    .on_nodes(true)
     .about("one intra-node operation over shared memory: all ranks on one node")
     .needs(Needs::NOTHING.with_shared_memory(SharedMemory::All))
     .rounds(|_, _| 0);

@@ -77,6 +77,7 @@ pub(crate) const fn allgather_circulant(collective: Collective) -> CatalogRow {
 pub(crate) const fn allgather_node_aware(collective: Collective) -> CatalogRow {
     collective
         .row("node-aware", cost::allgather_node_aware)
+        .on_nodes(true)
         .about(
             "fewest phases between nodes: all ranks of a node talk to others, then among \
              themselves",
@@ -133,6 +134,7 @@ pub(crate) const fn reduce_scatter_pairwise(collective: Collective) -> CatalogRo
 pub(crate) const fn reduce_scatter_node_aware(collective: Collective) -> CatalogRow {
     collective
         .row("node-aware", cost::reduce_scatter_node_aware)
+        .on_nodes(true)
         .about(
             "fewest phases between nodes: all ranks of a node talk to others; the operation must \
              commute",

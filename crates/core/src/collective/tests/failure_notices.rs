@@ -220,7 +220,7 @@ fn a_rank_without_credit_for_eager_messages_gets_the_notice() {
     const MESSAGES: usize = 2048;
     job(3, |comm| {
         let link = comm.group().rank();
-        let group = Group::listed(vec![2, 1, 0], 3, 2 - link, comm.group().placement());
+        let group = Group::listed(vec![2, 1, 0], 3, 2 - link, comm.group().nodes().clone());
         let reversed = Communicator::new(comm.access().clone(), 2, group);
         let (mut body, mut word) = ([1u8; BYTES], [0u8]);
         let error = if link == 2 {

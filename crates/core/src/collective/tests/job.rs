@@ -6,7 +6,7 @@ use std::sync::{Barrier, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use oxmpi_coll::placement::Placement;
+use oxmpi_coll::nodes::Nodes;
 use oxmpi_os::fork::ForkGuard;
 
 use crate::boot::{self, EndpointAddress};
@@ -24,17 +24,19 @@ pub(super) fn job(size: u32, rank: impl Fn(&Communicator<Single>) + Sync) {
 
 /// As [`job`], with ranks that are taken to be on nodes so: all of them share memory, but only those of one
 /// node know it.
-pub(super) fn job_placed(place: Placement, rank: impl Fn(&Communicator<Single>) + Sync) {
-    let size = place.size();
+pub(super) fn job_placed(nodes: impl Into<Nodes>, rank: impl Fn(&Communicator<Single>) + Sync) {
+    let nodes = nodes.into();
+    let size = nodes.size();
     let address = OnceLock::new();
     let (done, watch) = channel();
     let all_done = Barrier::new(size as usize);
     thread::scope(|scope| {
         for number in 0..size {
             let (done, rank, address) = (done.clone(), &rank, &address);
+            let nodes = &nodes;
             let all_done = &all_done;
             scope.spawn(move || {
-                let comm = join(place, number, address).expect("the ranks connect");
+                let comm = join(nodes, number, address).expect("the ranks connect");
                 let ended = catch_unwind(AssertUnwindSafe(|| rank(&comm)));
                 done.send(number).expect("the test waits");
                 // No rank leaves while another may still be in a collective that fails.
@@ -55,8 +57,8 @@ pub(super) fn job_placed(place: Placement, rank: impl Fn(&Communicator<Single>) 
 }
 
 /// The communicator of all ranks.
-fn join(place: Placement, rank: u32, address: &OnceLock<String>) -> Result<Communicator<Single>> {
-    let size = place.size();
+fn join(nodes: &Nodes, rank: u32, address: &OnceLock<String>) -> Result<Communicator<Single>> {
+    let size = nodes.size();
     let policy = EndpointPolicy::default();
     let node = if rank == 0 {
         let (acceptor, text) = boot::open_acceptor(true)?;
@@ -74,9 +76,9 @@ fn join(place: Placement, rank: u32, address: &OnceLock<String>) -> Result<Commu
     Ok(Communicator::new(
         endpoint,
         Endpoint::FIRST_CONTEXT,
-        match place.nodes() {
+        match nodes.count() {
             1 => Group::all(size, rank),
-            _ => Group::listed((0..size).collect(), size, rank, place),
+            _ => Group::listed((0..size).collect(), size, rank, nodes.clone()),
         },
     ))
 }

@@ -8,6 +8,7 @@ mod threads;
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, SharedMemory};
 use oxmpi_coll::check::{Case, Contract, cases, draw};
+use oxmpi_coll::nodes::Nodes;
 use oxmpi_coll::placement::{Order, Placement};
 use oxmpi_coll::plan::Side;
 use oxmpi_os::RawBytes;
@@ -171,5 +172,41 @@ fn intra_node_phases_bring_what_their_contracts_promise() {
                 }
             });
         }
+    }
+}
+
+/// Ranks on nodes of different sizes: four, three and four of them in blocks, in turn and in no order, and pairs.
+fn uneven_nodes() -> [Nodes; 4] {
+    [
+        &[0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2][..],
+        &[0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 2],
+        &[0, 1, 1, 2, 0, 2, 0, 1, 2, 2, 0],
+        &[0, 1, 1],
+    ]
+    .map(Nodes::of)
+}
+
+#[test]
+fn phases_on_nodes_of_any_sizes_bring_what_contracts_promise() {
+    for nodes in uneven_nodes() {
+        let size = nodes.size();
+        job_placed(nodes, |comm| {
+            for (collective, count) in Collective::ALL
+                .into_iter()
+                .flat_map(|collective| [0, 1, 37, LONGEST].map(|count| (collective, count)))
+            {
+                for in_place in [false, collective.is_in_place_everywhere()] {
+                    let case = Case {
+                        root: if collective.has_root() { size - 2 } else { 0 },
+                        in_place,
+                        commutative: count > 1,
+                        seed: 1,
+                        ..Case::new(collective, size, count)
+                    };
+                    let any = collective.algorithms().next().expect("there is one");
+                    run_case(comm, any, &case, by_call);
+                }
+            }
+        });
     }
 }

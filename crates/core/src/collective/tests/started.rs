@@ -8,8 +8,8 @@ use oxmpi_os::RawBytes;
 
 use super::arena::{Arena, combine};
 use super::elementwise;
-use super::job::job;
-use super::{calls, sample};
+use super::job::{job, job_placed};
+use super::{calls, sample, uneven_nodes};
 use crate::bytes::{source, target};
 use crate::collective_state::Buffers;
 use crate::envelope::{Source, Tag};
@@ -118,8 +118,10 @@ fn several_collectives_run_at_once_and_complete_in_any_order() {
 
 #[test]
 fn persistent_collectives_start_repeatedly_in_any_order() {
-    for size in [1, 2, 5] {
-        job(size, |comm| {
+    let one_node = [1, 2, 5].map(|size| on_one_node(size).into());
+    for nodes in one_node.into_iter().chain(uneven_nodes()) {
+        let size = nodes.size();
+        job_placed(nodes, |comm| {
             let rank = comm.group().rank();
             let shares = Collective::ALL.into_iter().map(|collective| {
                 let case = Case {

@@ -1,14 +1,19 @@
 //! The command line of `oxmpi explain COLLECTIVE`.
 
 use std::ffi::{OsStr, OsString};
+use std::sync::Arc;
 
-use oxmpi_coll::catalog::{Call, Collective};
+use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
+use oxmpi_coll::choice::Tuning;
 use oxmpi_coll::machine::Machine;
+use oxmpi_coll::nodes::NodeMap;
+use oxmpi_coll::phased::WayTimes;
 use oxmpi_coll::sim::{Order, Workload};
 use oxmpi_settings::Values;
 use oxmpi_text::size;
 
 use crate::diagnostics::collective;
+use crate::node_sizes::NodeSizes;
 use crate::options::*;
 use crate::sim::machine_model;
 
@@ -33,7 +38,9 @@ lowest cost is taken. Costs are compared at powers of two of the size, from 4 Ki
 them. `oxmpi sim` runs the same plans step by step and shows how good the formulas are.
 
 A job on several nodes finds out by itself which ranks share a node; here --per-node and --placement tell.
-Ranks that are placed on nodes without regularity are treated as one rank a node.
+On nodes of different sizes, or with ranks in any other order, barrier, bcast, reduce, allreduce and allgather go in
+phases, inside the nodes and between one rank of each, unless an algorithm without phases is expected to take less.
+Other collectives then treat each rank as a node.
 
 Where all ranks share a node, the node's shared memory serves most blocking calls without messages
 (intra-node); on several nodes it may serve the part inside each node. Started and persistent calls are listed
@@ -49,8 +56,8 @@ uses it:
     groups: &[OptionGroup { title: "Options", rows: &[
         value(&["n", "np"], &["RANKS"], "size of the communicator",
             |o, v| v.set(&mut o.ranks, |text| count(text, "a communicator"))),
-        value(&["per-node", "ppn"], &["N"], "ranks of a node; default: all on one node, or with --machine as many as that machine has",
-            |o, v| v.set(&mut o.per_node, |text| count(text, "a node"))),
+        value(&["per-node", "ppn"], &["N"], "ranks of a node, or of every node in turn, such as 4+3+4; default: all on one node, or with \
+            --machine as many as that machine has", |o, v| v.set(&mut o.per_node, NodeSizes::parse)),
         value(&["placement"], &["ORDER"], "block (default): ranks fill one node before the next; cyclic: one rank to each node in turn",
             |o, v| v.set(&mut o.order, order)),
         value(&["machine"], &["NAME"], "gemini, slingshot, ndr, zen4, or a JSON file with the costs of your machine (docs/formats.md); \
@@ -70,7 +77,7 @@ pub(super) struct Options {
     /// Bytes of one rank's contribution.
     pub(super) bytes: u64,
     pub(super) ranks: u32,
-    pub(super) per_node: Option<u32>,
+    per_node: Option<NodeSizes>,
     pub(super) order: Order,
     machine: Option<String>,
     commutative: bool,
@@ -110,9 +117,12 @@ pub(super) fn parse(arguments: &[OsString]) -> Result<Option<Options>, String> {
         .first()
         .ok_or("the collective is missing, such as oxmpi explain allreduce 64KiB -n 96")?;
     options.collective = collective(name)?;
-    if options.ranks == 0 {
-        return Err("the number of ranks is missing: add -n 96".into());
-    }
+    let typed = (options.ranks > 0).then_some(options.ranks);
+    let ranks = match &options.per_node {
+        Some(sizes) => sizes.ranks(typed)?,
+        None => typed,
+    };
+    options.ranks = ranks.ok_or("the number of ranks is missing: add -n 96")?;
     options.bytes = match (words.get(1), options.collective) {
         (None, Collective::Barrier) => 0,
         (None, one) => {
@@ -150,25 +160,56 @@ fn order(text: &str) -> Result<Order, String> {
 }
 
 impl Options {
-    /// The machine's name and costs. One that is named says how many ranks a node has, unless the
-    /// user does.
-    pub(super) fn machine(&self, values: &Values) -> Result<(String, Machine, u32), String> {
-        match &self.machine {
+    /// The machine's name and costs, and the sizes of its nodes. One that is named says how many ranks a node has,
+    /// unless the user does.
+    pub(super) fn machine(&self, values: &Values) -> Result<(String, Machine, NodeSizes), String> {
+        let (name, machine, each) = match &self.machine {
             Some(name) => {
                 let (name, machine) = machine_model::find(name)?;
-                Ok((name, machine, self.per_node.unwrap_or(machine.per_node)))
+                (name, machine, machine.per_node)
             }
             None => {
                 let name = values.get("coll_machine").text.clone();
-                let machine = values.tuning().machine;
-                Ok((name, machine, self.per_node.unwrap_or(self.ranks)))
+                (name, values.tuning().machine, self.ranks)
             }
+        };
+        let sizes = self.per_node.clone().unwrap_or(NodeSizes::Each(each));
+        Ok((name, machine, sizes))
+    }
+
+    /// The placement of ranks on nodes.
+    pub(super) const fn placement(&self) -> &'static str {
+        match self.order {
+            Order::Block => "block",
+            Order::Cyclic => "cyclic",
         }
     }
 
     /// Whether the machine is that on which jobs run, and none that is named.
     pub(super) const fn is_of_jobs(&self) -> bool {
         self.machine.is_none()
+    }
+
+    /// The expected times of the call on nodes of different sizes; see [`Values::way_times`].
+    ///
+    /// # Errors
+    /// When no algorithm suits.
+    pub(super) fn way_times(
+        &self,
+        nodes: &Arc<NodeMap>,
+        tuning: &Tuning,
+        values: &Values,
+    ) -> Result<Option<WayTimes>, String> {
+        let times = values.way_times(&self.shared_call()?, nodes, tuning);
+        times.map_err(|why| why.to_string())
+    }
+
+    /// The call; its ranks share the memory of their nodes on the machine on which jobs run.
+    pub(super) fn shared_call(&self) -> Result<Call, String> {
+        Ok(self.call()?.with_shared_memory(match self.is_of_jobs() {
+            true => SharedMemory::OnNodes,
+            false => SharedMemory::None,
+        }))
     }
 
     /// The call of rank 0, which is the root where there is one.

@@ -9,7 +9,7 @@ use super::CollectiveExplained;
 use crate::columns::aligned;
 
 /// Picoseconds as microseconds.
-fn micros(picoseconds: u64) -> String {
+pub(super) fn micros(picoseconds: u64) -> String {
     format!("{:.3} us", picoseconds as f64 / 1e6)
 }
 
@@ -47,7 +47,7 @@ fn parameters(choice: &Choice) -> Vec<(&'static str, u64)> {
     taken.map(|(name, _, used)| (name, used)).collect()
 }
 
-fn with_parameters(choice: &Choice) -> String {
+pub(super) fn with_parameters(choice: &Choice) -> String {
     let shown = parameters(choice).into_iter();
     let shown = shown.map(|(name, value)| format!("{name} {value}"));
     let stages = stages(choice).map(|stage| {
@@ -95,7 +95,7 @@ pub(super) fn text(explained: &CollectiveExplained) -> String {
         "  costs: {}, {} ranks a node, {} placement\n\n",
         explained.machine,
         explained.per_node,
-        explained.placement()
+        explained.options.placement()
     );
     let head = [
         "algorithm",
@@ -140,7 +140,7 @@ pub(super) fn text(explained: &CollectiveExplained) -> String {
 }
 
 /// The parameters in the form of a rule.
-fn parameters_json(choice: &Choice) -> Value {
+pub(super) fn parameters_json(choice: &Choice) -> Value {
     let numbers = parameters(choice).into_iter();
     let numbers = numbers.map(|(name, value)| (name.to_owned(), Value::from(value)));
     let stages = stages(choice).map(|stage| {
@@ -179,7 +179,7 @@ pub(super) fn json(explained: &CollectiveExplained) -> String {
         "bytes": explained.options.bytes,
         "ranks": explained.call.size,
         "per_node": explained.per_node,
-        "placement": explained.placement(),
+        "placement": explained.options.placement(),
         "machine": explained.machine,
         "in_node": explained.has_node_barrier || explained.call.shared_memory == SharedMemory::All,
         "chosen": one(choice, *time),

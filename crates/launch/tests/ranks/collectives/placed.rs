@@ -55,7 +55,7 @@ fn ranks_choose_the_algorithms_that_explain_names() {
             let (mut job, comm) = join()?;
             for (work, bytes) in calls() {
                 let call = work.call(job.rank()).expect("a call of each rank");
-                let choice = comm.choice(&call, comm.group())?;
+                let choice = comm.choice(&call, comm.group().nodes().placement())?;
                 let taken = choice.parameters.over(choice.algorithm.row());
                 println!(
                     "{} of {bytes} B: {}, radix {}, {} blocks, {} a node",
@@ -175,7 +175,7 @@ fn ranks_know_their_placement() {
         for placed in placed_ranks() {
             let (colour, key) = placed.colour_and_key(job.rank() as usize);
             if let Some(part) = comm.split(colour, key)? {
-                assert_eq!(part.group().placement(), placed.placement);
+                assert_eq!(part.group().nodes().placement(), placed.placement);
             }
         }
         job.leave(&comm)
