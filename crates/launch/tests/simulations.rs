@@ -120,6 +120,31 @@ fn a_table_has_a_line_for_each_simulation() {
 
 /// A radix or flag after the name of an algorithm applies to that algorithm only.
 #[test]
+fn nodes_may_have_different_sizes() {
+    let row = |arguments: &str| {
+        let text = printed(arguments);
+        let row = text.lines().last().expect("a row");
+        row.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    for placement in ["block", "cyclic"] {
+        let on = format!("--per-node 4+3+4 --placement {placement}");
+        // Short vectors go in phases, and each byte crosses as often as it must.
+        let bcast = row(&format!("bcast 8 {on}"));
+        assert_eq!(
+            (&bcast[0][..], &bcast[2][..], &bcast[7][..]),
+            ("11", "phased", "16")
+        );
+        // Long ones go in the order of nodes.
+        let chain = row(&format!("bcast 4MiB {on}"));
+        assert_eq!((&chain[2][..], &chain[7][..]), ("chain", "8388608"));
+    }
+    let all = printed("allreduce 8 --per-node 4+3+4 --algorithm all");
+    assert!(all.contains("phased") && all.contains("ring") && all.contains("4+3+4 ranks a node"));
+}
+
+#[test]
 fn an_algorithm_may_have_a_radix_and_flags_of_its_own() {
     let times = |arguments: &str| {
         let table = printed(&format!("barrier -n 256 {arguments}"));

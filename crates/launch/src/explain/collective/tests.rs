@@ -95,6 +95,75 @@ fn several_nodes_use_intra_node_phases_where_that_is_faster() {
 }
 
 #[test]
+fn nodes_of_different_sizes_are_served_in_phases_or_by_one_algorithm() {
+    let read = json("allreduce 8 --per-node 4+3+4", &[]);
+    assert_eq!(
+        (&read["ranks"], &read["in_phases"]),
+        (&11.into(), &true.into())
+    );
+    let phases = read["phases"].as_array().unwrap();
+    let says = |name: &str| -> Vec<&str> {
+        let values = phases.iter().map(|row| row[name].as_str().unwrap());
+        values.collect()
+    };
+    assert_eq!(says("collective"), ["reduce", "allreduce", "bcast"]);
+    assert_eq!(
+        says("ranks"),
+        ["each node", "one rank of each node", "each node"]
+    );
+    assert_eq!(says("algorithm")[0], "intra-node");
+    let sum: u64 = phases
+        .iter()
+        .map(|row| row["expected_ps"].as_u64().unwrap())
+        .sum();
+    assert_eq!(read["phases_expected_ps"], sum);
+    // Without the memory of nodes, the phases inside them go by messages.
+    let apart = json(
+        "allreduce 8 --per-node 4+3+4",
+        &[("OXMPI_SHM_COLLECTIVES", "off")],
+    );
+    assert_ne!(apart["phases"][0]["algorithm"], "intra-node");
+    // A long vector goes down a chain, whatever the order of ranks.
+    for order in ["block", "cyclic"] {
+        let long = format!("bcast 4MiB --per-node 4+3+4 --placement {order} --machine gemini");
+        let read = json(&long, &[]);
+        assert_eq!(
+            (&read["in_phases"], &read["whole"]["algorithm"]),
+            (&false.into(), &"chain".into())
+        );
+        assert!(
+            said(&long, &[])
+                .unwrap()
+                .contains("bcast of 4MiB on 11 ranks: chain in the order of nodes")
+        );
+    }
+    // What the user asks for, and what has no phases, is explained as ever.
+    let forced = json(
+        "bcast 8 --per-node 4+3+4",
+        &[("OXMPI_BCAST_ALGORITHM", "chain")],
+    );
+    assert_eq!(forced["chosen"]["algorithm"], "chain");
+    assert_eq!(json("alltoall 8 --per-node 4+3+4", &[])["per_node"], 1);
+    // Nodes that differ in the last one only are no different to the choice.
+    let even = json("allreduce 8 --per-node 4+4+3", &[]);
+    assert_eq!(
+        even["chosen"],
+        json("allreduce 8 -n 11 --per-node 4", &[])["chosen"]
+    );
+    for (wrong, why) in [
+        (
+            "bcast 8 -n 12 --per-node 4+3+4",
+            "nodes of 11 ranks together, not 12",
+        ),
+        ("bcast 8 --per-node 4+0", "a node has from 1 to 65536 ranks"),
+        ("bcast 8", "the number of ranks is missing"),
+    ] {
+        let said = said(wrong, &[]).unwrap_err();
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+#[test]
 fn a_choice_by_a_setting_names_the_setting() {
     let forced = json("bcast 8 -n 4", &[("I_MPI_ADJUST_BCAST", "8")]);
     assert_eq!(forced["chosen"]["algorithm"], "knomial");
