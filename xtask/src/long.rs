@@ -37,7 +37,7 @@ use xshell::cmd;
 ///                 an hour
 ///     instructions  those of a short message by RDMA outside the device, by callgrind: a minute or two
 ///     rdma        as in `ci`, with messages forced on each path, the memory that 16 ranks register, and all tests
-///                 of real ranks that can run in guests, in jobs of up to 4 ranks: hours, on a quiet machine
+///                 of real ranks that can run in guests, in jobs of up to 4 ranks: an hour, on a quiet machine
 ///     rdmacm      jobs whose connections rdmacm makes: on soft-RoCE in three guests, on soft-iWARP in one and two:
 ///                 half an hour
 ///     figures     messages by RDMA in one guest, beside rdma-core's ib_write_lat and ib_write_bw and Debian's Open MPI by
@@ -100,10 +100,25 @@ const IN_GUESTS: &[&str] = &[
     "waiting::",
 ];
 
+/// Those of these groups that look at processes of another guest by their numbers, or at memory that only TCP takes.
+const ON_ONE_MACHINE: &[&str] = &[
+    "control_group::a_link_beyond_the_address_space",
+    "streams::errors_name_a_killed_rank",
+    "streams::ranks_wait_for_a_stopped_rank",
+    "waiting::a_waiting_rank_sleeps",
+];
+
+/// Those of these groups, besides, for which ranks have to share the memory of their node.
+const BY_NODE: &[&str] = &[
+    "collectives::placed::ranks_",
+    "communicators::parts_by_node",
+];
+
 /// Them on three guests.
 const THREE_NODES: Nodes = Nodes {
     count: 3,
     groups: IN_GUESTS,
+    others: &[ON_ONE_MACHINE],
     cut: Some("ip link set eth0 down"),
     limit: Duration::from_secs(3 * 3600),
 };
@@ -145,6 +160,7 @@ const STEPS: &[Step] = &[
 const RDMA: RdmaJobs = RdmaJobs {
     skipped: &[],
     groups: IN_GUESTS,
+    others: &[ON_ONE_MACHINE, BY_NODE],
     most_ranks: 4,
     limit: 3 * 3600,
     each_path: true,

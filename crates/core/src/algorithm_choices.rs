@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use oxmpi_coll::catalog::{Call, Unsuited};
-use oxmpi_coll::choice::{Choice, ChoiceTables, Tuning};
+use oxmpi_coll::catalog::{Call, SharedMemory, Unsuited};
+use oxmpi_coll::choice::{Choice, ChoiceTables, Choosable, Tuning};
 use oxmpi_coll::nodes::NodeMap;
 use oxmpi_coll::phased::{Way, Ways};
 use oxmpi_coll::placement::Placement;
@@ -13,8 +13,7 @@ use super::collective::serves_in_phase;
 /// Tables of algorithms. Each is made at the first call of its collective by ranks with its placement.
 pub(super) struct Choices {
     tuning: Tuning,
-    /// Placements and their tables, which communicators of one size and placement share.
-    by_placement: Vec<(Placement, ChoiceTables)>,
+    tables: PlacedTables,
     /// How calls on nodes of different sizes are served.
     ways: Ways,
 }
@@ -23,7 +22,7 @@ impl Choices {
     pub(super) const fn new(tuning: Tuning) -> Self {
         Self {
             tuning,
-            by_placement: Vec::new(),
+            tables: PlacedTables(Vec::new()),
             ways: Ways::new(),
         }
     }
@@ -37,12 +36,7 @@ impl Choices {
     /// A few compares, and one for each placement that was asked for before.
     #[inline]
     pub(super) fn choose(&mut self, call: &Call, place: Placement) -> Result<Choice, Unsuited> {
-        let known = self
-            .by_placement
-            .iter()
-            .position(|(known, _)| *known == place);
-        let at = known.unwrap_or_else(|| self.add(place));
-        self.by_placement[at].1.choose(call).copied()
+        (self.tables).choose(call, (place, Choosable::All), &self.tuning)
     }
 
     /// Whether the user requires an algorithm for the call.
@@ -58,13 +52,42 @@ impl Choices {
     /// # Cost
     /// A few compares for each kind of call that was asked for before.
     pub(super) fn way(&mut self, call: &Call, nodes: &Arc<NodeMap>) -> Result<Way, Unsuited> {
-        self.ways.way(call, nodes, &self.tuning, serves_in_phase)
+        let Self {
+            tuning,
+            tables,
+            ways,
+        } = self;
+        ways.way(call, nodes, tuning, |call, place, choosable| {
+            let by_messages = call.with_shared_memory(SharedMemory::None);
+            let call = match serves_in_phase(call) {
+                true => call,
+                false => &by_messages,
+            };
+            tables.choose(call, (place, choosable), tuning)
+        })
+    }
+}
+
+/// Tables for placements and candidates, which communicators of one size and placement share.
+struct PlacedTables(Vec<((Placement, Choosable), ChoiceTables)>);
+
+impl PlacedTables {
+    #[inline]
+    fn choose(
+        &mut self,
+        call: &Call,
+        of: (Placement, Choosable),
+        tuning: &Tuning,
+    ) -> Result<Choice, Unsuited> {
+        let known = self.0.iter().position(|(known, _)| *known == of);
+        let at = known.unwrap_or_else(|| self.add(of, tuning));
+        self.0[at].1.choose(call).copied()
     }
 
     #[cold]
-    fn add(&mut self, place: Placement) -> usize {
-        let tuning = self.tuning.clone().placed(place);
-        self.by_placement.push((place, ChoiceTables::new(tuning)));
-        self.by_placement.len() - 1
+    fn add(&mut self, of: (Placement, Choosable), tuning: &Tuning) -> usize {
+        let tuning = tuning.clone().placed(of.0).choosing(of.1);
+        self.0.push((of, ChoiceTables::new(tuning)));
+        self.0.len() - 1
     }
 }

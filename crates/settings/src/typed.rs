@@ -210,7 +210,11 @@ impl Values {
     ) -> Result<Option<WayTimes>, Unsuited> {
         let is_bound = tuning.requires_algorithm(call) || tuning.reproducible.binds(call);
         match !is_bound && PhasedPlan::serves(call, nodes) {
-            true => WayTimes::of(call, nodes, tuning, self.phases_share()).map(Some),
+            true => WayTimes::of(call, nodes, tuning, |call, place, choosable| {
+                let tuning = tuning.clone().placed(place).choosing(choosable);
+                choose_phase(call, tuning, self.phases_share())
+            })
+            .map(Some),
             false => Ok(None),
         }
     }
@@ -226,7 +230,7 @@ impl Values {
         tuning: &Tuning,
     ) -> Result<PhasedPlan, Unsuited> {
         PhasedPlan::new(call, nodes, |call, place| {
-            choose_phase(call, place, tuning, self.phases_share())
+            choose_phase(call, tuning.clone().placed(place), self.phases_share())
         })
     }
 

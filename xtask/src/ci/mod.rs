@@ -121,6 +121,7 @@ const PLANS: [&str; 6] = [
 const TWO_NODES: Nodes = Nodes {
     count: 2,
     groups: &["traffic::", "modes::"],
+    others: &[],
     cut: None,
     limit: Duration::from_secs(1200),
 };
@@ -140,6 +141,7 @@ const RDMA: RdmaJobs = RdmaJobs {
         "endings::a_transfer_in_flight",
         "endings::waiting_for_a_rank",
     ],
+    others: &[],
     most_ranks: usize::MAX,
     limit: 900,
     each_path: false,

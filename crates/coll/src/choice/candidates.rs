@@ -1,6 +1,6 @@
 //! The candidates for a call: algorithms with parameters.
 
-use super::{Choice, Tuning};
+use super::{Choice, Choosable, Tuning};
 use crate::call::{Algorithm, Call, Parameters};
 use crate::catalog::Unsuited;
 use crate::exec::IN_FLIGHT;
@@ -63,7 +63,11 @@ pub(super) fn candidates(
     let mut last_reason = Unsuited::None {
         collective: call.collective,
     };
-    for algorithm in call.collective.algorithms() {
+    let leaves_out = |algorithm: Algorithm| match tuning.choosable {
+        Choosable::All => false,
+        Choosable::WithoutNodes => algorithm.row().on_nodes,
+    };
+    for algorithm in call.collective.algorithms().filter(|&one| !leaves_out(one)) {
         match algorithm.suits(call) {
             Ok(()) if algorithm.row().parameters.stages[0].is_some() => {
                 staged(algorithm, call, tuning, all);

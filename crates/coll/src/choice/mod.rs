@@ -59,6 +59,18 @@ pub struct Tuning {
     pub scatterv_short_bytes: u64,
     /// When reductions that round must give the same bits.
     pub reproducible: Reproducible,
+    /// Which algorithms are candidates, unless the user requires one.
+    pub choosable: Choosable,
+}
+
+/// Which algorithms are candidates of a choice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choosable {
+    /// All.
+    #[default]
+    All,
+    /// Those without phases [on nodes](crate::catalog::CatalogRow::on_nodes).
+    WithoutNodes,
 }
 
 impl Tuning {
@@ -100,6 +112,12 @@ impl Tuning {
             order: place.order(),
             ..self
         }
+    }
+
+    /// The tuning with other candidates.
+    #[must_use]
+    pub fn choosing(self, choosable: Choosable) -> Tuning {
+        Tuning { choosable, ..self }
     }
 
     /// The placement of a group's ranks.
@@ -155,6 +173,7 @@ impl Default for Tuning {
             gatherv_short_bytes: 16 << 10,
             scatterv_short_bytes: 16 << 10,
             reproducible: Reproducible::Off,
+            choosable: Choosable::All,
         }
     }
 }
@@ -197,13 +216,6 @@ impl Choice {
     /// If the algorithm does not support the call.
     pub fn plan(&self, call: &Call) -> Result<AnyPlan, Unsuited> {
         self.algorithm.plan(call, &self.parameters)
-    }
-
-    /// Whether it, or one of its stages, has phases [on nodes](crate::catalog::CatalogRow::on_nodes).
-    pub fn is_on_nodes(&self) -> bool {
-        let stages = self.parameters.stages.iter().flatten();
-        let mut all = stages.map(|stage| stage.algorithm).chain([self.algorithm]);
-        all.any(|algorithm| algorithm.row().on_nodes)
     }
 
     /// The choice as a stage of another algorithm.

@@ -26,6 +26,10 @@ use crate::plan::{ACTS, Acts, Buf, Part, Plan, PlanInputs, any_plan};
 use phase::Phase;
 
 /// One rank's plan for a collective on any nodes.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "an allocation would slow most collectives down"
+)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RankPlan {
     /// By one algorithm.

@@ -46,6 +46,7 @@ pub enum PhaseWork {
 }
 
 /// The plan of a phase.
+#[allow(clippy::large_enum_variant, reason = "most phases are collectives")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PhasePlan {
     Collective(AnyPlan),

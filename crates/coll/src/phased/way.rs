@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::{PhaseRanks, PhaseWork, PhasedPlan};
 use crate::call::{Call, Collective, SharedMemory};
 use crate::catalog::Unsuited;
-use crate::choice::{Choice, Tuning, choose, expected};
+use crate::choice::{Choice, Choosable, Tuning, choose};
 use crate::nodes::NodeMap;
 use crate::placement::{Order, Placement};
 
@@ -60,8 +60,8 @@ impl Ways {
         Ways(Vec::new())
     }
 
-    /// How a call is served that [may go in phases](PhasedPlan::serves); the same on all ranks. `shares` says of the call
-    /// of a phase inside a node whether the ranks can do it over shared memory.
+    /// How a call is served that [may go in phases](PhasedPlan::serves); the same on all ranks. `choose` chooses among
+    /// these algorithms for the call of ranks that are placed so; times are those of `tuning`.
     ///
     /// # Errors
     ///
@@ -69,20 +69,19 @@ impl Ways {
     ///
     /// # Cost
     ///
-    /// A few compares for each decision made before. The first call of a kind makes tables of choices, as
-    /// [`choose`] does.
+    /// A few compares for each decision made before. A new one chooses two or three times, and computes as many costs.
     pub fn way(
         &mut self,
         call: &Call,
         nodes: &Arc<NodeMap>,
         tuning: &Tuning,
-        shares: fn(&Call) -> bool,
+        choose: impl FnMut(&Call, Placement, Choosable) -> Result<Choice, Unsuited>,
     ) -> Result<Way, Unsuited> {
         let case = Case::of(call, nodes);
         if let Some((_, way)) = self.0.iter().find(|(known, _)| *known == case) {
             return Ok(*way);
         }
-        let way = WayTimes::of(call, nodes, tuning, shares)?.best();
+        let way = WayTimes::of(call, nodes, tuning, choose)?.best();
         self.0.push((case, way));
         Ok(way)
     }
@@ -107,7 +106,7 @@ impl WayTimes {
         call: &Call,
         nodes: &Arc<NodeMap>,
         tuning: &Tuning,
-        shares: fn(&Call) -> bool,
+        mut choose: impl FnMut(&Call, Placement, Choosable) -> Result<Choice, Unsuited>,
     ) -> Result<Self, Unsuited> {
         let length = 1 << (call.bytes() | 1).ilog2();
         let call = Call {
@@ -118,9 +117,9 @@ impl WayTimes {
             ..*call
         };
         let copies = copies_time(&call, nodes, tuning);
-        let (choice, whole) = whole(&call, nodes, tuning)?;
+        let (choice, whole) = whole(&call, nodes, tuning, &mut choose)?;
         Ok(WayTimes {
-            phased: phases_time(&call, nodes, tuning, shares)?.saturating_add(copies),
+            phased: phases_time(&call, nodes, tuning, &mut choose)?.saturating_add(copies),
             whole: (choice, whole.saturating_add(copies)),
         })
     }
@@ -142,7 +141,7 @@ fn phases_time(
     call: &Call,
     nodes: &Arc<NodeMap>,
     tuning: &Tuning,
-    shares: fn(&Call) -> bool,
+    mut choose: impl FnMut(&Call, Placement, Choosable) -> Result<Choice, Unsuited>,
 ) -> Result<u64, Unsuited> {
     let rank = nodes.ranks_on(nodes.largest())[0];
     let root = if call.collective.has_root() { rank } else { 0 };
@@ -151,9 +150,8 @@ fn phases_time(
         root,
         ..*call
     };
-    let plan = PhasedPlan::new(&call, nodes, |call, place| {
-        choose_phase(call, place, tuning, shares)
-    })?;
+    let by = |call: &Call, place| choose(call, place, Choosable::All);
+    let plan = PhasedPlan::new(&call, nodes, by)?;
     let node = tuning.machine.node;
     let signals = 2 * (node.send + node.latency + node.recv);
     let times = plan.phases().map(|(ranks, work)| match work {
@@ -163,22 +161,22 @@ fn phases_time(
     Ok(times.sum())
 }
 
-/// The algorithm for the call of a phase.
+/// Chooses for the call of a group, which may be a phase, by tables that are made for it alone. `shares` says whether the
+/// ranks of a node can do it over shared memory.
 ///
 /// # Errors
 ///
-/// If none suits.
+/// If no algorithm suits.
 pub fn choose_phase(
     call: &Call,
-    place: Placement,
-    tuning: &Tuning,
+    tuning: Tuning,
     shares: fn(&Call) -> bool,
 ) -> Result<Choice, Unsuited> {
     let call = match shares(call) {
         true => *call,
         false => call.with_shared_memory(SharedMemory::None),
     };
-    choose(&call, &tuning.clone().placed(place))
+    choose(&call, &tuning)
 }
 
 /// The expected time of a phase in picoseconds.
@@ -195,20 +193,19 @@ pub fn phase_time(ranks: PhaseRanks, call: &Call, choice: &Choice, tuning: &Tuni
 /// The algorithm without phases that takes least for all ranks in the order of slots, and its expected time.
 ///
 /// Nodes look to it like ones of one size: where they are almost alike, few messages go elsewhere than the model thinks.
-fn whole(call: &Call, nodes: &NodeMap, tuning: &Tuning) -> Result<(Choice, u64), Unsuited> {
+fn whole(
+    call: &Call,
+    nodes: &NodeMap,
+    tuning: &Tuning,
+    mut choose: impl FnMut(&Call, Placement, Choosable) -> Result<Choice, Unsuited>,
+) -> Result<(Choice, u64), Unsuited> {
     let call = call.with_shared_memory(SharedMemory::None);
     let size = nodes.size();
     let place = Placement::new(Order::Block, size, size.div_ceil(nodes.count()));
-    let tuning = tuning.clone().placed(place);
-    let mut least = None;
-    for (choice, time) in expected(&call, &tuning)?.filter(|(choice, _)| !choice.is_on_nodes()) {
-        if least.is_none_or(|(_, best)| time < best) {
-            least = Some((choice, time));
-        }
-    }
-    least.ok_or(Unsuited::None {
-        collective: call.collective,
-    })
+    let choice = choose(&call, place, Choosable::WithoutNodes)?;
+    let model = tuning.clone().placed(place).model(size);
+    let time = choice.algorithm.cost(&call, &choice.parameters, &model);
+    Ok((choice, time))
 }
 
 /// The expected time of putting blocks in place, in picoseconds.

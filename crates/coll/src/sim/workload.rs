@@ -142,7 +142,8 @@ impl<'a> Simulation<'a> {
         nodes: &'a Arc<NodeMap>,
         (way, tuning): (Way, &Tuning),
     ) -> Result<SimReport, Error> {
-        let choose = |call: &Call, place| choose_phase(call, place, tuning, |_| true);
+        let choose =
+            |call: &Call, place| choose_phase(call, tuning.clone().placed(place), |_| true);
         self.of(work).on(nodes).run(|rank| {
             let call = work.call(rank).ok_or(Error::Neighborhood)?;
             let call = call.with_shared_memory(SharedMemory::OnNodes);

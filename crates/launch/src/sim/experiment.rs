@@ -2,7 +2,7 @@
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters, SharedMemory, Unsuited};
 use oxmpi_coll::choice::choose;
-use oxmpi_coll::phased::{PhasedPlan, Way, Ways};
+use oxmpi_coll::phased::{PhasedPlan, Way, Ways, choose_phase};
 use oxmpi_coll::sim::{
     Classical, Error, MessageCounts, Offload, SimReport, Simulation, Workload, is_node_symmetric,
 };
@@ -132,7 +132,10 @@ pub(super) fn candidates(options: &Options, work: &Workload) -> Result<Vec<Candi
             let why = |why: Unsuited| why.to_string();
             if let Some(nodes) = options.nodes.as_ref().filter(|_| has_phases) {
                 let call = call.with_shared_memory(SharedMemory::OnNodes);
-                let way = Ways::new().way(&call, nodes, &tuning, |_| true);
+                let way = Ways::new().way(&call, nodes, &tuning, |call, place, choosable| {
+                    let tuning = tuning.clone().placed(place).choosing(choosable);
+                    choose_phase(call, tuning, |_| true)
+                });
                 return Ok(vec![plain(Implementation::OnNodes(way.map_err(why)?))]);
             }
             let choice = choose(&call, &tuning).map_err(why)?;

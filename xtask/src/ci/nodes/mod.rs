@@ -17,6 +17,8 @@ pub(crate) struct Nodes {
     pub(crate) count: usize,
     /// Tests that need no files or processes of the machine they were started on, by parts of their names.
     pub(crate) groups: &'static [&'static str],
+    /// Tests of these groups to leave out, likewise.
+    pub(crate) others: &'static [&'static [&'static str]],
     /// The command by which the last guest leaves the network, for the test of a lost host.
     pub(crate) cut: Option<&'static str>,
     /// How long the guests may run.
@@ -68,7 +70,7 @@ impl Nodes {
 
     fn script(&self) -> String {
         // Parts of names also fit these tests, which kill processes by their numbers on one machine.
-        let others = "--skip collectives::kill";
+        let others = format!("--skip collectives::kill {}", left_out(self.others));
         let groups = self.groups.join(" ");
         let cut = match self.cut {
             None => String::new(),
@@ -83,4 +85,11 @@ impl Nodes {
              {JOB}"
         )
     }
+}
+
+/// The arguments by which a test program leaves tests out.
+pub(super) fn left_out(tests: &[&[&str]]) -> String {
+    let skipped = tests.concat().into_iter();
+    let skipped: Vec<String> = skipped.map(|test| format!("--skip {test}")).collect();
+    skipped.join(" ")
 }

@@ -7,6 +7,7 @@ mod guests;
 pub(crate) mod instructions;
 
 use self::guests::{Guests, LIMIT, Run};
+use super::nodes::left_out;
 use crate::commands::run_check;
 use crate::guest::GuestMachine;
 use crate::steps::StepOutcome;
@@ -30,6 +31,8 @@ pub(crate) struct RdmaJobs {
     pub(crate) skipped: &'static [&'static str],
     /// The tests, by parts of their names.
     pub(crate) groups: &'static [&'static str],
+    /// Tests of these groups to leave out.
+    pub(crate) others: &'static [&'static [&'static str]],
     /// The most ranks of a job among them that could have any number.
     pub(crate) most_ranks: usize,
     /// How long they may take in seconds.
@@ -66,8 +69,9 @@ impl RdmaJobs {
 
             let oxmpi = guests.add_ranks()?;
             let variables = format!(
-                "oxmpi={oxmpi}\ngroups='{}'\nmost_ranks={}\nlimit={}",
+                "oxmpi={oxmpi}\ngroups='{} {}'\nmost_ranks={}\nlimit={}",
                 self.groups.join(" "),
+                left_out(self.others),
                 self.most_ranks,
                 self.limit
             );
