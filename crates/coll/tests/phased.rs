@@ -3,21 +3,23 @@
 
 use std::sync::Arc;
 
-use oxmpi_coll::catalog::{Call, Collective, Parameters, SharedMemory, Unsuited};
+use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, SharedMemory, Unsuited};
 use oxmpi_coll::check::{Case, Contract, Ranks, check_plans, draw};
-use oxmpi_coll::choice::{Choice, Tuning, choose};
+use oxmpi_coll::choice::{Choice, Tuning, choose, expected};
 use oxmpi_coll::nodes::{NodeMap, Nodes};
-use oxmpi_coll::phased::PhasedPlan;
+use oxmpi_coll::phased::{PhasedPlan, Strategies, Strategy, choose_phase};
 use oxmpi_coll::placement::Placement;
 
 use crate::crossings::counted;
 
-const COLLECTIVES: [Collective; 5] = [
+const COLLECTIVES: [Collective; 7] = [
     Collective::Barrier,
     Collective::Bcast,
     Collective::Reduce,
     Collective::Allreduce,
     Collective::Allgather,
+    Collective::Gather,
+    Collective::Scatter,
 ];
 
 /// The node of each of `size` ranks on up to `most` nodes, numbered by their first ranks. Node `n` is drawn about
@@ -53,19 +55,28 @@ fn plan(call: &Call, nodes: &Arc<NodeMap>) -> PhasedPlan {
     PhasedPlan::new(call, nodes, by).expect("every phase has an algorithm")
 }
 
-/// Proves the plans that `plan` makes of the calls.
+/// The plan of one rank whose phases go by algorithms that `seed` draws among all that suit.
+fn drawn_plan(seed: u64, call: &Call, nodes: &Arc<NodeMap>) -> PhasedPlan {
+    let by = |call: &Call, place: Placement| {
+        let all: Vec<_> = expected(call, &Tuning::default().placed(place))?.collect();
+        Ok(all[(draw(seed, all.len() as u64) % all.len() as u64) as usize].0)
+    };
+    PhasedPlan::new(call, nodes, by).expect("every phase has an algorithm")
+}
+
+/// Proves the plans that `plan` makes of the calls. False: it makes none.
 fn prove(
     case: &Case,
     nodes: &Arc<NodeMap>,
     sharing: SharedMemory,
     plan: impl Fn(&Call) -> Result<PhasedPlan, Unsuited>,
-) {
+) -> bool {
     let arrays = case.arrays();
     let calls: Vec<Call> = (0..case.size)
         .map(|rank| case.call(rank, &arrays).with_shared_memory(sharing))
         .collect();
     let Ok(plans) = calls.iter().map(plan).collect::<Result<Vec<_>, _>>() else {
-        return;
+        return false;
     };
     let ends = Ranks::range(0..2).union(&Ranks::one(case.size - 1));
     let contract = match case.collective {
@@ -78,6 +89,7 @@ fn prove(
     };
     let proven = check_plans(&plans, &contract);
     proven.unwrap_or_else(|fault| panic!("{case:?} on {nodes:?}, {sharing:?}: {fault}"));
+    true
 }
 
 /// A random case of the collective.
@@ -113,7 +125,9 @@ fn phases_are_right_on_any_nodes() {
             };
             for sharing in [SharedMemory::None, SharedMemory::OnNodes] {
                 if PhasedPlan::serves(&case.call(0, &case.arrays()), &nodes) {
-                    prove(&case, &nodes, sharing, |call| Ok(plan(call, &nodes)));
+                    assert!(prove(&case, &nodes, sharing, |call| Ok(plan(call, &nodes))));
+                    let drawn = |call: &Call| Ok(drawn_plan(seed, call, &nodes));
+                    assert!(prove(&case, &nodes, sharing, drawn));
                 }
             }
         }
@@ -123,21 +137,89 @@ fn phases_are_right_on_any_nodes() {
 /// Every algorithm without phases, with ranks in the order of slots.
 #[test]
 fn one_algorithm_is_right_in_the_order_of_slots() {
+    let mut unproven: Vec<Algorithm> = Algorithm::ALL.into_iter().collect();
+    unproven.retain(|one| !one.row().on_nodes && COLLECTIVES.contains(&one.collective()));
     for seed in 0..12 {
-        let size = 2 + (draw(seed, 1) % 20) as u32;
-        let nodes = Arc::new(NodeMap::new(&drawn(seed, size, 4, seed % 4 == 0)));
+        let size = match seed {
+            0 => 16,
+            _ => 2 + (draw(seed, 1) % 20) as u32,
+        };
+        let in_order = seed % 4 == 0;
+        let nodes = Arc::new(NodeMap::new(&drawn(seed, size, 4, in_order)));
         for collective in COLLECTIVES {
-            let case = drawn_case(seed, collective, size);
+            let case = Case {
+                exact: seed == 0,
+                commutative: !in_order || seed == 0,
+                ..drawn_case(seed, collective, size)
+            };
             for algorithm in collective.algorithms().filter(|one| !one.row().on_nodes) {
                 let choice = Choice {
                     algorithm,
                     parameters: Parameters::NONE.with_per_node(2),
                 };
                 let plan = |call: &Call| PhasedPlan::in_slots(call, &nodes, choice);
-                prove(&case, &nodes, SharedMemory::None, plan);
+                if prove(&case, &nodes, SharedMemory::None, plan) {
+                    unproven.retain(|&one| one != algorithm);
+                }
             }
         }
     }
+    assert_eq!(unproven, []);
+}
+
+/// What was decided before does not matter: ranks that have made other calls decide alike.
+#[test]
+fn all_ranks_decide_alike() {
+    let tuning = Tuning::default();
+    let shares = |call: &Call| (1..=64).contains(&call.element_bytes);
+    let decide = |strategies: &mut Strategies, call: &Call, nodes: &Arc<NodeMap>| {
+        let strategy = strategies.strategy(call, nodes, &tuning, |call, place, choosable| {
+            choose_phase(
+                call,
+                tuning.clone().placed(place).choosing(choosable),
+                shares,
+            )
+        });
+        strategy.expect("algorithms suit")
+    };
+    let nodes = [
+        &[0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2][..],
+        &[0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 2],
+    ];
+    let nodes = nodes.map(|nodes| Arc::new(NodeMap::new(nodes)));
+    let mut calls = Vec::new();
+    for (nodes, element_bytes) in nodes.iter().flat_map(|nodes| {
+        [0, 1, 3, 8, 12, 64, 65, 3 << 20].map(|element_bytes| (nodes, element_bytes))
+    }) {
+        for count in [0, 1, 8, 12, 1000, 1 << 20] {
+            for root in [0, 10] {
+                calls.push((nodes, Call::reduce(root, 11, root, count, element_bytes)));
+            }
+            calls.push((nodes, Call::allreduce(3, 11, count, element_bytes)));
+        }
+    }
+    let mut once = Strategies::new();
+    let first: Vec<Strategy> = calls
+        .iter()
+        .map(|(nodes, call)| decide(&mut once, call, nodes))
+        .collect();
+    let mut warmed = Strategies::new();
+    for ((nodes, call), strategy) in calls.iter().zip(&first).rev() {
+        assert_eq!(decide(&mut warmed, call, nodes), *strategy, "{call:?}");
+        assert_eq!(
+            decide(&mut Strategies::new(), call, nodes),
+            *strategy,
+            "{call:?}"
+        );
+    }
+    let phased = first
+        .iter()
+        .filter(|strategy| **strategy == Strategy::Phased)
+        .count();
+    assert!(
+        (1..first.len()).contains(&phased),
+        "both strategies are taken"
+    );
 }
 
 /// Which algorithm the leaders use is a matter of time: among three of them a short allreduce is an exchange of all

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use oxmpi_coll::catalog::{Call, SharedMemory, Unsuited};
 use oxmpi_coll::choice::{Choice, ChoiceTables, Choosable, Tuning};
 use oxmpi_coll::nodes::NodeMap;
-use oxmpi_coll::phased::{Way, Ways};
+use oxmpi_coll::phased::{Strategies, Strategy};
 use oxmpi_coll::placement::Placement;
 
-use super::collective::serves_in_phase;
+use super::node_calls::serves_in_phase;
 
 /// Tables of algorithms. Each is made at the first call of its collective by ranks with its placement.
 pub(super) struct Choices {
     tuning: Tuning,
     tables: PlacedTables,
     /// How calls on nodes of different sizes are served.
-    ways: Ways,
+    strategies: Strategies,
 }
 
 impl Choices {
@@ -23,7 +23,7 @@ impl Choices {
         Self {
             tuning,
             tables: PlacedTables(Vec::new()),
-            ways: Ways::new(),
+            strategies: Strategies::new(),
         }
     }
 
@@ -51,20 +51,31 @@ impl Choices {
     ///
     /// # Cost
     /// A few compares for each kind of call that was asked for before.
-    pub(super) fn way(&mut self, call: &Call, nodes: &Arc<NodeMap>) -> Result<Way, Unsuited> {
+    pub(super) fn strategy(
+        &mut self,
+        call: &Call,
+        nodes: &Arc<NodeMap>,
+    ) -> Result<Strategy, Unsuited> {
         let Self {
             tuning,
             tables,
-            ways,
+            strategies,
         } = self;
-        ways.way(call, nodes, tuning, |call, place, choosable| {
-            let by_messages = call.with_shared_memory(SharedMemory::None);
-            let call = match serves_in_phase(call) {
-                true => call,
-                false => &by_messages,
-            };
-            tables.choose(call, (place, choosable), tuning)
+        strategies.strategy(call, nodes, tuning, |call, place, choosable| {
+            tables.choose_phase(call, (place, choosable), tuning)
         })
+    }
+
+    /// The algorithm for the call of a phase, whose ranks are placed so.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(super) fn choose_phase(
+        &mut self,
+        call: &Call,
+        place: Placement,
+    ) -> Result<Choice, Unsuited> {
+        (self.tables).choose_phase(call, (place, Choosable::All), &self.tuning)
     }
 }
 
@@ -82,6 +93,18 @@ impl PlacedTables {
         let known = self.0.iter().position(|(known, _)| *known == of);
         let at = known.unwrap_or_else(|| self.add(of, tuning));
         self.0[at].1.choose(call).copied()
+    }
+
+    /// Chooses for the call of a phase, which goes over shared memory where a node group serves it.
+    fn choose_phase(
+        &mut self,
+        call: &Call,
+        of: (Placement, Choosable),
+        tuning: &Tuning,
+    ) -> Result<Choice, Unsuited> {
+        let by_messages = call.with_shared_memory(SharedMemory::None);
+        let shares = serves_in_phase(call);
+        self.choose(if shares { call } else { &by_messages }, of, tuning)
     }
 
     #[cold]

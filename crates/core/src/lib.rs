@@ -23,7 +23,7 @@
 //! - topologies: `topology`;
 //! - messages: `envelope`, `request`, `bytes`, `data`, `error`, `failure`;
 //! - collectives: `collective`, with `algorithm_choices`, `collective_members`, `collective_state`,
-//!   `collective_scratch`, `operation` and `barrier`.
+//!   `collective_scratch`, `node_calls`, `operation` and `barrier`.
 
 mod algorithm_choices;
 mod barrier;
@@ -44,6 +44,7 @@ mod group;
 mod intercomm;
 mod job;
 mod links;
+mod node_calls;
 mod operation;
 mod ownership;
 mod placement;
@@ -57,9 +58,7 @@ mod threading;
 mod topology;
 
 pub use boot::{AgreedSettings, NetworkPreference, StartOptions, open_transports, probe_verbs};
-pub use collective::{
-    InterGroups, PreparedCollective, serves_in_node, serves_in_phase, serves_on_nodes,
-};
+pub use collective::{InterGroups, PreparedCollective};
 pub use collective_state::{Area, BlockRanges, Buffers, Neighbors, Stages, WidenedBuffers};
 pub use communicator::{Communicator, PreparedMessage};
 pub use create::StartedDuplicate;
@@ -71,6 +70,7 @@ pub use group::Group;
 pub use intercomm::{GroupLeaders, InterCommunicator};
 pub use job::Job;
 pub use links::OtherNetwork;
+pub use node_calls::{serves_in_node, serves_in_phase, serves_on_nodes};
 pub use operation::{
     Byte, Complex, Custom, Element, ElementKind, ExactSum, Fold, Half, KindReduction, Logical, Op,
     OperandOrder, Operation, OwnedOperation, Predefined, Quad, ResolvedReduction, ValueLoc,

@@ -5,8 +5,8 @@ use std::fmt;
 use oxmpi_coll::nodes::Nodes;
 use oxmpi_coll::placement::{Order, Placement};
 
-/// The most ranks of a node.
-const MOST: u32 = 65_536;
+/// The most ranks of listed nodes together.
+const LISTED_MAX: u32 = 1 << 24;
 
 /// How many ranks nodes have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,18 +18,23 @@ pub(crate) enum NodeSizes {
 }
 
 impl NodeSizes {
-    /// Reads `4`, or `4+3+4`.
+    /// Reads `4`, or `4+3+4`; no node has more than `most` ranks.
     ///
     /// # Errors
     /// What is expected.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str, most: u32) -> Result<Self, String> {
         let size = |text: &str| {
-            let number = text.parse().ok().filter(|size| (1..=MOST).contains(size));
-            number.ok_or_else(|| format!("a node has from 1 to {MOST} ranks; 4+3+4 lists nodes"))
+            let number = text.parse().ok().filter(|size| (1..=most).contains(size));
+            number.ok_or_else(|| format!("a node has from 1 to {most} ranks; 4+3+4 lists nodes"))
         };
         let sizes: Vec<u32> = text.split('+').map(size).collect::<Result<_, _>>()?;
         Ok(match sizes[..] {
             [each] => NodeSizes::Each(each),
+            _ if sizes.iter().map(|&size| u64::from(size)).sum::<u64>() > LISTED_MAX.into() => {
+                return Err(format!(
+                    "listed nodes have at most {LISTED_MAX} ranks together"
+                ));
+            }
             _ => NodeSizes::Listed(sizes),
         })
     }
@@ -80,8 +85,8 @@ impl NodeSizes {
                 .collect(),
             // Full nodes are passed over.
             Order::Cyclic => (0..self.most())
-                .flat_map(|turn| {
-                    let free = (0..).zip(sizes).filter(move |&(_, &size)| size > turn);
+                .flat_map(|round| {
+                    let free = (0..).zip(sizes).filter(move |&(_, &size)| size > round);
                     free.map(|(node, _)| node)
                 })
                 .collect(),
@@ -111,7 +116,7 @@ mod tests {
 
     #[test]
     fn lists_of_nodes_are_read() {
-        let read = |text| NodeSizes::parse(text).expect("nodes");
+        let read = |text| NodeSizes::parse(text, 65_536).expect("nodes");
         assert_eq!(read("4"), NodeSizes::Each(4));
         let listed = read("4+3+4");
         assert_eq!(
@@ -126,8 +131,16 @@ mod tests {
         // Nodes that differ in the last one only are even.
         let even = Placement::new(Order::Block, 11, 4);
         assert_eq!(read("4+4+3").nodes(Order::Block, 11), even.into());
-        for wrong in ["", "0", "4+", "4+x", "65537", "4,3"] {
-            assert!(NodeSizes::parse(wrong).is_err(), "{wrong}");
+        for wrong in [
+            "",
+            "0",
+            "4+",
+            "4+x",
+            "65537",
+            "4,3",
+            &["65536"; 257].join("+"),
+        ] {
+            assert!(NodeSizes::parse(wrong, 65_536).is_err(), "{wrong}");
         }
     }
 }

@@ -118,7 +118,6 @@ fn a_table_has_a_line_for_each_simulation() {
     assert_eq!(ranks.flatten().collect::<Vec<_>>(), ["2", "4", "8", "16"]);
 }
 
-/// A radix or flag after the name of an algorithm applies to that algorithm only.
 #[test]
 fn nodes_may_have_different_sizes() {
     let row = |arguments: &str| {
@@ -144,6 +143,7 @@ fn nodes_may_have_different_sizes() {
     assert!(all.contains("phased") && all.contains("ring") && all.contains("4+3+4 ranks a node"));
 }
 
+/// A radix or flag after the name of an algorithm applies to that algorithm only.
 #[test]
 fn an_algorithm_may_have_a_radix_and_flags_of_its_own() {
     let times = |arguments: &str| {

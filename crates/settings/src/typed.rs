@@ -6,7 +6,7 @@ use oxmpi_coll::catalog::{Call, Collective, SharedMemory, Unsuited};
 use oxmpi_coll::choice::{Rules, Tuning, read_rules};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::nodes::NodeMap;
-use oxmpi_coll::phased::{PhasedPlan, WayTimes, choose_phase};
+use oxmpi_coll::phased::{PhasedPlan, StrategyTimes, choose_phase};
 use oxmpi_coll::placement::Placement;
 use oxmpi_coll::settings::{self as coll, algorithm, plain, textbook};
 use oxmpi_os::file::{HANDWRITTEN_MAX, read_text};
@@ -202,15 +202,15 @@ impl Values {
     ///
     /// # Errors
     /// When no algorithm suits.
-    pub fn way_times(
+    pub fn strategy_times(
         &self,
         call: &Call,
         nodes: &Arc<NodeMap>,
         tuning: &Tuning,
-    ) -> Result<Option<WayTimes>, Unsuited> {
+    ) -> Result<Option<StrategyTimes>, Unsuited> {
         let is_bound = tuning.requires_algorithm(call) || tuning.reproducible.binds(call);
         match !is_bound && PhasedPlan::serves(call, nodes) {
-            true => WayTimes::of(call, nodes, tuning, |call, place, choosable| {
+            true => StrategyTimes::of(call, nodes, tuning, |call, place, choosable| {
                 let tuning = tuning.clone().placed(place).choosing(choosable);
                 choose_phase(call, tuning, self.phases_share())
             })

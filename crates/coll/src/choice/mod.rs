@@ -114,10 +114,18 @@ impl Tuning {
         }
     }
 
-    /// The tuning with other candidates.
+    /// The tuning with other candidates; but for all of them, without what the user requires.
     #[must_use]
     pub fn choosing(self, choosable: Choosable) -> Tuning {
-        Tuning { choosable, ..self }
+        let tuning = Tuning { choosable, ..self };
+        match choosable {
+            Choosable::All => tuning,
+            Choosable::WithoutNodes => Tuning {
+                forced: Forced::default(),
+                rules: Rules::default(),
+                ..tuning
+            },
+        }
     }
 
     /// The placement of a group's ranks.

@@ -3,10 +3,10 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::PhasedPlan;
 use super::phase::{Phase, PhasePlan, PhaseRanks, PhaseWork, Place};
+use super::{PhasedPlan, Reorder};
 use crate::barrier::Signals;
-use crate::call::{Call, Collective, SharedMemory};
+use crate::call::{Algorithm, Call, Collective, Parameters, SharedMemory};
 use crate::catalog::Unsuited;
 use crate::choice::Choice;
 use crate::nodes::NodeMap;
@@ -16,11 +16,23 @@ use crate::plan::Buf;
 /// The radix of signals inside a node, where they are flags in shared memory.
 const SIGNAL_RADIX: u32 = 4;
 
+/// A linear algorithm with its own parameters.
+const fn linear(algorithm: Algorithm) -> Choice {
+    Choice {
+        algorithm,
+        parameters: Parameters::NONE,
+    }
+}
+
 impl PhasedPlan {
     /// Whether a call may be served in phases: the collective has them, and they keep the rank order if it matters.
     pub fn serves(call: &Call, nodes: &NodeMap) -> bool {
         let has_phases = match call.collective {
-            Collective::Barrier | Collective::Bcast | Collective::Allgather => true,
+            Collective::Barrier
+            | Collective::Bcast
+            | Collective::Gather
+            | Collective::Scatter
+            | Collective::Allgather => true,
             Collective::Reduce | Collective::Allreduce => call.commutative || nodes.is_in_order(),
             _ => false,
         };
@@ -46,6 +58,8 @@ impl PhasedPlan {
         match call.collective {
             Collective::Barrier => phases.barrier()?,
             Collective::Bcast => phases.bcast()?,
+            Collective::Gather => phases.gather()?,
+            Collective::Scatter => phases.scatter()?,
             Collective::Reduce => phases.reduce()?,
             Collective::Allreduce => phases.allreduce()?,
             Collective::Allgather => phases.allgather()?,
@@ -108,7 +122,7 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
                 nodes: Arc::clone(nodes),
                 phases: Vec::with_capacity(3),
                 room: 0,
-                block: 0,
+                reorder: None,
             },
         })
     }
@@ -122,13 +136,13 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
     }
 
     fn add(&mut self, ranks: PhaseRanks, work: PhaseWork, plan: PhasePlan, places: [Place; 2]) {
-        let before = self.plan.before_copies();
+        let before = self.plan.steps_of_phases();
         self.plan.phases.push(Phase {
             ranks,
             work,
             plan,
             places,
-            lengths: Vec::new(),
+            lengths: [Vec::new(), Vec::new()],
             before,
         });
     }
@@ -170,7 +184,12 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
             exact: whole.exact,
             ..call
         };
-        let choice = (self.choose)(&call, place)?;
+        let choice = match call.collective {
+            // The trees of these learn lengths from numbers that only the caller of the whole has.
+            Collective::Gatherv => linear(Algorithm::GathervLinear),
+            Collective::Scatterv => linear(Algorithm::ScattervLinear),
+            _ => (self.choose)(&call, place)?,
+        };
         let plan = PhasePlan::Collective(choice.plan(&call)?);
         self.add(ranks, PhaseWork::Collective(call, choice), plan, places);
         Ok(())
@@ -182,7 +201,7 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
     }
 
     /// The root's node.
-    fn root(&self) -> u32 {
+    fn root_node(&self) -> u32 {
         self.plan.nodes.node(self.call.root)
     }
 
@@ -213,7 +232,7 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
     /// From the root to the leaders, and from each leader to its node.
     fn bcast(&mut self) -> Result<(), Unsuited> {
         let count = self.call.count;
-        let between = Call::bcast(self.node, self.count(), self.root(), count);
+        let between = Call::bcast(self.node, self.count(), self.root_node(), count);
         self.between(between, [Place::IN, Place::OUT])?;
         let from = match self.call.rank == self.call.root {
             true => Place::IN,
@@ -241,7 +260,7 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
         self.plan.room = if keeps { count } else { 0 };
         let inside = Call::reduce(self.local, self.ranks, self.leader, count, 1);
         self.inside(inside.with_in_place(in_place), [Place::IN, sum])?;
-        let between = Call::reduce(self.node, self.count(), self.root(), count, 1)
+        let between = Call::reduce(self.node, self.count(), self.root_node(), count, 1)
             .with_in_place(is_root && (in_place || !is_alone));
         let from = if keeps { sum } else { Place::IN };
         self.between(between, [from, Place::OUT])
@@ -274,28 +293,132 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
         };
         let mut places = [Place::IN, Place::OUT];
         let mut in_place = call.in_place;
-        if self.call.collective == Collective::Allgather {
-            let gathered = self.gather_place();
-            places = [
-                self.input(u64::from(self.call.rank) * call.count),
-                Place(gathered, 0),
-            ];
-            in_place &= gathered == Buf::Out;
+        match self.call.collective {
+            Collective::Gather if !self.is_root() => {}
+            Collective::Gather | Collective::Allgather => {
+                let input = self.input(u64::from(self.call.rank).saturating_mul(call.count));
+                places = [input, self.gathered(0)];
+                in_place &= places[1] == Place::OUT;
+            }
+            Collective::Scatter if self.is_root() => places[0] = self.dealt(0),
+            _ => {}
         }
         let alone = Placement::new(Order::Block, nodes.size(), 1);
         let call = call.with_in_place(in_place);
         self.collective(PhaseRanks::Slots, alone, call, places)
     }
 
-    /// The buffer in which blocks are gathered: those of ranks in another order than slots in scratch, from which they
-    /// are put in place.
-    fn gather_place(&mut self) -> Buf {
+    fn is_root(&self) -> bool {
+        self.call.rank == self.call.root
+    }
+
+    /// Elements of all blocks of this rank's node.
+    fn node_block(&self) -> u64 {
+        u64::from(self.ranks).saturating_mul(self.call.count)
+    }
+
+    /// Where all blocks are gathered in the order of slots: in the output, or where ranks have another order in scratch,
+    /// from this element on, from which they are put in place.
+    fn gathered(&mut self, at: u64) -> Place {
+        self.reordered(at, false).unwrap_or(Place::OUT)
+    }
+
+    /// Where all blocks that are dealt lie in the order of slots, likewise.
+    fn dealt(&mut self, at: u64) -> Place {
+        self.reordered(at, true).unwrap_or(Place::IN)
+    }
+
+    /// Makes room for blocks in the order of slots, if ranks have another one.
+    fn reordered(&mut self, at: u64, is_before: bool) -> Option<Place> {
         if self.plan.nodes.is_in_order() {
-            return Buf::Out;
+            return None;
         }
-        let size = u64::from(self.plan.nodes.size());
-        (self.plan.room, self.plan.block) = (size * self.call.count, self.call.count);
-        Buf::Scratch
+        let block = self.call.count;
+        let all = u64::from(self.plan.nodes.size()).saturating_mul(block);
+        self.plan.room = at.saturating_add(all);
+        self.plan.reorder = (block > 0).then_some(Reorder {
+            block,
+            at,
+            is_before,
+        });
+        Some(Place(Buf::Scratch, at))
+    }
+
+    /// A phase between leaders that have a block for each node, of as many elements as its ranks have together.
+    fn between_blocks(
+        &mut self,
+        call: Call,
+        places: [Place; 2],
+        gives: bool,
+    ) -> Result<(), Unsuited> {
+        let before = self.plan.phases.len();
+        self.between(call, places)?;
+        let nodes = Arc::clone(&self.plan.nodes);
+        let count = self.call.count;
+        if let Some(phase) = self.plan.phases.get_mut(before) {
+            let ranks = |node| nodes.ranks_on(node).len() as u64;
+            let lengths = (0..nodes.count()).map(|node| ranks(node).saturating_mul(count));
+            phase.lengths[usize::from(!gives)] = lengths.collect();
+        }
+        Ok(())
+    }
+
+    /// The blocks of each node to its leader, and of the leaders to the root.
+    fn gather(&mut self) -> Result<(), Unsuited> {
+        let &Call { rank, count, .. } = self.call;
+        let own = self.node_block();
+        let kept = if self.leads() && !self.is_alone() {
+            own
+        } else {
+            0
+        };
+        self.plan.room = kept;
+        let all = match self.is_root() {
+            true => self.gathered(kept),
+            false => Place::OUT,
+        };
+        let input = self.input(u64::from(rank).saturating_mul(count));
+        let inside = Call::gather(self.local, self.ranks, self.leader, count);
+        self.inside(inside, [input, Place(Buf::Scratch, 0)])?;
+        let from = if self.is_alone() {
+            input
+        } else {
+            Place(Buf::Scratch, 0)
+        };
+        let is_there = self.is_alone() && self.call.in_place && all == Place::OUT;
+        let between = Call::gatherv(self.node, self.count(), self.root_node(), own);
+        self.between_blocks(between.with_in_place(is_there), [from, all], false)
+    }
+
+    /// The blocks of each node from the root to its leader, and from each leader to its node.
+    fn scatter(&mut self) -> Result<(), Unsuited> {
+        let &Call {
+            count, in_place, ..
+        } = self.call;
+        let own = self.node_block();
+        let kept = if self.leads() && !self.is_alone() {
+            own
+        } else {
+            0
+        };
+        self.plan.room = kept;
+        let all = match self.is_root() {
+            true => self.dealt(kept),
+            false => Place::IN,
+        };
+        let into = if self.is_alone() {
+            Place::OUT
+        } else {
+            Place(Buf::Scratch, 0)
+        };
+        let between = Call::scatterv(self.node, self.count(), self.root_node(), own);
+        self.between_blocks(
+            between.with_in_place(in_place && self.is_alone()),
+            [all, into],
+            true,
+        )?;
+        let inside = Call::scatter(self.local, self.ranks, self.leader, count);
+        self.inside(inside.with_in_place(in_place), [into, Place::OUT])
     }
 
     /// The blocks of each node to its leader; all blocks to all leaders; and from each leader to its node.
@@ -306,22 +429,17 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
             in_place,
             ..
         } = self.call;
-        let nodes = Arc::clone(&self.plan.nodes);
-        let all = u64::from(nodes.size()) * count;
-        let is_in_order = nodes.is_in_order();
-        let gathered = self.gather_place();
-        let own = u64::from(nodes.start(self.node)) * count;
-        let input = self.input(u64::from(rank) * count);
+        let all = u64::from(self.plan.nodes.size()).saturating_mul(count);
+        let gathered = self.gathered(0);
+        let is_in_order = gathered == Place::OUT;
+        let own = u64::from(self.plan.nodes.start(self.node)).saturating_mul(count);
+        let input = self.input(u64::from(rank).saturating_mul(count));
         let inside = Call::gather(self.local, self.ranks, 0, count)
             .with_in_place(in_place && is_in_order && self.leads());
-        self.inside(inside, [input, Place(gathered, own)])?;
+        self.inside(inside, [input, Place(gathered.0, own)])?;
         let is_there = !self.is_alone() || (in_place && is_in_order);
         let between = Call::allgatherv(self.node, self.count(), all).with_in_place(is_there);
-        self.between(between, [input, Place(gathered, 0)])?;
-        if let Some(phase) = self.plan.phases.last_mut().filter(|_| self.local == 0) {
-            let lengths = (0..nodes.count()).map(|node| nodes.ranks_on(node).len() as u64 * count);
-            phase.lengths = lengths.collect();
-        }
-        self.bcast_inside(all, [Place(gathered, 0), Place(gathered, 0)])
+        self.between_blocks(between, [input, gathered], false)?;
+        self.bcast_inside(all, [gathered, gathered])
     }
 }

@@ -12,10 +12,10 @@
 
 mod compose;
 mod phase;
-mod way;
+mod strategy;
 
 pub use phase::{PhaseRanks, PhaseWork};
-pub use way::{Way, WayTimes, Ways, choose_phase, phase_time};
+pub use strategy::{Strategies, Strategy, StrategyTimes, choose_phase, phase_time};
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -53,8 +53,19 @@ pub struct PhasedPlan {
     phases: Vec<Phase>,
     /// Elements at the start of scratch that hold what one phase leaves to the next.
     room: u64,
-    /// Elements of each block that is put in place at the end; 0: none is.
+    /// How blocks are put in another order, if they are.
+    reorder: Option<Reorder>,
+}
+
+/// Blocks of all ranks that are copied between the order of ranks and that of slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reorder {
+    /// Elements of a block.
     block: u64,
+    /// The element of scratch at which the blocks lie in the order of slots.
+    at: u64,
+    /// Whether they are taken from the input before all phases, or put into the output after them.
+    is_before: bool,
 }
 
 impl PhasedPlan {
@@ -63,33 +74,43 @@ impl PhasedPlan {
         self.phases.iter().map(|phase| (phase.ranks, phase.work))
     }
 
-    /// The steps of all phases.
-    fn before_copies(&self) -> u32 {
-        let last = self.phases.last();
-        last.map_or(0, |phase| phase.before + phase.plan.steps())
+    /// The steps that copy blocks, before or after all phases.
+    fn copies(&self, is_before: bool) -> u32 {
+        match self.reorder {
+            Some(reorder) if reorder.is_before == is_before => {
+                self.nodes.runs().len().div_ceil(ACTS) as u32
+            }
+            _ => 0,
+        }
     }
 
-    /// Puts blocks in place, as many runs of them as a step has acts.
-    fn copies(&self, step: u32, acts: &mut Acts) {
+    /// The steps up to the end of the phases so far.
+    fn steps_of_phases(&self) -> u32 {
+        match self.phases.last() {
+            Some(phase) => phase.before + phase.plan.steps(),
+            None => self.copies(true),
+        }
+    }
+
+    /// Copies as many runs of blocks as a step has acts.
+    fn copy(&self, step: u32, acts: &mut Acts) {
+        let Some(reorder) = self.reorder else { return };
         let runs = self.nodes.runs().chunks(ACTS).nth(step as usize);
         for run in runs.into_iter().flatten() {
             let [slot, rank, len] =
-                [run.slot, run.rank, run.len].map(|n| u64::from(n) * self.block);
-            acts.copy(
-                Part::new(Buf::Scratch, slot, len),
-                Part::new(Buf::Out, rank, len),
-            );
+                [run.slot, run.rank, run.len].map(|n| u64::from(n) * reorder.block);
+            let by_slot = Part::new(Buf::Scratch, reorder.at + slot, len);
+            match reorder.is_before {
+                true => acts.copy(Part::new(Buf::In, rank, len), by_slot),
+                false => acts.copy(by_slot, Part::new(Buf::Out, rank, len)),
+            }
         }
     }
 }
 
 impl Plan for PhasedPlan {
     fn steps(&self) -> u32 {
-        let copies = match self.block {
-            0 => 0,
-            _ => self.nodes.runs().len().div_ceil(ACTS) as u32,
-        };
-        self.before_copies() + copies
+        self.steps_of_phases() + self.copies(false)
     }
 
     fn scratch(&self, inputs: &PlanInputs<'_>) -> u64 {
@@ -98,10 +119,14 @@ impl Plan for PhasedPlan {
     }
 
     fn step(&self, i: u32, inputs: &PlanInputs<'_>, acts: &mut Acts) -> Option<u32> {
-        let before = self.before_copies();
-        if let Some(step) = i.checked_sub(before) {
-            self.copies(step, acts);
-            return Some(before);
+        if i < self.copies(true) {
+            self.copy(i, acts);
+            return Some(0);
+        }
+        let after = self.steps_of_phases();
+        if let Some(step) = i.checked_sub(after) {
+            self.copy(step, acts);
+            return Some(after);
         }
         let at = self.phases.partition_point(|phase| phase.before <= i);
         let phase = &self.phases[at - 1];

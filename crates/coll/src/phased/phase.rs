@@ -87,8 +87,8 @@ pub(super) struct Phase {
     pub(super) plan: PhasePlan,
     /// Where its input and output are.
     pub(super) places: [Place; 2],
-    /// The elements of each node's block, where blocks have different lengths.
-    pub(super) lengths: Vec<u64>,
+    /// The elements of each node's block in the input and in the output, where blocks have different lengths.
+    pub(super) lengths: [Vec<u64>; 2],
     /// The number of steps of the phases before it.
     pub(super) before: u32,
 }
@@ -96,8 +96,10 @@ pub(super) struct Phase {
 impl Phase {
     /// What its plan may read.
     pub(super) fn inputs<'a>(&'a self, inputs: &PlanInputs<'a>) -> PlanInputs<'a> {
+        let [sends, recvs] = &self.lengths;
         let arrays = CallArrays {
-            recvs: &self.lengths,
+            sends,
+            recvs,
             ..CallArrays::NOTHING
         };
         PlanInputs::new(arrays, inputs.learned)
@@ -120,18 +122,22 @@ impl Phase {
 
     fn renamed(&self, act: Act, nodes: &NodeMap, room: u64) -> Act {
         let [input, output] = self.places;
+        let [sends, recvs] = &self.lengths;
         act.with_peer(|number| self.ranks.rank(number, nodes))
             .with_parts(|part| match part.buf {
                 _ if part.is_empty() => part,
                 Buf::In => input.part(part),
                 Buf::Out => output.part(part),
-                Buf::OutBlock(block) => {
-                    let before = &self.lengths[..block as usize];
-                    let first = part.first + before.iter().sum::<u64>();
-                    let all = self.lengths.iter().sum();
-                    output.part(Part { first, ..part }.around(all))
-                }
+                Buf::InBlock(block) => input.part(in_whole(part, block, sends)),
+                Buf::OutBlock(block) => output.part(in_whole(part, block, recvs)),
                 _ => part.moved(Buf::Scratch, Buf::Scratch, room),
             })
     }
+}
+
+/// A part that is named by a block, as part of the whole buffer of blocks that follow one another.
+fn in_whole(part: Part, block: u32, lengths: &[u64]) -> Part {
+    let before = lengths[..block as usize].iter().sum::<u64>();
+    let first = part.first + before;
+    Part { first, ..part }.around(lengths.iter().sum())
 }

@@ -47,6 +47,7 @@ mod goal;
 mod intra_node;
 mod memory;
 mod message;
+mod nodes;
 mod offload;
 mod queue;
 mod state;
@@ -73,6 +74,7 @@ use crate::nodes::NodeMap;
 use crate::plan::{CallArrays, LearnedLengths, Plan};
 use driver::{RankDriver, Request};
 use memory::{Budget, room_for};
+use nodes::SimNodes;
 use state::SimState;
 use tables::LEAST_BYTES_OF_RANK;
 
@@ -92,16 +94,6 @@ pub struct Setup {
     pub serial_copies: bool,
     /// Whether only one node is simulated; see [`Setup::by_symmetry`].
     one_node: bool,
-}
-
-/// The path of a message.
-struct MessagePath {
-    /// How many nodes the sender's node is above the receiver's, modulo the nodes; 0 inside a node.
-    distance: u32,
-    /// The simulated rank that receives it.
-    target: u32,
-    /// The sender's rank as the receiver sees it.
-    from: u32,
 }
 
 setters! {
@@ -162,54 +154,12 @@ impl Setup {
         }
     }
 
-    /// The number of simulated nodes.
-    const fn nodes(&self) -> u32 {
-        if self.one_node {
-            1
-        } else {
-            self.placement.nodes()
-        }
-    }
-
     /// The number of nodes that each simulated node represents.
     const fn nodes_represented(&self) -> u64 {
         if self.one_node {
             self.placement.nodes() as u64
         } else {
             1
-        }
-    }
-
-    /// The index of a simulated rank's node.
-    const fn node_of(&self, rank: u32) -> u32 {
-        if self.one_node {
-            0
-        } else {
-            self.placement.node(rank)
-        }
-    }
-
-    /// The path from a simulated rank to a rank of the group.
-    fn message_path(&self, source: u32, to: u32) -> MessagePath {
-        let (place, nodes) = (&self.placement, self.placement.nodes());
-        let (here, there) = (place.node(source), place.node(to));
-        let distance = if here >= there {
-            here - there
-        } else {
-            here + nodes - there
-        };
-        if self.one_node {
-            MessagePath {
-                distance,
-                target: place.local(to),
-                from: place.rank(distance, source),
-            }
-        } else {
-            MessagePath {
-                distance,
-                target: to,
-                from: source,
-            }
         }
     }
 }
@@ -410,7 +360,10 @@ impl<'a> Simulation<'a> {
     /// Runs every simulated rank's program to its end.
     fn simulate<P: Program>(mut self, programs: &mut [P]) -> Result<SimReport, Error> {
         let ranks = self.setup.ranks();
-        let nodes = self.nodes.map(|nodes| &**nodes);
+        let nodes = SimNodes {
+            setup: self.setup,
+            listed: self.nodes.map(|nodes| &**nodes),
+        };
         let budget = self.budget::<P>();
         let mut state = SimState::new(self.setup, nodes, self.element, self.block, budget)?;
         let bytes = u64::from(ranks) * size_of::<u64>() as u64;

@@ -2,17 +2,17 @@
 
 use alloc::vec::Vec;
 
+use super::Setup;
 use super::counts::MessageCounts;
 use super::error::Error;
 use super::events::{Event, EventKind, EventQueue};
 use super::intra_node::PendingOps;
 use super::memory::{Budget, filled};
 use super::message::{MessageStage, PostedReceive, SimMessage};
+use super::nodes::SimNodes;
 use super::queue::{MatchQueue, NONE, QueueEntry};
-use super::{MessagePath, Setup};
 use crate::cost::intra_node_op;
 use crate::machine::{Machine, PathCosts};
-use crate::nodes::NodeMap;
 use crate::plan::IntraNodeOp;
 use slab::Slab;
 
@@ -43,8 +43,7 @@ pub(super) struct Adapter {
 /// The state of a simulation apart from the ranks' programs.
 pub(super) struct SimState<'a> {
     pub(super) setup: &'a Setup,
-    /// The nodes of all ranks, if not as the setup places them.
-    pub(super) listed: Option<&'a NodeMap>,
+    nodes: SimNodes<'a>,
     /// Bytes of an element.
     pub(super) element: u64,
     /// The value of every length that a plan learns.
@@ -68,7 +67,7 @@ impl<'a> SimState<'a> {
     /// [`Error::Memory`] if there is no room for the ranks.
     pub(super) fn new(
         setup: &'a Setup,
-        listed: Option<&'a NodeMap>,
+        nodes: SimNodes<'a>,
         element: u64,
         block: u64,
         budget: Budget,
@@ -84,11 +83,10 @@ impl<'a> SimState<'a> {
             done: false,
         };
         let ranks = filled(setup.ranks(), rank, &budget)?;
-        let nodes = listed.map_or(setup.nodes(), NodeMap::count);
-        let adapters = filled(nodes, Adapter::default(), &budget)?;
+        let adapters = filled(nodes.count(), Adapter::default(), &budget)?;
         Ok(SimState {
             setup,
-            listed,
+            nodes,
             element,
             block,
             ranks,
@@ -112,33 +110,12 @@ impl<'a> SimState<'a> {
         &mut self.ranks[rank as usize]
     }
 
-    /// The costs of the message's path.
-    fn path(&self, message: &SimMessage) -> PathCosts {
-        if message.remote {
+    /// The costs of a path between nodes or inside one.
+    const fn path(&self, remote: bool) -> PathCosts {
+        if remote {
             self.setup.machine.network
         } else {
             self.setup.machine.node
-        }
-    }
-
-    /// The index of a simulated rank's node.
-    fn node_of(&self, rank: u32) -> u32 {
-        match self.listed {
-            Some(nodes) => nodes.node(rank),
-            None => self.setup.node_of(rank),
-        }
-    }
-
-    /// The path from a simulated rank to a rank of the group.
-    fn message_path(&self, source: u32, to: u32) -> MessagePath {
-        let Some(nodes) = self.listed else {
-            return self.setup.message_path(source, to);
-        };
-        let (here, there) = (nodes.node(source), nodes.node(to));
-        MessagePath {
-            distance: (here + nodes.count() - there) % nodes.count(),
-            target: to,
-            from: source,
         }
     }
 
@@ -156,12 +133,8 @@ impl<'a> SimState<'a> {
         tag: u32,
         bytes: u64,
     ) -> Result<Option<u32>, Error> {
-        let path_to = self.message_path(source, to);
-        let path = if path_to.distance > 0 {
-            self.setup.machine.network
-        } else {
-            self.setup.machine.node
-        };
+        let path_to = self.nodes.message_path(source, to);
+        let path = self.path(path_to.distance > 0);
         let overhead = if self.is_flag(bytes) {
             self.setup.machine.node.send
         } else {
@@ -172,10 +145,7 @@ impl<'a> SimState<'a> {
         rank_state.cpu += overhead;
         rank_state.sent = rank_state.sent.wrapping_add(1);
         let (start, number) = (rank_state.cpu, rank_state.sent);
-        let local = match self.listed {
-            Some(nodes) => nodes.local(source),
-            None => self.setup.placement.local(source),
-        };
+        let local = self.nodes.local(source);
         let tie = u64::from(path_to.distance) << 40
             | u64::from(local & 0xffff) << 24
             | u64::from(number & 0x00ff_ffff);
@@ -418,7 +388,10 @@ impl<'a> SimState<'a> {
     /// The nodes that the message's current stage leaves and reaches, and the bytes that it carries.
     fn stage(&mut self, message: u32) -> (u32, u32, u64) {
         let record = self.messages[message as usize];
-        let (source, target) = (self.node_of(record.source), self.node_of(record.target));
+        let (source, target) = (
+            self.nodes.node(record.source),
+            self.nodes.node(record.target),
+        );
         match record.stage {
             MessageStage::Eager | MessageStage::Data => (source, target, record.bytes),
             MessageStage::Request => (source, target, 0),
@@ -455,7 +428,7 @@ impl<'a> SimState<'a> {
     /// A message's current stage has reached the receiver's memory.
     fn deliver(&mut self, event: Event) -> Result<Option<u32>, Error> {
         let record = self.messages[event.message as usize];
-        let recv = self.path(&record).recv;
+        let recv = self.path(record.remote).recv;
         match record.stage {
             MessageStage::Eager | MessageStage::Request => return self.match_message(event),
             MessageStage::Grant => {
@@ -476,7 +449,7 @@ impl<'a> SimState<'a> {
     /// Matches a message that has arrived with a posted receive, or queues it.
     fn match_message(&mut self, event: Event) -> Result<Option<u32>, Error> {
         let record = self.messages[event.message as usize];
-        let (flag, path) = (self.is_flag(record.bytes), self.path(&record));
+        let (flag, path) = (self.is_flag(record.bytes), self.path(record.remote));
         let matching = self.setup.matching;
         let rank_state = &mut self.ranks[record.target as usize];
         if !record.remote {

@@ -2,11 +2,12 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 
 use crate::call::{Algorithm, Call, Collective, Parameters, SharedMemory};
-use crate::choice::Tuning;
+use crate::choice::{ChoiceTables, Tuning};
 use crate::nodes::NodeMap;
-use crate::phased::{PhasedPlan, Way, choose_phase};
+use crate::phased::{PhasedPlan, Strategy};
 use crate::plan::CallArrays;
 
 use super::error::Error;
@@ -131,7 +132,7 @@ impl<'a> Simulation<'a> {
             .run(|rank| Ok(algorithm.plan(&call(rank)?, &parameters)?))
     }
 
-    /// Runs the workload on nodes of any sizes, in this way.
+    /// Runs the workload on nodes of any sizes, by this strategy.
     ///
     /// # Errors
     ///
@@ -140,16 +141,25 @@ impl<'a> Simulation<'a> {
         self,
         work: &'a Workload,
         nodes: &'a Arc<NodeMap>,
-        (way, tuning): (Way, &Tuning),
+        (strategy, tuning): (Strategy, &Tuning),
     ) -> Result<SimReport, Error> {
-        let choose =
-            |call: &Call, place| choose_phase(call, tuning.clone().placed(place), |_| true);
+        // Ranks share tables, one for each placement of a phase.
+        let tables = RefCell::new(Vec::<(Placement, ChoiceTables)>::new());
+        let choose = |call: &Call, place| {
+            let mut tables = tables.borrow_mut();
+            let known = tables.iter().position(|(known, _)| *known == place);
+            let at = known.unwrap_or_else(|| {
+                tables.push((place, ChoiceTables::new(tuning.clone().placed(place))));
+                tables.len() - 1
+            });
+            tables[at].1.choose(call).copied()
+        };
         self.of(work).on(nodes).run(|rank| {
             let call = work.call(rank).ok_or(Error::Neighborhood)?;
             let call = call.with_shared_memory(SharedMemory::OnNodes);
-            Ok(match way {
-                Way::Phased => PhasedPlan::new(&call, nodes, choose)?,
-                Way::InSlots(choice) => PhasedPlan::in_slots(&call, nodes, choice)?,
+            Ok(match strategy {
+                Strategy::Phased => PhasedPlan::new(&call, nodes, choose)?,
+                Strategy::InSlots(choice) => PhasedPlan::in_slots(&call, nodes, choice)?,
             })
         })
     }

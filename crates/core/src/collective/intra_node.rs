@@ -20,6 +20,7 @@ use super::super::collective_state::{Area, Buffers};
 use super::super::communicator::Communicator;
 use super::super::endpoint::{Endpoint, GroupsOnNodes, LentNodeGroup, WaitFailure};
 use super::super::failure::FailureCause;
+use super::super::node_calls::{serves_in_node, serves_on_nodes};
 use super::super::operation::Operation;
 use super::super::threading::Threading;
 use super::part_memory::pairs;
@@ -110,34 +111,6 @@ enum WaitStop {
     Here(WaitFailure),
     /// Another rank has notified this one.
     AgreedSettings(FailureCause),
-}
-
-/// Whether plans of such a call may have intra-node phases, of `per_node` ranks on each of several nodes.
-pub const fn serves_on_nodes(call: &Call, per_node: u32) -> bool {
-    match call.collective {
-        Collective::Bcast | Collective::Gather | Collective::Scatter => true,
-        Collective::Reduce | Collective::Allreduce => {
-            has_size(call) && NodeGroup::is_worth_reducing(per_node as usize, call.bytes())
-        }
-        _ => false,
-    }
-}
-
-/// Whether a node group serves the call of a phase, which is one of the ranks of a node.
-pub const fn serves_in_phase(call: &Call) -> bool {
-    serves_in_node(call) && (!call.collective.reduces() || has_size(call))
-}
-
-/// Whether a node group reduces elements of this size.
-const fn has_size(call: &Call) -> bool {
-    call.element_bytes > 0 && call.element_bytes <= NodeGroup::MAX_ELEMENT
-}
-
-/// Whether a node group serves such a call of ranks that share a node.
-pub const fn serves_in_node(call: &Call) -> bool {
-    let (size, reduces) = (call.size as usize, call.collective.reduces());
-    IntraNodeOp::is_supported(call.collective)
-        && (!reduces || NodeGroup::is_worth_reducing(size, call.bytes()))
 }
 
 impl<A: Threading> Members<'_, A> {

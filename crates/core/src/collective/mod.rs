@@ -29,11 +29,10 @@ use std::sync::Arc;
 use oxmpi_coll::catalog::{Call, SharedMemory, Unsuited};
 use oxmpi_coll::choice::Choice;
 use oxmpi_coll::nodes::{NodeMap, Nodes};
-use oxmpi_coll::phased::{PhasedPlan, RankPlan, Way};
+use oxmpi_coll::phased::{PhasedPlan, RankPlan, Strategy};
 use oxmpi_coll::placement::Placement;
 
 pub use self::inter_groups::InterGroups;
-pub use self::intra_node::{serves_in_node, serves_in_phase, serves_on_nodes};
 pub use self::start::PreparedCollective;
 pub(super) use self::started::{cancel_request, drive};
 use super::collective_members::Members;
@@ -102,16 +101,14 @@ impl<A: Threading> Communicator<A> {
                 let choice = choices.choose(&by_messages, one_rank_per_node(nodes.size()))?;
                 return choice.plan(&by_messages).map(RankPlan::Whole);
             }
-            match choices.way(call, nodes)? {
-                Way::InSlots(choice) => {
+            match choices.strategy(call, nodes)? {
+                Strategy::InSlots(choice) => {
                     PhasedPlan::in_slots(call, nodes, choice).map(RankPlan::Phased)
                 }
-                Way::Phased => PhasedPlan::new(call, nodes, |call, place| {
-                    let by_messages = call.with_shared_memory(SharedMemory::None);
-                    let shares = serves_in_phase(call);
-                    choices.choose(if shares { call } else { &by_messages }, place)
-                })
-                .map(RankPlan::Phased),
+                Strategy::Phased => {
+                    let choose = |call: &Call, place| choices.choose_phase(call, place);
+                    PhasedPlan::new(call, nodes, choose).map(RankPlan::Phased)
+                }
             }
         })
     }

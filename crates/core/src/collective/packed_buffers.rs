@@ -9,8 +9,8 @@ use oxmpi_wire::Bytes;
 use super::super::collective_scratch::Scratch;
 use super::super::collective_state::{Area, Buffers};
 use super::super::communicator::Communicator;
+use super::super::node_calls::serves_in_node;
 use super::super::threading::Threading;
-use super::serves_in_node;
 use crate::error::Result;
 
 /// Buffers without gaps that stand for those of a call.

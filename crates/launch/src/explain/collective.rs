@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &[OsString], values: &Values) -> Result<String, Str
     };
     let nodes = sizes.nodes(options.order, options.ranks);
     if let Nodes::Listed(nodes) = &nodes
-        && let Some(times) = options.way_times(nodes, &tuning, values)?
+        && let Some(times) = options.strategy_times(nodes, &tuning, values)?
     {
         let of = (&machine[..], &sizes);
         let explained = phased::explain(&options, of, (nodes, times), &tuning, values)?;

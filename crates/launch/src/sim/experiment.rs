@@ -2,7 +2,7 @@
 
 use oxmpi_coll::catalog::{Algorithm, Collective, Parameters, SharedMemory, Unsuited};
 use oxmpi_coll::choice::choose;
-use oxmpi_coll::phased::{PhasedPlan, Way, Ways, choose_phase};
+use oxmpi_coll::phased::{PhasedPlan, Strategies, Strategy, choose_phase};
 use oxmpi_coll::sim::{
     Classical, Error, MessageCounts, Offload, SimReport, Simulation, Workload, is_node_symmetric,
 };
@@ -26,7 +26,7 @@ pub(super) enum Implementation {
     /// An algorithm of the catalog, with the parameters of the choice.
     Catalog(Algorithm, Parameters),
     /// On nodes of different sizes: in phases, or by an algorithm for ranks in the order of their nodes.
-    OnNodes(Way),
+    OnNodes(Strategy),
     /// The default of other libraries.
     Classical(Classical),
     /// A formula for offload to the network.
@@ -40,8 +40,8 @@ impl Implementation {
     fn name(self) -> &'static str {
         match self {
             Implementation::Catalog(algorithm, _) => algorithm.name(),
-            Implementation::OnNodes(Way::Phased) => "phased",
-            Implementation::OnNodes(Way::InSlots(choice)) => choice.algorithm.name(),
+            Implementation::OnNodes(Strategy::Phased) => "phased",
+            Implementation::OnNodes(Strategy::InSlots(choice)) => choice.algorithm.name(),
             Implementation::Classical(_) => CLASSICAL,
             Implementation::Offload(Offload::InNetwork) => "in-network",
             Implementation::Offload(Offload::NicAtomic) => "nic-atomic",
@@ -62,7 +62,7 @@ impl Implementation {
             Collective::Allreduce => &[Offload::InNetwork],
             _ => &[],
         };
-        let phased = has_phases.then_some(Implementation::OnNodes(Way::Phased));
+        let phased = has_phases.then_some(Implementation::OnNodes(Strategy::Phased));
         let planned = collective.algorithms();
         let planned = planned.map(|one| Implementation::Catalog(one, Parameters::NONE));
         let classical = classical.map(Implementation::Classical);
@@ -132,11 +132,12 @@ pub(super) fn candidates(options: &Options, work: &Workload) -> Result<Vec<Candi
             let why = |why: Unsuited| why.to_string();
             if let Some(nodes) = options.nodes.as_ref().filter(|_| has_phases) {
                 let call = call.with_shared_memory(SharedMemory::OnNodes);
-                let way = Ways::new().way(&call, nodes, &tuning, |call, place, choosable| {
-                    let tuning = tuning.clone().placed(place).choosing(choosable);
-                    choose_phase(call, tuning, |_| true)
-                });
-                return Ok(vec![plain(Implementation::OnNodes(way.map_err(why)?))]);
+                let strategy =
+                    Strategies::new().strategy(&call, nodes, &tuning, |call, place, choosable| {
+                        let tuning = tuning.clone().placed(place).choosing(choosable);
+                        choose_phase(call, tuning, |_| true)
+                    });
+                return Ok(vec![plain(Implementation::OnNodes(strategy.map_err(why)?))]);
             }
             let choice = choose(&call, &tuning).map_err(why)?;
             vec![plain(Implementation::Catalog(
@@ -237,7 +238,7 @@ fn simulate(
                 .watch(&mut watch);
             on_nodes(simulation, options).run_classical(classical, work.bytes())
         }
-        Implementation::OnNodes(way) => {
+        Implementation::OnNodes(strategy) => {
             let nodes = options.nodes.as_ref();
             let nodes =
                 nodes.ok_or_else(|| CommandError::Usage("phases need listed nodes".into()))?;
@@ -245,7 +246,7 @@ fn simulate(
             let simulation = Simulation::new(&setup)
                 .memory_limit(memory)
                 .watch(&mut watch);
-            simulation.work_by(work, nodes, (way, &options.tuning()))
+            simulation.work_by(work, nodes, (strategy, &options.tuning()))
         }
         Implementation::Catalog(algorithm, chosen) => {
             let setup = match &options.nodes {

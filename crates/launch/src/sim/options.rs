@@ -49,7 +49,7 @@ allgather and alltoall; the whole vector of bcast, reduce, allreduce and scan. A
             value(&["sizes"], &["A..B"], "from A to B bytes, doubled each time", |o, v| v.set(&mut o.size_range, size_range)),
             value(&["algorithm"], &["NAMES"], "names from the catalog, separated by commas; all: every algorithm that suits; classical: the default \
                 of other libraries for gatherv and scatterv, with all messages in flight at once; in-network (barrier, allreduce) and \
-                nic-atomic (barrier): formulas for offload to the network; phased: on listed nodes, inside the nodes and between them; \
+                nic-atomic (barrier): formulas for offload to the network; phased: on nodes of different sizes, inside them and between them; \
                 default: the algorithm that a job would choose. NAME:4 sets \
                 the radix of one algorithm; NAME+flags or NAME:4+flags gives only this algorithm flags",
                 |o, v| { o.algorithm = Some(v.text()?.into()); Ok(()) }),
@@ -58,7 +58,7 @@ allgather and alltoall; the whole vector of bcast, reduce, allreduce and scan. A
                 `oxmpi settings --tune` measures them; or a JSON file with the costs of your machine (docs/formats.md)",
                 |o, v| { o.machine = Some(v.text()?.into()); Ok(()) }),
             value(&["per-node", "ppn"], &["N"], "ranks of a node, or of every node in turn, such as 4+3+4; default: that of the machine",
-                |o, v| v.set(&mut o.per_node, NodeSizes::parse)),
+                |o, v| v.set(&mut o.per_node, |text| NodeSizes::parse(text, 65_536))),
             value(&["placement"], &["ORDER"], "block (default): ranks fill one node before the next; cyclic: one rank to each node in turn",
                 |o, v| v.set(&mut o.order, order)),
             value(&["match-ns"], &["X"], "nanoseconds for each queue entry that matching visits; default: 0, as with matching by hash",
@@ -162,11 +162,9 @@ impl Options {
         let radixes = [own.radix, self.radix, chosen.radix];
         Parameters {
             radix: radixes.into_iter().find(|&radix| radix > 0).unwrap_or(0),
-            ..match self.nodes {
-                // The choice has placed its algorithm.
-                Some(_) if chosen.per_node > 0 => chosen,
-                _ => chosen.with_per_node(self.per_node).with_order(self.order),
-            }
+            per_node: self.per_node,
+            order: self.order,
+            ..chosen
         }
     }
 
@@ -344,6 +342,9 @@ fn assemble(typed: Typed) -> Result<Options, String> {
         (Some(size), None) => vec![size],
         (None, Some(range)) => doubled(range),
     };
+    if ranks[0] > RANKS_MAX {
+        return Err(format!("a simulation has from 1 to {RANKS_MAX} ranks"));
+    }
     let nodes = node_sizes.nodes(typed_order, ranks[0]);
     let place = nodes.placement();
     let which = which(typed.algorithm)?;

@@ -195,7 +195,9 @@ fn phases_on_nodes_of_any_sizes_bring_what_contracts_promise() {
                 .into_iter()
                 .flat_map(|collective| [0, 1, 37, LONGEST].map(|count| (collective, count)))
             {
-                for in_place in [false, collective.is_in_place_everywhere()] {
+                let may_be_in_place =
+                    collective != Collective::Bcast && !collective.is_neighborhood();
+                for in_place in [false, may_be_in_place] {
                     let case = Case {
                         root: if collective.has_root() { size - 2 } else { 0 },
                         in_place,

@@ -7,7 +7,7 @@ use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
 use oxmpi_coll::choice::Tuning;
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::nodes::NodeMap;
-use oxmpi_coll::phased::WayTimes;
+use oxmpi_coll::phased::StrategyTimes;
 use oxmpi_coll::sim::{Order, Workload};
 use oxmpi_settings::Values;
 use oxmpi_text::size;
@@ -38,9 +38,9 @@ lowest cost is taken. Costs are compared at powers of two of the size, from 4 Ki
 them. `oxmpi sim` runs the same plans step by step and shows how good the formulas are.
 
 A job on several nodes finds out by itself which ranks share a node; here --per-node and --placement tell.
-On nodes of different sizes, or with ranks in any other order, barrier, bcast, reduce, allreduce and allgather go in
-phases, inside the nodes and between one rank of each, unless an algorithm without phases is expected to take less.
-Other collectives then treat each rank as a node.
+On nodes of different sizes, or with ranks in any other order, barrier, bcast, gather, scatter, reduce,
+allreduce and allgather go in phases, inside the nodes and between one rank of each, unless an algorithm
+without phases is expected to take less. Other collectives then treat each rank as a node.
 
 Where all ranks share a node, the node's shared memory serves most blocking calls without messages
 (intra-node); on several nodes it may serve the part inside each node. Started and persistent calls are listed
@@ -55,9 +55,9 @@ uses it:
 ",
     groups: &[OptionGroup { title: "Options", rows: &[
         value(&["n", "np"], &["RANKS"], "size of the communicator",
-            |o, v| v.set(&mut o.ranks, |text| count(text, "a communicator"))),
+            |o, v| v.set(&mut o.ranks, count)),
         value(&["per-node", "ppn"], &["N"], "ranks of a node, or of every node in turn, such as 4+3+4; default: all on one node, or with \
-            --machine as many as that machine has", |o, v| v.set(&mut o.per_node, NodeSizes::parse)),
+            --machine as many as that machine has", |o, v| v.set(&mut o.per_node, |text| NodeSizes::parse(text, u32::MAX))),
         value(&["placement"], &["ORDER"], "block (default): ranks fill one node before the next; cyclic: one rank to each node in turn",
             |o, v| v.set(&mut o.order, order)),
         value(&["machine"], &["NAME"], "gemini, slingshot, ndr, zen4, or a JSON file with the costs of your machine (docs/formats.md); \
@@ -144,10 +144,10 @@ pub(super) fn parse(arguments: &[OsString]) -> Result<Option<Options>, String> {
     Ok(Some(options))
 }
 
-fn count(text: &str, holder: &str) -> Result<u32, String> {
+fn count(text: &str) -> Result<u32, &'static str> {
     match text.parse() {
         Ok(count @ 1..) => Ok(count),
-        _ => Err(format!("{holder} has from 1 to 4294967295 ranks")),
+        _ => Err("a communicator has from 1 to 4294967295 ranks"),
     }
 }
 
@@ -190,17 +190,17 @@ impl Options {
         self.machine.is_none()
     }
 
-    /// The expected times of the call on nodes of different sizes; see [`Values::way_times`].
+    /// The expected times of the call on nodes of different sizes; see [`Values::strategy_times`].
     ///
     /// # Errors
     /// When no algorithm suits.
-    pub(super) fn way_times(
+    pub(super) fn strategy_times(
         &self,
         nodes: &Arc<NodeMap>,
         tuning: &Tuning,
         values: &Values,
-    ) -> Result<Option<WayTimes>, String> {
-        let times = values.way_times(&self.shared_call()?, nodes, tuning);
+    ) -> Result<Option<StrategyTimes>, String> {
+        let times = values.strategy_times(&self.shared_call()?, nodes, tuning);
         times.map_err(|why| why.to_string())
     }
 

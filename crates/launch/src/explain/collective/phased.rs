@@ -5,7 +5,7 @@ use std::sync::Arc;
 use oxmpi_coll::catalog::Call;
 use oxmpi_coll::choice::{Choice, Tuning};
 use oxmpi_coll::nodes::NodeMap;
-use oxmpi_coll::phased::{PhaseRanks, PhaseWork, Way, WayTimes, phase_time};
+use oxmpi_coll::phased::{PhaseRanks, PhaseWork, Strategy, StrategyTimes, phase_time};
 use oxmpi_settings::Values;
 use oxmpi_text::Size;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub(super) struct PhasesExplained<'a> {
     options: &'a Options,
     machine: &'a str,
     sizes: &'a NodeSizes,
-    times: WayTimes,
+    times: StrategyTimes,
     phases: Vec<Phase>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct PhasesExplained<'a> {
 pub(super) fn explain<'a>(
     options: &'a Options,
     (machine, sizes): (&'a str, &'a NodeSizes),
-    (nodes, times): (&Arc<NodeMap>, WayTimes),
+    (nodes, times): (&Arc<NodeMap>, StrategyTimes),
     tuning: &Tuning,
     values: &Values,
 ) -> Result<PhasesExplained<'a>, String> {
@@ -117,11 +117,11 @@ impl PhasesExplained<'_> {
         );
         let phased = format!("in phases, {}", micros(self.times.phased));
         let (chosen, other) = match self.times.best() {
-            Way::Phased => (phased, whole),
-            Way::InSlots(_) => (whole, phased),
+            Strategy::Phased => (phased, whole),
+            Strategy::InSlots(_) => (whole, phased),
         };
         format!(
-            "{}{of} on {} ranks: {chosen}\n  expected to be the faster way on nodes of different sizes\n  next best: {other}\n  \
+            "{}{of} on {} ranks: {chosen}\n  expected to be the faster strategy on nodes of different sizes\n  next best: {other}\n  \
              costs: {}, nodes of {} ranks, {} placement\n\nphases:\n{}",
             options.collective,
             options.ranks,
@@ -154,7 +154,7 @@ impl PhasesExplained<'_> {
             "nodes": self.sizes.listed(),
             "placement": self.options.placement(),
             "machine": self.machine,
-            "in_phases": self.times.best() == Way::Phased,
+            "in_phases": self.times.best() == Strategy::Phased,
             "phases_expected_ps": self.times.phased,
             "whole": {
                 "algorithm": whole.algorithm.name(),

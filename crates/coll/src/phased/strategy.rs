@@ -12,21 +12,22 @@ use crate::placement::{Order, Placement};
 
 /// How a call is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Strategy {
     /// In phases.
     Phased,
     /// By one algorithm without phases for all ranks in the order of slots.
     InSlots(Choice),
 }
 
-/// What a decision depends on: a call up to the power of two of its length, and the shape of the nodes.
+/// All that a decision depends on: a call up to the power of two of its length, and the shape of the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Case {
     collective: Collective,
     commutative: bool,
     exact: bool,
     shared_memory: SharedMemory,
-    /// The binary digits of the length in bytes.
+    element_bytes: u64,
+    /// The binary digits of the number of elements.
     digits: u32,
     size: u32,
     nodes: u32,
@@ -41,23 +42,33 @@ impl Case {
             commutative: call.commutative,
             exact: call.exact,
             shared_memory: call.shared_memory,
-            digits: u64::BITS - call.bytes().leading_zeros(),
+            element_bytes: call.element_bytes,
+            digits: u64::BITS - call.count.leading_zeros(),
             size: nodes.size(),
             nodes: nodes.count(),
             most: nodes.most(),
             is_in_order: nodes.is_in_order(),
         }
     }
+
+    /// The shortest call of the case.
+    fn shortest(&self, call: &Call) -> Call {
+        let count = match self.digits {
+            0 => 0,
+            digits => 1 << (digits - 1),
+        };
+        Call { count, ..*call }
+    }
 }
 
 /// Decisions that were made before.
 #[derive(Clone, Debug, Default)]
-pub struct Ways(Vec<(Case, Way)>);
+pub struct Strategies(Vec<(Case, Strategy)>);
 
-impl Ways {
+impl Strategies {
     /// No decisions.
     pub const fn new() -> Self {
-        Ways(Vec::new())
+        Strategies(Vec::new())
     }
 
     /// How a call is served that [may go in phases](PhasedPlan::serves); the same on all ranks. `choose` chooses among
@@ -70,34 +81,41 @@ impl Ways {
     /// # Cost
     ///
     /// A few compares for each decision made before. A new one chooses two or three times, and computes as many costs.
-    pub fn way(
+    pub fn strategy(
         &mut self,
         call: &Call,
         nodes: &Arc<NodeMap>,
         tuning: &Tuning,
         choose: impl FnMut(&Call, Placement, Choosable) -> Result<Choice, Unsuited>,
-    ) -> Result<Way, Unsuited> {
+    ) -> Result<Strategy, Unsuited> {
         let case = Case::of(call, nodes);
-        if let Some((_, way)) = self.0.iter().find(|(known, _)| *known == case) {
-            return Ok(*way);
-        }
-        let way = WayTimes::of(call, nodes, tuning, choose)?.best();
-        self.0.push((case, way));
-        Ok(way)
+        let at = match self.0.iter().position(|(known, _)| *known == case) {
+            Some(at) => at,
+            None => {
+                // Decided for one length, so that it does not matter which call comes first.
+                let strategy =
+                    StrategyTimes::of(&case.shortest(call), nodes, tuning, choose)?.best();
+                self.0.push((case, strategy));
+                self.0.len() - 1
+            }
+        };
+        // A call is often followed by calls of its kind.
+        self.0.swap(0, at);
+        Ok(self.0[0].1)
     }
 }
 
-/// The expected times of both ways, in picoseconds.
+/// The expected times of both strategies, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WayTimes {
+pub struct StrategyTimes {
     /// Of the phases.
     pub phased: u64,
     /// Of the best algorithm without phases, and that algorithm.
     pub whole: (Choice, u64),
 }
 
-impl WayTimes {
-    /// Those of a call; see [`Ways::way`].
+impl StrategyTimes {
+    /// Those of a call; see [`Strategies::strategy`].
     ///
     /// # Errors
     ///
@@ -108,29 +126,21 @@ impl WayTimes {
         tuning: &Tuning,
         mut choose: impl FnMut(&Call, Placement, Choosable) -> Result<Choice, Unsuited>,
     ) -> Result<Self, Unsuited> {
-        let length = 1 << (call.bytes() | 1).ilog2();
-        let call = Call {
-            count: match call.count {
-                0 => 0,
-                _ => length / call.element_bytes.max(1),
-            },
-            ..*call
-        };
-        let copies = copies_time(&call, nodes, tuning);
-        let (choice, whole) = whole(&call, nodes, tuning, &mut choose)?;
-        Ok(WayTimes {
-            phased: phases_time(&call, nodes, tuning, &mut choose)?.saturating_add(copies),
+        let copies = copies_time(call, nodes, tuning);
+        let (choice, whole) = whole(call, nodes, tuning, &mut choose)?;
+        Ok(StrategyTimes {
+            phased: phases_time(call, nodes, tuning, &mut choose)?.saturating_add(copies),
             whole: (choice, whole.saturating_add(copies)),
         })
     }
 
-    /// The way that takes less. Phases are known exactly, and one algorithm as if nodes had one size, so it must take a
+    /// The strategy that takes less. Phases are known exactly, and one algorithm as if nodes had one size, so it must take a
     /// tenth less.
-    pub fn best(&self) -> Way {
+    pub fn best(&self) -> Strategy {
         let (choice, time) = self.whole;
         match time < self.phased - self.phased / 10 {
-            true => Way::InSlots(choice),
-            false => Way::Phased,
+            true => Strategy::InSlots(choice),
+            false => Strategy::Phased,
         }
     }
 }
@@ -158,7 +168,7 @@ fn phases_time(
         PhaseWork::Collective(call, choice) => phase_time(ranks, &call, &choice, tuning),
         PhaseWork::SignalsUp | PhaseWork::SignalsDown => signals,
     });
-    Ok(times.sum())
+    Ok(times.fold(0, u64::saturating_add))
 }
 
 /// Chooses for the call of a group, which may be a phase, by tables that are made for it alone. `shares` says whether the
@@ -210,7 +220,10 @@ fn whole(
 
 /// The expected time of putting blocks in place, in picoseconds.
 fn copies_time(call: &Call, nodes: &NodeMap, tuning: &Tuning) -> u64 {
-    let has_copies = call.collective == Collective::Allgather && !nodes.is_in_order();
+    let has_copies = matches!(
+        call.collective,
+        Collective::Allgather | Collective::Gather | Collective::Scatter
+    ) && !nodes.is_in_order();
     let bytes = u64::from(nodes.size()).saturating_mul(call.bytes());
     if has_copies {
         bytes.saturating_mul(tuning.machine.copy())

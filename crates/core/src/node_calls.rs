@@ -1,0 +1,33 @@
+//! Which calls the ranks of a node can do over the memory that they share.
+
+use oxmpi_coll::catalog::{Call, Collective};
+use oxmpi_coll::plan::IntraNodeOp;
+use oxmpi_shm::node::collective::NodeGroup;
+
+/// Whether plans of such a call may have intra-node phases, of `per_node` ranks on each of several nodes.
+pub const fn serves_on_nodes(call: &Call, per_node: u32) -> bool {
+    match call.collective {
+        Collective::Bcast | Collective::Gather | Collective::Scatter => true,
+        Collective::Reduce | Collective::Allreduce => {
+            has_size(call) && NodeGroup::is_worth_reducing(per_node as usize, call.bytes())
+        }
+        _ => false,
+    }
+}
+
+/// Whether a node group serves the call of a phase, which is one of the ranks of a node.
+pub const fn serves_in_phase(call: &Call) -> bool {
+    serves_in_node(call) && (!call.collective.reduces() || has_size(call))
+}
+
+/// Whether a node group reduces elements of this size.
+const fn has_size(call: &Call) -> bool {
+    call.element_bytes > 0 && call.element_bytes <= NodeGroup::MAX_ELEMENT
+}
+
+/// Whether a node group serves such a call of ranks that share a node.
+pub const fn serves_in_node(call: &Call) -> bool {
+    let (size, reduces) = (call.size as usize, call.collective.reduces());
+    IntraNodeOp::is_supported(call.collective)
+        && (!reduces || NodeGroup::is_worth_reducing(size, call.bytes()))
+}
