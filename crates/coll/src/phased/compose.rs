@@ -1,20 +1,16 @@
-//! Of which phases each collective consists.
+//! Makes the phases of one rank, one after the other.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::phase::{Phase, PhasePlan, PhaseRanks, PhaseWork, Place};
 use super::{PhasedPlan, Reorder};
-use crate::barrier::Signals;
 use crate::call::{Algorithm, Call, Collective, Parameters, SharedMemory};
 use crate::catalog::Unsuited;
 use crate::choice::Choice;
 use crate::nodes::NodeMap;
 use crate::placement::{Order, Placement};
 use crate::plan::Buf;
-
-/// The radix of signals inside a node, where they are flags in shared memory.
-const SIGNAL_RADIX: u32 = 4;
 
 /// A linear algorithm with its own parameters.
 const fn linear(algorithm: Algorithm) -> Choice {
@@ -82,17 +78,17 @@ impl PhasedPlan {
 }
 
 /// The phases of one rank so far, and what all of them are made from.
-struct Phases<'a, F> {
-    call: &'a Call,
+pub(super) struct Phases<'a, F> {
+    pub(super) call: &'a Call,
     choose: F,
-    plan: PhasedPlan,
+    pub(super) plan: PhasedPlan,
     /// This rank's node, and its local number there.
-    node: u32,
-    local: u32,
+    pub(super) node: u32,
+    pub(super) local: u32,
     /// The ranks on it.
-    ranks: u32,
+    pub(super) ranks: u32,
     /// The local number of the node's leader.
-    leader: u32,
+    pub(super) leader: u32,
 }
 
 impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
@@ -127,15 +123,21 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
         })
     }
 
-    fn leads(&self) -> bool {
+    pub(super) fn leads(&self) -> bool {
         self.local == self.leader
     }
 
-    fn is_alone(&self) -> bool {
+    pub(super) fn is_alone(&self) -> bool {
         self.ranks == 1
     }
 
-    fn add(&mut self, ranks: PhaseRanks, work: PhaseWork, plan: PhasePlan, places: [Place; 2]) {
+    pub(super) fn add(
+        &mut self,
+        ranks: PhaseRanks,
+        work: PhaseWork,
+        plan: PhasePlan,
+        places: [Place; 2],
+    ) {
         let before = self.plan.steps_of_phases();
         self.plan.phases.push(Phase {
             ranks,
@@ -148,7 +150,7 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
     }
 
     /// Adds a phase of the ranks of this node, if there are several.
-    fn inside(&mut self, call: Call, places: [Place; 2]) -> Result<(), Unsuited> {
+    pub(super) fn inside(&mut self, call: Call, places: [Place; 2]) -> Result<(), Unsuited> {
         if self.is_alone() {
             return Ok(());
         }
@@ -161,7 +163,7 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
     }
 
     /// Adds a phase of the leaders, at one of them.
-    fn between(&mut self, call: Call, places: [Place; 2]) -> Result<(), Unsuited> {
+    pub(super) fn between(&mut self, call: Call, places: [Place; 2]) -> Result<(), Unsuited> {
         if !self.leads() {
             return Ok(());
         }
@@ -170,7 +172,7 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
         self.collective(PhaseRanks::Leaders { root }, place, call, places)
     }
 
-    fn collective(
+    pub(super) fn collective(
         &mut self,
         ranks: PhaseRanks,
         place: Placement,
@@ -196,135 +198,49 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
     }
 
     /// The number of nodes.
-    fn count(&self) -> u32 {
+    pub(super) fn count(&self) -> u32 {
         self.plan.nodes.count()
     }
 
     /// The root's node.
-    fn root_node(&self) -> u32 {
+    pub(super) fn root_node(&self) -> u32 {
         self.plan.nodes.node(self.call.root)
     }
 
     /// Where the input is: in place, from this element of the output on.
-    fn input(&self, in_place: u64) -> Place {
+    pub(super) fn input(&self, in_place: u64) -> Place {
         match self.call.in_place {
             true => Place(Buf::Out, in_place),
             false => Place::IN,
         }
     }
 
-    /// Signals up each node, a barrier of the leaders, signals down.
-    fn barrier(&mut self) -> Result<(), Unsuited> {
-        let (ranks, places) = (PhaseRanks::OfNode(self.node), [Place::IN, Place::OUT]);
-        let (local, size) = (self.local, self.ranks);
-        let signals = |this: &mut Self, work, plan: fn(u32, u32, u32) -> Signals| {
-            if !this.is_alone() {
-                let plan = PhasePlan::Signals(plan(local, size, SIGNAL_RADIX));
-                this.add(ranks, work, plan, places);
-            }
-        };
-        signals(self, PhaseWork::SignalsUp, Signals::up);
-        self.between(Call::barrier(self.node, self.count()), places)?;
-        signals(self, PhaseWork::SignalsDown, Signals::down);
-        Ok(())
-    }
-
-    /// From the root to the leaders, and from each leader to its node.
-    fn bcast(&mut self) -> Result<(), Unsuited> {
-        let count = self.call.count;
-        let between = Call::bcast(self.node, self.count(), self.root_node(), count);
-        self.between(between, [Place::IN, Place::OUT])?;
-        let from = match self.call.rank == self.call.root {
-            true => Place::IN,
-            false => Place::OUT,
-        };
-        self.bcast_inside(count, [from, Place::OUT])
-    }
-
-    fn bcast_inside(&mut self, count: u64, places: [Place; 2]) -> Result<(), Unsuited> {
-        let call = Call::bcast(self.local, self.ranks, self.leader, count);
-        self.inside(call, places)
-    }
-
-    /// In each node to its leader, and from the leaders to the root.
-    fn reduce(&mut self) -> Result<(), Unsuited> {
-        let &Call {
-            count, in_place, ..
-        } = self.call;
-        let (is_root, is_alone) = (self.call.rank == self.call.root, self.is_alone());
-        let keeps = self.leads() && !is_root && !is_alone;
-        let sum = match keeps {
-            true => Place(Buf::Scratch, 0),
-            false => Place::OUT,
-        };
-        self.plan.room = if keeps { count } else { 0 };
-        let inside = Call::reduce(self.local, self.ranks, self.leader, count, 1);
-        self.inside(inside.with_in_place(in_place), [Place::IN, sum])?;
-        let between = Call::reduce(self.node, self.count(), self.root_node(), count, 1)
-            .with_in_place(is_root && (in_place || !is_alone));
-        let from = if keeps { sum } else { Place::IN };
-        self.between(between, [from, Place::OUT])
-    }
-
-    /// In each node to its leader, between the leaders, and from each leader to its node.
-    fn allreduce(&mut self) -> Result<(), Unsuited> {
-        let &Call {
-            count, in_place, ..
-        } = self.call;
-        let inside = Call::reduce(self.local, self.ranks, self.leader, count, 1)
-            .with_in_place(in_place && self.leads());
-        self.inside(inside, [self.input(0), Place::OUT])?;
-        let between = Call::allreduce(self.node, self.count(), count, 1)
-            .with_in_place(in_place || !self.is_alone());
-        self.between(between, [Place::IN, Place::OUT])?;
-        self.bcast_inside(count, [Place::OUT, Place::OUT])
-    }
-
-    /// All ranks by slot.
-    fn slots(&mut self) -> Result<(), Unsuited> {
-        let nodes = Arc::clone(&self.plan.nodes);
-        let call = Call {
-            rank: nodes.slot(self.call.rank),
-            root: match self.call.collective.has_root() {
-                true => nodes.slot(self.call.root),
-                false => 0,
-            },
-            ..self.call.with_shared_memory(SharedMemory::None)
-        };
-        let mut places = [Place::IN, Place::OUT];
-        let mut in_place = call.in_place;
-        match self.call.collective {
-            Collective::Gather if !self.is_root() => {}
-            Collective::Gather | Collective::Allgather => {
-                let input = self.input(u64::from(self.call.rank).saturating_mul(call.count));
-                places = [input, self.gathered(0)];
-                in_place &= places[1] == Place::OUT;
-            }
-            Collective::Scatter if self.is_root() => places[0] = self.dealt(0),
-            _ => {}
-        }
-        let alone = Placement::new(Order::Block, nodes.size(), 1);
-        let call = call.with_in_place(in_place);
-        self.collective(PhaseRanks::Slots, alone, call, places)
-    }
-
-    fn is_root(&self) -> bool {
+    pub(super) fn is_root(&self) -> bool {
         self.call.rank == self.call.root
     }
 
-    /// Elements of all blocks of this rank's node.
-    fn node_block(&self) -> u64 {
-        u64::from(self.ranks).saturating_mul(self.call.count)
+    /// Where a leader has all blocks of its node between two phases: in scratch, up to the element that is returned,
+    /// too; of a node of one rank, where that rank has its own.
+    pub(super) fn node_blocks(&mut self, own: Place) -> (Place, u64) {
+        if self.is_alone() {
+            return (own, 0);
+        }
+        let end = match self.leads() {
+            true => u64::from(self.ranks).saturating_mul(self.call.count),
+            false => 0,
+        };
+        self.plan.room = end;
+        (Place(Buf::Scratch, 0), end)
     }
 
     /// Where all blocks are gathered in the order of slots: in the output, or where ranks have another order in scratch,
     /// from this element on, from which they are put in place.
-    fn gathered(&mut self, at: u64) -> Place {
+    pub(super) fn gathered(&mut self, at: u64) -> Place {
         self.reordered(at, false).unwrap_or(Place::OUT)
     }
 
     /// Where all blocks that are dealt lie in the order of slots, likewise.
-    fn dealt(&mut self, at: u64) -> Place {
+    pub(super) fn dealt(&mut self, at: u64) -> Place {
         self.reordered(at, true).unwrap_or(Place::IN)
     }
 
@@ -345,7 +261,7 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
     }
 
     /// A phase between leaders that have a block for each node, of as many elements as its ranks have together.
-    fn between_blocks(
+    pub(super) fn between_blocks(
         &mut self,
         call: Call,
         places: [Place; 2],
@@ -361,85 +277,5 @@ impl<'a, F: FnMut(&Call, Placement) -> Result<Choice, Unsuited>> Phases<'a, F> {
             phase.lengths[usize::from(!gives)] = lengths.collect();
         }
         Ok(())
-    }
-
-    /// The blocks of each node to its leader, and of the leaders to the root.
-    fn gather(&mut self) -> Result<(), Unsuited> {
-        let &Call { rank, count, .. } = self.call;
-        let own = self.node_block();
-        let kept = if self.leads() && !self.is_alone() {
-            own
-        } else {
-            0
-        };
-        self.plan.room = kept;
-        let all = match self.is_root() {
-            true => self.gathered(kept),
-            false => Place::OUT,
-        };
-        let input = self.input(u64::from(rank).saturating_mul(count));
-        let inside = Call::gather(self.local, self.ranks, self.leader, count);
-        self.inside(inside, [input, Place(Buf::Scratch, 0)])?;
-        let from = if self.is_alone() {
-            input
-        } else {
-            Place(Buf::Scratch, 0)
-        };
-        let is_there = self.is_alone() && self.call.in_place && all == Place::OUT;
-        let between = Call::gatherv(self.node, self.count(), self.root_node(), own);
-        self.between_blocks(between.with_in_place(is_there), [from, all], false)
-    }
-
-    /// The blocks of each node from the root to its leader, and from each leader to its node.
-    fn scatter(&mut self) -> Result<(), Unsuited> {
-        let &Call {
-            count, in_place, ..
-        } = self.call;
-        let own = self.node_block();
-        let kept = if self.leads() && !self.is_alone() {
-            own
-        } else {
-            0
-        };
-        self.plan.room = kept;
-        let all = match self.is_root() {
-            true => self.dealt(kept),
-            false => Place::IN,
-        };
-        let into = if self.is_alone() {
-            Place::OUT
-        } else {
-            Place(Buf::Scratch, 0)
-        };
-        let between = Call::scatterv(self.node, self.count(), self.root_node(), own);
-        self.between_blocks(
-            between.with_in_place(in_place && self.is_alone()),
-            [all, into],
-            true,
-        )?;
-        let inside = Call::scatter(self.local, self.ranks, self.leader, count);
-        self.inside(inside.with_in_place(in_place), [into, Place::OUT])
-    }
-
-    /// The blocks of each node to its leader; all blocks to all leaders; and from each leader to its node.
-    fn allgather(&mut self) -> Result<(), Unsuited> {
-        let &Call {
-            rank,
-            count,
-            in_place,
-            ..
-        } = self.call;
-        let all = u64::from(self.plan.nodes.size()).saturating_mul(count);
-        let gathered = self.gathered(0);
-        let is_in_order = gathered == Place::OUT;
-        let own = u64::from(self.plan.nodes.start(self.node)).saturating_mul(count);
-        let input = self.input(u64::from(rank).saturating_mul(count));
-        let inside = Call::gather(self.local, self.ranks, 0, count)
-            .with_in_place(in_place && is_in_order && self.leads());
-        self.inside(inside, [input, Place(gathered.0, own)])?;
-        let is_there = !self.is_alone() || (in_place && is_in_order);
-        let between = Call::allgatherv(self.node, self.count(), all).with_in_place(is_there);
-        self.between_blocks(between, [input, gathered], false)?;
-        self.bcast_inside(all, [gathered, gathered])
     }
 }

@@ -10,6 +10,7 @@
 //! Reductions by an operation that does not commute need nodes of consecutive ranks: then every phase keeps the
 //! rank order.
 
+mod collectives;
 mod compose;
 mod phase;
 mod strategy;
