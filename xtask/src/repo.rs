@@ -228,7 +228,7 @@ impl Package {
     /// Whether others can depend on it.
     pub(crate) fn is_library(&self) -> bool {
         let mut kinds = self.targets.iter().flat_map(|target| &target.kind);
-        kinds.any(|kind| kind == "lib")
+        kinds.any(|kind| kind == "lib" || kind == "proc-macro")
     }
 
     pub(crate) fn features(&self) -> impl Iterator<Item = &str> {

@@ -6,6 +6,7 @@ use oxmpi_wire::Failure;
 use super::collective_members::received_notice;
 use super::collective_state::Buffers;
 use super::communicator::Communicator;
+use super::endpoint::Endpoint;
 use super::failure::FailureCause;
 use super::threading::Threading;
 use crate::error::{Error, Result};
@@ -22,6 +23,11 @@ impl<A: Threading> Communicator<A> {
     /// # Errors
     /// When a rank that has not called it is lost; from then on this rank refuses the communicator's collectives.
     pub fn barrier(&self) -> Result<()> {
+        let is_new = |endpoint: &mut Endpoint| endpoint.may_make_node_group(self.context());
+        if self.group().is_on_one_node() && self.group().size() > 1 && self.access().with(is_new) {
+            // For the collectives that are started later: they cannot wait for all ranks.
+            self.make_node_group()?;
+        }
         let entered = self.access().with(|endpoint| {
             endpoint.check()?;
             let tuning = &endpoint.policy().tuning;

@@ -2,7 +2,8 @@
 
 use std::mem::discriminant;
 
-use oxmpi_wire::Fault;
+use oxmpi_wire::engine::Failure;
+use oxmpi_wire::{Fault, Peer};
 
 use crate::error::Error;
 
@@ -99,6 +100,14 @@ impl FailureNotices {
         }
         new
     }
+}
+
+/// Why a wait of a collective failed.
+pub(crate) enum WaitFailure {
+    /// A rank was lost.
+    Lost(Failure),
+    /// The rank at this link called another collective.
+    Differs(Peer),
 }
 
 #[cfg(test)]

@@ -39,7 +39,8 @@ use super::collective_members::Members;
 use super::collective_state::{Buffers, PlanRun};
 use super::communicator::Communicator;
 use super::group::Group;
-use super::operation::Operation;
+use super::node_calls::choice_in_node;
+use super::operation::{Operation, UsedOperation};
 use super::placement::one_rank_per_node;
 use super::threading::Threading;
 use crate::error::Result;
@@ -85,6 +86,29 @@ impl<A: Threading> Communicator<A> {
         let plan = match ranks.nodes() {
             Nodes::Even(place) => self.choice(call, *place)?.plan(call).map(RankPlan::Whole),
             Nodes::Listed(nodes) => self.plan_on(call, nodes)?,
+        };
+        plan.map_err(|why| self.refused(&why))
+    }
+
+    /// The plan for a call of all ranks that this rank does not wait for, and whether it may have intra-node phases on any node;
+    /// all ranks find the same.
+    fn started_plan(&self, call: &Call) -> Result<(RankPlan, bool)> {
+        let plan = match self.group().nodes() {
+            Nodes::Even(place) => {
+                let choice = match choice_in_node(call) {
+                    Some(choice) => choice,
+                    None => self.choice(call, *place)?,
+                };
+                let has_phases = !choice.algorithm.is_by_messages();
+                (choice.plan(call)).map(|plan| (RankPlan::Whole(plan), has_phases))
+            }
+            Nodes::Listed(nodes) => {
+                let with_phases = |plan| match plan {
+                    RankPlan::Phased(_) => (plan, call.shared_memory != SharedMemory::None),
+                    RankPlan::Whole(_) => (plan, false),
+                };
+                (self.plan_on(call, nodes)?).map(with_phases)
+            }
         };
         plan.map_err(|why| self.refused(&why))
     }
@@ -158,7 +182,12 @@ impl<A: Threading> BlockingCollective<'_, A> {
     fn finish(&mut self, buffers: &Buffers, operation: Option<Operation<'_>>) -> Result<()> {
         let Members { access, .. } = self.members;
         let mut waiter = access.waiter();
-        while !(self.run).advance(self.members, self.ranks, buffers, operation)? {
+        while !(self.run).advance(
+            self.members,
+            self.ranks,
+            buffers,
+            UsedOperation::Lent(operation),
+        )? {
             // A new receive is polled on the fast path first.
             if !self.run.take_unpolled() {
                 self.members.check_notices()?;

@@ -1,4 +1,4 @@
-//! How the ranks of a node make the node group of a communicator.
+//! How the ranks of a node make the node group of a communicator, or of a persistent collective.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,9 @@ use oxmpi_os::cache::{self, Cache};
 use oxmpi_os::{affinity, cpu};
 use oxmpi_shm::node::collective::NodeGroup;
 
+use super::super::collective_state::NodeGroups;
 use super::super::communicator::Communicator;
+use super::super::endpoint::Endpoint;
 use super::super::threading::Threading;
 use crate::error::Result;
 
@@ -14,28 +16,76 @@ impl<A: Threading> Communicator<A> {
     /// Makes a node group with all other ranks of its node, or agrees with all ranks that there is none.
     /// Until it returns there is none.
     #[cold]
-    pub(super) fn make_node_group(&self) -> Result<()> {
-        let (context, group) = (self.context(), self.group());
+    pub(crate) fn make_node_group(&self) -> Result<()> {
+        let context = self.context();
+        let make = |endpoint: &mut Endpoint, links: &[u32], me| {
+            endpoint.make_node_group(context, links, me)
+        };
+        let made = self.make_group(&self.links_on_node(), make)?;
+        (self.access()).with(|endpoint| match made {
+            MadeGroup::None => {}
+            MadeGroup::Alone => endpoint.set_alone_on_node(context),
+            MadeGroup::Group(node_group) => endpoint.keep_node_group(context, node_group),
+        });
+        Ok(())
+    }
+
+    /// A node group that no other collective uses; `None`: the ranks have none left.
+    #[cold]
+    pub(super) fn own_group(&self) -> Result<Option<NodeGroups>> {
+        let links = self.links_on_node();
+        let mut free = [match links.len() {
+            1 => u32::MAX,
+            _ => (self.access()).with(|endpoint| endpoint.free_own_groups(&links)),
+        }];
+        self.allreduce_in_place(&mut free, |one, other| one & other)?;
+        let Some(index) = (0..u32::BITS).find(|index| free[0] >> index & 1 > 0) else {
+            return Ok(None);
+        };
+        let index = index as usize;
+        let take =
+            |endpoint: &mut Endpoint, links: &[u32], me| endpoint.take_own_group(index, links, me);
+        Ok(match self.make_group(&links, take)? {
+            MadeGroup::None => None,
+            MadeGroup::Alone => Some(NodeGroups::Waited),
+            MadeGroup::Group(node_group) => Some(NodeGroups::Own {
+                index,
+                group: Some(node_group),
+            }),
+        })
+    }
+
+    /// The links to the ranks of this rank's node, itself included, in rank order.
+    fn links_on_node(&self) -> Box<[u32]> {
+        let group = self.group();
+        let nodes = group.nodes();
+        let ranks = nodes.ranks_on(nodes.node(group.rank()));
+        ranks.filter_map(|rank| group.link(rank as usize)).collect()
+    }
+
+    /// A group of the ranks at `links`, which `make` makes, if those of every node can have one.
+    fn make_group(
+        &self,
+        links: &[u32],
+        make: impl FnOnce(&mut Endpoint, &[u32], usize) -> Option<NodeGroup>,
+    ) -> Result<MadeGroup> {
+        let group = self.group();
         let nodes = group.nodes();
         let (node, me) = (nodes.node(group.rank()), nodes.local(group.rank()));
-        let ranks: Vec<u32> = nodes.ranks_on(node).collect();
-        let links = ranks.iter().filter_map(|&rank| group.link(rank as usize));
-        let is_alone = ranks.len() == 1;
+        let is_alone = links.len() == 1;
         let mut node_group = match is_alone {
             true => None,
-            false => (self.access())
-                .with(|endpoint| endpoint.make_node_group(context, links, me as usize)),
+            false => (self.access()).with(|endpoint| make(endpoint, links, me as usize)),
         };
         if !self.all_agree(is_alone || node_group.is_some())? {
-            return Ok(());
+            return Ok(MadeGroup::None);
         }
         let all =
             self.exchange_node_facts(node_group.as_mut().is_none_or(NodeGroup::enable_cma))?;
         let Some(mut node_group) = node_group.map(Box::new) else {
-            (self.access()).with(|endpoint| endpoint.set_alone_on_node(context));
-            return Ok(());
+            return Ok(MadeGroup::Alone);
         };
-        let of_node = || ranks.iter().map(|&rank| all[rank as usize]);
+        let of_node = || nodes.ranks_on(node).map(|rank| all[rank as usize]);
         if !of_node().all(|(can_read, _)| can_read) {
             node_group.disable_cma();
         }
@@ -49,8 +99,7 @@ impl<A: Threading> Communicator<A> {
                 cache.sharers(node_group.ranks_on_node(), known),
             );
         }
-        (self.access()).with(|endpoint| endpoint.keep_node_group(context, node_group));
-        Ok(())
+        Ok(MadeGroup::Group(node_group))
     }
 
     /// For each rank: whether it can read the memory of the other ranks of its node (this one says
@@ -76,6 +125,15 @@ impl<A: Threading> Communicator<A> {
         self.allreduce_in_place(&mut all, Ord::min)?;
         Ok(all == [1])
     }
+}
+
+/// What making a node group has given.
+enum MadeGroup {
+    /// The ranks of some node can have none.
+    None,
+    /// This rank is alone on its node; ranks of other nodes have node groups.
+    Alone,
+    Group(Box<NodeGroup>),
 }
 
 /// The last-level cache of the processor on which this process first asked; all are taken to be alike.

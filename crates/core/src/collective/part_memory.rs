@@ -1,7 +1,5 @@
 //! Maps the parts of a collective's plan to the memory of the call: its input, output and scratch buffers.
 
-use std::iter;
-
 use oxmpi_coll::plan::{Buf, Part};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
@@ -191,38 +189,4 @@ impl Iterator for BlockWalk<'_> {
 fn is_layout(part: Part) -> bool {
     let reach = part.first.checked_add(part.count);
     part.wrap == 0 || part.times == 1 && reach.is_some_and(|reach| reach <= part.wrap)
-}
-
-/// Pairs of equally long ranges, one from each of two sequences of pieces: a range ends where a piece of either
-/// sequence ends. The rest of the longer sequence
-/// is left out.
-pub(super) fn pairs(
-    ones: impl Iterator<Item = Result<RawBytes, PartOutside>>,
-    others: impl Iterator<Item = Result<RawBytes, PartOutside>>,
-) -> impl Iterator<Item = Result<[RawBytes; 2], PartOutside>> {
-    let (mut ones, mut others) = (ones, others);
-    let (mut one, mut other) = (RawBytes::empty(), RawBytes::empty());
-    iter::from_fn(move || {
-        for (piece, rest) in [
-            (&mut one, &mut ones as &mut dyn Iterator<Item = _>),
-            (&mut other, &mut others),
-        ] {
-            while piece.len() == 0 {
-                match rest.next()? {
-                    Ok(next) => *piece = next,
-                    Err(outside) => return Some(Err(outside)),
-                }
-            }
-        }
-        let len = one.len().min(other.len());
-        Some(Ok([take(&mut one, len), take(&mut other, len)]))
-    })
-}
-
-/// Takes `len` bytes from the start of a range without gaps.
-fn take(bytes: &mut RawBytes, len: u64) -> RawBytes {
-    let cut = |at, len| bytes.range(at, len).unwrap_or(RawBytes::empty());
-    let (taken, rest) = (cut(0, len), cut(len, bytes.len() - len));
-    *bytes = rest;
-    taken
 }

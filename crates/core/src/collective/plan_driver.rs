@@ -8,13 +8,17 @@ use oxmpi_wire::{Bytes, Envelope, Peer};
 
 use super::super::collective_members::Members;
 use super::super::collective_scratch::PackedMessage;
-use super::super::collective_state::{Buffers, FastReceive, PendingMessage, RunState};
+use super::super::collective_state::{
+    Buffers, FastReceive, NodeGroups, PendingAct, PendingMessage, PendingPhase, PhaseStage,
+    RunState,
+};
 use super::super::group::Group;
-use super::super::operation::Operation;
+use super::super::operation::UsedOperation;
 use super::super::threading::Threading;
 use super::count_sum::CountSum;
 use super::packed_buffers::needs_no_gaps;
-use super::part_memory::{PartMemory, PartOutside, pairs};
+use super::part_memory::{PartMemory, PartOutside};
+use crate::bytes::pairs;
 use crate::error::{Error, Result};
 
 /// Carries out the steps of a plan by messages, copies and reductions.
@@ -23,7 +27,7 @@ pub(super) struct PlanDriver<'a, A: Threading> {
     /// The ranks that the plan numbers.
     pub(super) ranks: &'a Group,
     pub(super) buffers: &'a Buffers,
-    pub(super) operation: Option<Operation<'a>>,
+    pub(super) operation: UsedOperation<'a>,
     pub(super) state: &'a mut RunState,
 }
 
@@ -115,15 +119,12 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
 
     /// Combines elements that have gaps, in packed memory.
     #[cold]
-    fn reduce_packed(
-        &mut self,
-        from: Part,
-        into: Part,
-        operation: impl FnOnce(RawBytes, RawBytes),
-    ) -> Result<()> {
+    fn reduce_packed(&mut self, from: Part, into: Part, side: Side) -> Result<()> {
         let (from, packed_from) = self.in_one_range(from, true)?;
         let (into, packed_into) = self.in_one_range(into, true)?;
-        operation(from, into);
+        if let Some(operation) = self.operation.get() {
+            operation(from, into, side);
+        }
         self.unpack_operands(packed_from, packed_into)
     }
 
@@ -142,12 +143,11 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
 
     /// Visits corresponding pieces of two parts of the same length.
     fn both(
-        &mut self,
-        from: Part,
-        into: Part,
+        &self,
+        places: PartMemory<'_>,
+        [from, into]: [Part; 2],
         mut each: impl FnMut(RawBytes, RawBytes) -> Result<()>,
     ) -> Result<()> {
-        let places = self.places();
         for pair in pairs(places.pieces(from), places.pieces(into)) {
             match pair {
                 Ok([from, into]) => each(from, into)?,
@@ -170,11 +170,53 @@ impl<'a, A: Threading> PlanDriver<'a, A> {
     }
 }
 
+impl<A: Threading> PlanDriver<'_, A> {
+    #[inline]
+    fn is_message_done(&mut self, message: &mut PendingMessage) -> Result<bool> {
+        let access = self.members.access;
+        let outcome = match (message.request, &mut self.state.fast_receive) {
+            (Some(request), _) => access.with(|endpoint| endpoint.test(request)),
+            (None, Some(fast_receive)) => {
+                access.with(|endpoint| fast_receive.poll(endpoint.polls, endpoint))
+            }
+            (None, None) => unreachable!("the ticket of the fast receive ends with it"),
+        };
+        let Some(outcome) = outcome else {
+            return Ok(false);
+        };
+        if message.request.is_none() {
+            self.state.fast_receive = None;
+        }
+        self.members.ended(outcome, message.bytes)?;
+        match message.packed.take() {
+            Some(packed) => self.unpack(packed, true).map(|()| true),
+            None => Ok(true),
+        }
+    }
+
+    /// Goes on with the phase of the run. Whether it is done.
+    fn is_phase_done(&mut self) -> Result<bool> {
+        let RunState { phase, groups, .. } = &mut *self.state;
+        let Some(pending) = phase else {
+            return Ok(true);
+        };
+        if !self
+            .members
+            .advance_phase(pending, groups, &mut self.operation)?
+        {
+            return Ok(false);
+        }
+        let [from, into] = std::mem::take(&mut pending.packed);
+        *phase = None;
+        self.unpack_operands(from, into).map(|()| true)
+    }
+}
+
 impl<A: Threading> Driver for PlanDriver<'_, A> {
-    type Request = PendingMessage;
+    type Request = PendingAct;
     type Error = Error;
 
-    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<PendingMessage>> {
+    fn send(&mut self, to: u32, tag: u32, from: Part) -> Result<Option<PendingAct>> {
         let (body, mut packed) = match self.places().whole(from) {
             Some(body) => (body, None),
             None => (self.filled(from)).map(|(body, packed)| (body, Some(packed)))?,
@@ -191,14 +233,16 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
         if let Some(packed) = &mut packed {
             packed.part = Part::EMPTY;
         }
-        Ok(request.map(|request| PendingMessage {
-            request: Some(request),
-            bytes,
-            packed,
+        Ok(request.map(|request| {
+            PendingAct::Message(PendingMessage {
+                request: Some(request),
+                bytes,
+                packed,
+            })
         }))
     }
 
-    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<PendingMessage>> {
+    fn recv(&mut self, from: u32, tag: u32, into: Part) -> Result<Option<PendingAct>> {
         let (body, packed) = self.body(into)?;
         let (peer, envelope) = self.address(from, tag)?;
         let bytes = body.len();
@@ -219,11 +263,11 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
             }
             self.state.fast_receive = Some(next);
             self.state.unpolled = true;
-            return Ok(Some(PendingMessage {
+            return Ok(Some(PendingAct::Message(PendingMessage {
                 request: None,
                 bytes,
                 packed,
-            }));
+            })));
         }
         let earlier = self.state.fast_receive.as_mut();
         let request = access.with(|endpoint| {
@@ -232,11 +276,11 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
             }
             next.post(endpoint)
         });
-        Ok(Some(PendingMessage {
+        Ok(Some(PendingAct::Message(PendingMessage {
             request: Some(request),
             bytes,
             packed,
-        }))
+        })))
     }
 
     fn copy(&mut self, from: Part, into: Part) -> Result<()> {
@@ -245,19 +289,20 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
             into.copy_from(&from);
             return Ok(());
         }
-        self.both(from, into, |from, into| {
+        self.both(places, [from, into], |from, into| {
             into.copy_from(&from);
             Ok(())
         })
     }
 
     fn reduce(&mut self, from: Part, into: Part, side: Side) -> Result<()> {
-        let Some(operation) = self.operation else {
+        let places = self.places();
+        let Some(operation) = self.operation.get() else {
             return Err((self.members).refused(&"its plan reduces without an operation"));
         };
         let (members, element) = (self.members, self.state.element.max(1));
         let mut is_split = false;
-        let done = self.both(from, into, |from, into| {
+        let done = self.both(places, [from, into], |from, into| {
             is_split = !from.len().is_multiple_of(element);
             if is_split {
                 return Err(members.refused(&"an element of a reduction has gaps"));
@@ -267,7 +312,7 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
         });
         match is_split {
             // The first piece begins with an element, so nothing is combined yet.
-            true => self.reduce_packed(from, into, |from, into| operation(from, into, side)),
+            true => self.reduce_packed(from, into, side),
             false => done,
         }
     }
@@ -310,19 +355,26 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
         }
     }
 
-    fn intra_node(&mut self, act: &IntraNodeOp) -> Result<IntraNodeStart<PendingMessage>> {
-        if !self.state.alone {
-            return Ok(IntraNodeStart::Unsupported);
-        }
-        let block = act.count.saturating_mul(self.state.element);
-        let needs_no_gaps = needs_no_gaps(act.collective, block);
+    fn intra_node(&mut self, act: &IntraNodeOp) -> Result<IntraNodeStart<PendingAct>> {
+        let (members, element) = (self.members, self.state.element);
+        let needs_no_gaps = needs_no_gaps(act.collective, act.count.saturating_mul(element));
         let (from, packed_from) = self.in_one_range(act.from, needs_no_gaps)?;
         let (into, packed_into) = self.in_one_range(act.into, needs_no_gaps)?;
-        let given = (self.state.element, [from, into]);
-        let (members, operation) = (self.members, self.operation);
-        members.run_intra_node(act, given, operation)?;
-        self.unpack_operands(packed_from, packed_into)?;
-        Ok(IntraNodeStart::Done)
+        let given = (element, self.state.commutes);
+        if let NodeGroups::Waited = self.state.groups {
+            members.run_intra_node(act, given, [from, into], self.operation.get())?;
+            self.unpack_operands(packed_from, packed_into)?;
+            return Ok(IntraNodeStart::Done);
+        }
+        let phase = members.phase_call(act, given, [from, into])?;
+        self.state.phase = Some(PendingPhase {
+            stage: PhaseStage::Queued(phase),
+            packed: [packed_from, packed_into],
+        });
+        Ok(match self.is_phase_done()? {
+            true => IntraNodeStart::Done,
+            false => IntraNodeStart::Pending(PendingAct::Phase),
+        })
     }
 
     fn grow(&mut self, elements: u64) -> Result<bool> {
@@ -335,25 +387,10 @@ impl<A: Threading> Driver for PlanDriver<'_, A> {
         }
     }
 
-    fn done(&mut self, ticket: &mut PendingMessage) -> Result<bool> {
-        let access = self.members.access;
-        let outcome = match (ticket.request, &mut self.state.fast_receive) {
-            (Some(request), _) => access.with(|endpoint| endpoint.test(request)),
-            (None, Some(fast_receive)) => {
-                access.with(|endpoint| fast_receive.poll(endpoint.polls, endpoint))
-            }
-            (None, None) => unreachable!("the ticket of the fast receive ends with it"),
-        };
-        let Some(outcome) = outcome else {
-            return Ok(false);
-        };
-        if ticket.request.is_none() {
-            self.state.fast_receive = None;
-        }
-        self.members.ended(outcome, ticket.bytes)?;
-        match ticket.packed.take() {
-            Some(packed) => self.unpack(packed, true).map(|()| true),
-            None => Ok(true),
+    fn done(&mut self, ticket: &mut PendingAct) -> Result<bool> {
+        match ticket {
+            PendingAct::Message(message) => self.is_message_done(message),
+            PendingAct::Phase => self.is_phase_done(),
         }
     }
 }

@@ -4,9 +4,9 @@ use oxmpi_coll::exec::{Failure, Progress};
 
 use super::super::collective_members::Members;
 use super::super::collective_scratch::RunMemory;
-use super::super::collective_state::{Buffers, PlanRun};
+use super::super::collective_state::{Buffers, PendingAct, PlanRun};
 use super::super::group::Group;
-use super::super::operation::Operation;
+use super::super::operation::UsedOperation;
 use super::super::request::OpenRequest;
 use super::super::threading::Threading;
 use super::plan_driver::PlanDriver;
@@ -43,7 +43,7 @@ impl PlanRun {
         members: Members<'_, A>,
         ranks: &Group,
         buffers: &Buffers,
-        operation: Option<Operation<'_>>,
+        operation: UsedOperation<'_>,
     ) -> Result<bool> {
         let mut binding = PlanDriver {
             members,
@@ -60,9 +60,12 @@ impl PlanRun {
         }
     }
 
-    /// Takes every message back, and waits until none uses a buffer any more.
+    /// Takes every message back, and waits until none uses a buffer any more; an intra-node phase has been given up.
     pub(super) fn abandon<A: Threading>(&mut self, members: Members<'_, A>) {
         while let Some(ticket) = self.execution.abandon() {
+            let PendingAct::Message(ticket) = ticket else {
+                continue;
+            };
             let posted = match ticket.request {
                 Some(request) => Some(request),
                 None => self

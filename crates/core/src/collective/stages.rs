@@ -8,7 +8,7 @@ use super::super::collective_state::{
     Buffers, PlanRun, PreparedStage, Stage, StageSequence, Stages,
 };
 use super::super::communicator::Communicator;
-use super::super::operation::{Operation, OwnedOperation};
+use super::super::operation::{Operation, OwnedOperation, UsedOperation};
 use super::super::request::RawRequest;
 use super::super::threading::Threading;
 use super::start::PreparedCollective;
@@ -23,7 +23,7 @@ impl PreparedStage {
     pub(super) fn advance<A: Threading>(
         &mut self,
         members: Members<'_, A>,
-        operation: Option<Operation<'_>>,
+        operation: UsedOperation<'_>,
     ) -> Result<bool> {
         let ranks = self.ranks.as_ref().unwrap_or(members.group);
         self.run.advance(members, ranks, &self.buffers, operation)

@@ -6,7 +6,7 @@ use oxmpi_coll::phased::RankPlan;
 use super::super::collective_members::Members;
 use super::super::collective_scratch::RunMemory;
 use super::super::collective_state::{
-    Buffers, PlanRun, PreparedStage, StageSequence, StartedCollective,
+    Buffers, NodeGroups, PlanRun, PreparedStage, StageSequence, StartedCollective,
 };
 use super::super::communicator::Communicator;
 use super::super::endpoint::Endpoint;
@@ -32,16 +32,26 @@ impl<A: Threading> Communicator<A> {
         buffers: Buffers,
         operation: Option<OwnedOperation>,
     ) -> Result<RawRequest> {
-        let call = alone(call);
-        let plan = self.plan(&call, self.group())?;
-        self.start_plan(&call, plan, buffers, operation)
+        let has_groups =
+            || (self.access()).with(|endpoint| endpoint.has_node_groups(self.context()));
+        let call = call.with_shared_memory(self.started_support(&call, has_groups));
+        let (plan, has_phases) = self.started_plan(&call)?;
+        let groups = match has_phases {
+            true => NodeGroups::Queued(self.queue_for_node_group()),
+            false => NodeGroups::Waited,
+        };
+        self.start_plan(&call, (plan, groups), buffers, operation)
+    }
+
+    pub(super) fn queue_for_node_group(&self) -> u32 {
+        (self.access()).with(|endpoint| endpoint.queue_for_node_group(self.context()))
     }
 
     /// Starts a plan of the call.
     pub(super) fn start_plan(
         &self,
         call: &Call,
-        plan: impl Into<RankPlan>,
+        plan: (impl Into<RankPlan>, NodeGroups),
         buffers: Buffers,
         operation: Option<OwnedOperation>,
     ) -> Result<RawRequest> {
@@ -62,23 +72,44 @@ impl<A: Threading> Communicator<A> {
         buffers: Buffers,
         operation: Option<OwnedOperation>,
     ) -> Result<PreparedCollective<A>> {
-        let call = alone(call);
-        let plan = self.plan(&call, self.group())?;
         let number = self.persistent_number()?;
-        let sequence = self.sequence_of(&call, plan, number, buffers)?;
+        let own = match self.started_support(&call, || true) {
+            SharedMemory::None => None,
+            support => self.own_group_for(call.with_shared_memory(support))?,
+        };
+        let (call, plan, groups) = match own {
+            Some(own) => own,
+            None => {
+                let call = call.with_shared_memory(SharedMemory::None);
+                let (plan, _) = self.started_plan(&call)?;
+                (call, plan, NodeGroups::Waited)
+            }
+        };
+        let sequence = self.sequence_of(&call, (plan, groups), number, buffers)?;
         self.keep(sequence, number, operation)
+    }
+
+    /// The plan of a persistent call with intra-node phases, and a node group of its own for them: ranks start persistent
+    /// collectives in any order. `None`: the plan has none, or there is no such group left.
+    fn own_group_for(&self, call: Call) -> Result<Option<(Call, RankPlan, NodeGroups)>> {
+        let (plan, has_phases) = self.started_plan(&call)?;
+        let groups = match has_phases {
+            true => self.own_group()?,
+            false => None,
+        };
+        Ok(groups.map(|groups| (call, plan, groups)))
     }
 
     /// The stages of a collective of all ranks with this number.
     fn sequence_of(
         &self,
         call: &Call,
-        plan: impl Into<RankPlan>,
+        (plan, groups): (impl Into<RankPlan>, NodeGroups),
         number: u32,
         buffers: Buffers,
     ) -> Result<StageSequence> {
         let only = PreparedStage {
-            run: PlanRun::new(plan, call, number, false),
+            run: PlanRun::new(plan, call, number, false).by(groups),
             buffers,
             ranks: None,
         };
@@ -132,11 +163,6 @@ impl<A: Threading> Communicator<A> {
     }
 }
 
-/// The call without intra-node phases: no rank of a started collective blocks in them.
-const fn alone(call: Call) -> Call {
-    call.with_shared_memory(SharedMemory::None)
-}
-
 /// A collective that can be started repeatedly: its plan and its memory are made once.
 ///
 /// Dropping it frees both; a run under way is cancelled first.
@@ -155,7 +181,7 @@ impl<A: Threading> PreparedCollective<A> {
     /// When it is under way, or the communicator's collectives have ended.
     ///
     /// # Cost
-    /// Allocates nothing.
+    /// Allocates nothing but the state of an intra-node phase.
     pub fn start(&self) -> Result<RawRequest> {
         let members = Members {
             access: &self.access,
@@ -193,6 +219,11 @@ impl<A: Threading> Drop for PreparedCollective<A> {
                 return;
             }
         }
-        drop(self.take());
+        if let Some(mut open) = self.take() {
+            let own = open.sequence.take_own_group();
+            let keep =
+                |(index, group)| access.with(|endpoint| endpoint.keep_own_group(index, group));
+            own.into_iter().for_each(keep);
+        }
     }
 }

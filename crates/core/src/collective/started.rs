@@ -10,8 +10,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use oxmpi_wire::engine::{Outcome, Status};
 
 use super::super::collective_members::Members;
-use super::super::collective_state::{PlanRun, StartedCollective};
+use super::super::collective_state::StartedCollective;
 use super::super::endpoint::Endpoint;
+use super::super::operation::UsedOperation;
 use super::super::request::OpenRequest;
 use super::super::threading::Threading;
 use crate::error::Result;
@@ -62,14 +63,10 @@ fn advance<A: Threading>(access: &A, mut open: Box<StartedCollective>) {
             return;
         }
         Ok(Err(error)) => error,
-        Err(_) => open
-            .run_and_members(access)
-            .1
-            .refused(&"its operation panicked"),
+        Err(_) => open.members(access).refused(&"its operation panicked"),
     };
-    let (run, members) = open.run_and_members(access);
-    let error = members.end_collectives_for(error);
-    run.abandon(members);
+    let error = open.members(access).end_collectives_for(error);
+    open.abandon(access);
     let failure = access.with(|endpoint| endpoint.collectives.note(error));
     end(access, open, Err(failure));
 }
@@ -85,9 +82,8 @@ pub(crate) fn cancel_request<A: Threading>(access: &A, request: OpenRequest) {
 /// Completes a collective that its caller has cancelled.
 #[cold]
 fn give_up<A: Threading>(access: &A, mut open: Box<StartedCollective>) {
-    let (run, members) = open.run_and_members(access);
-    members.end_collectives(None);
-    run.abandon(members);
+    open.members(access).end_collectives(None);
+    open.abandon(access);
     end(access, open, Ok(Status::generalized(true)));
 }
 
@@ -98,6 +94,9 @@ fn end<A: Threading>(access: &A, mut open: Box<StartedCollective>, outcome: Outc
         if let Some(request) = open.request.take() {
             endpoint.collectives.note_advanced(request);
             endpoint.complete_generalized(request, outcome);
+        }
+        if let Some(number) = open.sequence.place_in_queue() {
+            endpoint.leave_group_queue(open.context, number);
         }
         if open.kept.is_some() {
             endpoint.collectives.keep(open);
@@ -111,17 +110,28 @@ fn end<A: Threading>(access: &A, mut open: Box<StartedCollective>, outcome: Outc
 }
 
 impl StartedCollective {
-    /// The run of the current stage, and the ranks of the collective.
-    fn run_and_members<'a, A: Threading>(
-        &'a mut self,
-        access: &'a A,
-    ) -> (&'a mut PlanRun, Members<'a, A>) {
+    /// The ranks of the collective.
+    fn members<'a, A: Threading>(&'a self, access: &'a A) -> Members<'a, A> {
+        Members {
+            access,
+            group: &self.group,
+            context: self.context,
+        }
+    }
+
+    /// Ends the intra-node phase and takes every message back, so that no buffer is in use any more.
+    fn abandon<A: Threading>(&mut self, access: &A) {
+        let given_up = self.give_up_phase();
         let members = Members {
             access,
             group: &self.group,
             context: self.context,
         };
-        (&mut self.sequence.stage().run, members)
+        let run = &mut self.sequence.stage().run;
+        if let Some(node_group) = given_up {
+            members.return_group(node_group, &mut run.state.groups);
+        }
+        run.abandon(members);
     }
 
     /// Carries out all steps that are ready. Whether the collective has completed.
@@ -131,9 +141,11 @@ impl StartedCollective {
             group: &self.group,
             context: self.context,
         };
-        let operation = self.operation.as_ref();
-        let operation = operation.map(|operation| &**operation as &dyn Fn(_, _, _));
-        while self.sequence.stage().advance(members, operation)? {
+        loop {
+            let operation = UsedOperation::Owned(&mut self.operation);
+            if !self.sequence.stage().advance(members, operation)? {
+                break;
+            }
             if !self.sequence.next(members)? {
                 return Ok(true);
             }

@@ -15,7 +15,10 @@ pub use self::area::{Area, BlockRanges};
 pub use self::buffers::{Buffers, Neighbors};
 pub(super) use self::call_signatures::CallSignatures;
 pub(crate) use self::collective_numbers::CollectiveNumbers;
-pub(super) use self::plan_run::{FastReceive, PendingMessage, PlanRun, RunState};
+pub(super) use self::plan_run::{
+    FastReceive, NodeGroups, PendingAct, PendingMessage, PendingPhase, PhaseStage, PlanRun,
+    RunState,
+};
 pub(crate) use self::stages::Stage;
 pub use self::stages::Stages;
 pub(super) use self::stages::{PreparedStage, StageSequence};

@@ -4,15 +4,17 @@ use oxmpi_coll::catalog::Call;
 use oxmpi_coll::exec::Execution;
 use oxmpi_coll::phased::RankPlan;
 use oxmpi_os::RawBytes;
+use oxmpi_shm::node::collective::NodeGroup;
 use oxmpi_wire::{Envelope, Peer};
 
 use super::super::collective_scratch::{PackedMessage, RunMemory};
+use super::super::node_calls::{PhaseCall, StartedPhase};
 use super::super::request::OpenRequest;
 
 /// One plan that a rank carries out.
 #[derive(Debug)]
 pub(crate) struct PlanRun {
-    pub(crate) execution: Execution<RankPlan, PendingMessage>,
+    pub(crate) execution: Execution<RankPlan, PendingAct>,
     pub(crate) state: RunState,
 }
 
@@ -30,8 +32,17 @@ impl PlanRun {
                 alone,
                 fast_receive: None,
                 unpolled: false,
+                commutes: call.commutative,
+                groups: NodeGroups::Waited,
+                phase: None,
             },
         }
+    }
+
+    /// The run, with intra-node phases by these groups.
+    pub(crate) fn by(mut self, groups: NodeGroups) -> Self {
+        self.state.groups = groups;
+        self
     }
 
     /// Gives the run memory that is known to be enough.
@@ -56,6 +67,14 @@ impl PlanRun {
     pub(crate) fn take_memory_back(&mut self) -> RunMemory {
         std::mem::take(&mut self.state.memory)
     }
+}
+
+/// An act under way.
+#[derive(Debug)]
+pub(crate) enum PendingAct {
+    Message(PendingMessage),
+    /// The phase of the run.
+    Phase,
 }
 
 /// A message under way, and the number of bytes that it must have.
@@ -83,6 +102,41 @@ pub(crate) struct RunState {
     pub(crate) fast_receive: Option<FastReceive>,
     /// The fast receive has not been polled yet.
     pub(crate) unpolled: bool,
+    /// Whether operands may be combined in any order.
+    pub(crate) commutes: bool,
+    /// The node group of intra-node phases.
+    pub(crate) groups: NodeGroups,
+    /// The intra-node phase under way, where the rank does not wait for it.
+    pub(crate) phase: Option<PendingPhase>,
+}
+
+/// The node group by which a run does its intra-node phases.
+#[derive(Debug)]
+pub(crate) enum NodeGroups {
+    /// The communicator's. The rank waits for each phase.
+    Waited,
+    /// The communicator's, once the collectives before this number in its queue have left it.
+    Queued(u32),
+    /// One that no other collective uses, of this index among the rank's; `None` while a phase has it.
+    Own {
+        index: usize,
+        group: Option<Box<NodeGroup>>,
+    },
+}
+
+/// An intra-node phase that the rank does not wait for, and the packed memory of its input and output.
+#[derive(Debug)]
+pub(crate) struct PendingPhase {
+    pub(crate) stage: PhaseStage,
+    pub(crate) packed: [Option<Box<PackedMessage>>; 2],
+}
+
+/// How far a phase has come.
+#[derive(Debug)]
+pub(crate) enum PhaseStage {
+    /// It waits for its node group.
+    Queued(PhaseCall),
+    Running(StartedPhase),
 }
 
 /// A receive that polls the fast path as long as it is open. A run has one at a time: the next receive posts

@@ -4,11 +4,14 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::thread::{self, ThreadId};
 
+use oxmpi_shm::node::collective::NodeGroup;
 use oxmpi_wire::engine::Failure;
 
 use super::super::group::Group;
+use super::super::node_calls::PhaseEnd;
 use super::super::operation::OwnedOperation;
 use super::super::request::OpenRequest;
+use super::plan_run::PhaseStage;
 use super::stages::StageSequence;
 use crate::error::Error;
 
@@ -65,6 +68,13 @@ impl StartedCollectives {
     /// Whether a collective is under way, also one that a thread is advancing now.
     pub(crate) fn are_in_progress(&self) -> bool {
         !self.open.is_empty() || !self.out.is_empty()
+    }
+
+    /// Whether this thread is advancing a collective of this context.
+    pub(crate) fn are_advanced_here(&self, context: u32) -> bool {
+        let me = thread::current().id();
+        let mut out = self.out.iter();
+        out.any(|out| (out.context, out.by) == (context, me))
     }
 
     /// Takes out the collective to advance next.
@@ -162,7 +172,10 @@ impl StartedCollectives {
     /// being left. Their buffers are free when all messages of the endpoint have completed.
     pub(crate) fn end(&mut self) -> impl Iterator<Item = OpenRequest> {
         let first = self.kept.len();
-        self.kept.extend(self.open.drain(..));
+        for mut open in self.open.drain(..) {
+            open.give_up_phase();
+            self.kept.push(open);
+        }
         self.kept[first..]
             .iter_mut()
             .filter_map(|open| open.request.take())
@@ -183,6 +196,21 @@ impl StartedCollectives {
 }
 
 impl StartedCollective {
+    /// Gives up the intra-node phase under way, if there is one, and gives its node group.
+    pub(crate) fn give_up_phase(&mut self) -> Option<Box<NodeGroup>> {
+        let pending = self.sequence.stage().run.state.phase.take()?;
+        let PhaseStage::Running(running) = pending.stage else {
+            return None;
+        };
+        let PhaseEnd {
+            node_group,
+            operation,
+            ..
+        } = running.give_up()?;
+        self.operation = operation;
+        Some(node_group)
+    }
+
     /// Whether it is the persistent collective of this number.
     pub(crate) fn is(&self, context: u32, number: u32) -> bool {
         (self.context, self.kept) == (context, Some(number))

@@ -4,6 +4,7 @@ mod leave;
 mod messages;
 mod node_group;
 mod over_network;
+mod own_groups;
 mod peers;
 mod requests;
 mod wait;
@@ -20,9 +21,10 @@ use oxmpi_shm::wait::WaitPolicy;
 use oxmpi_wire::engine::{self, Engine, EngineConfig};
 
 pub(super) use messages::FastOutcome;
-pub(super) use node_group::{GroupsOnNodes, LentNodeGroup, WaitFailure};
+pub(super) use node_group::{GroupsOnNodes, LentNodeGroup};
 
 use self::node_group::NodeGroupSlot;
+use self::own_groups::OwnGroup;
 use super::algorithm_choices::Choices;
 use super::collective_scratch::RunMemory;
 use super::collective_state::StartedCollectives;
@@ -37,6 +39,10 @@ use crate::error::{Error, Result};
 
 /// Empty polls of one peer between two polls of all, on a processor that no other rank needs.
 const POLLS: u32 = 64;
+
+/// How many of a rank's node groups are for communicators, by their contexts; the others are for persistent collectives.
+const COMMUNICATOR_GROUPS: usize = collective::MAX_GROUPS / 2;
+const OWN_GROUPS: usize = collective::MAX_GROUPS - COMMUNICATOR_GROUPS;
 
 /// One engine over one or two transports, used by one thread at a time.
 ///
@@ -53,7 +59,9 @@ pub struct Endpoint {
     processes: Option<Box<[u32]>>,
     node_barriers: NodeBarriers,
     /// The node groups of the first communicators, at their contexts divided by [`Self::CONTEXTS`].
-    node_groups: [NodeGroupSlot; collective::MAX_GROUPS],
+    node_groups: [NodeGroupSlot; COMMUNICATOR_GROUPS],
+    /// The node groups of persistent collectives.
+    own_groups: [OwnGroup; OWN_GROUPS],
     policy: EndpointPolicy,
     wait_policy: WaitPolicy,
     /// Empty polls of one peer before anything else is done: 1 where the last wait yielded the processor, as
@@ -153,7 +161,8 @@ impl Endpoint {
             nodes,
             processes: None,
             node_barriers,
-            node_groups: [const { NodeGroupSlot::NotMade }; collective::MAX_GROUPS],
+            node_groups: [const { NodeGroupSlot::NOT_MADE }; COMMUNICATOR_GROUPS],
+            own_groups: [const { OwnGroup::New }; OWN_GROUPS],
             rx,
             choices: Choices::new(policy.tuning.clone()),
             policy,

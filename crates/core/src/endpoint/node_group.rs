@@ -8,9 +8,16 @@ use oxmpi_wire::{Fault, Peer};
 
 use super::Endpoint;
 use crate::error::Result;
+use crate::failure::WaitFailure;
 
-/// A communicator's node group between two collectives.
-pub(super) enum NodeGroupSlot {
+/// A communicator's node group.
+pub(super) struct NodeGroupSlot {
+    state: NodeGroupState,
+    queue: GroupQueue,
+}
+
+/// A node group between two collectives.
+enum NodeGroupState {
     /// No collective has needed it yet.
     NotMade,
     /// The ranks have agreed that there is none.
@@ -23,6 +30,50 @@ pub(super) enum NodeGroupSlot {
     InUse,
 }
 
+/// The started collectives that use a node group, in the order of their starts, which is the same on all ranks: the number
+/// of the first, and of the next to come.
+#[derive(Clone, Copy, Default)]
+struct GroupQueue {
+    first: u32,
+    next: u32,
+}
+
+impl GroupQueue {
+    const fn is_empty(self) -> bool {
+        self.first == self.next
+    }
+
+    const fn enter(&mut self) -> u32 {
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        number
+    }
+}
+
+impl NodeGroupSlot {
+    /// No collective has needed the group yet.
+    pub(super) const NOT_MADE: Self = Self {
+        state: NodeGroupState::NotMade,
+        queue: GroupQueue { first: 0, next: 0 },
+    };
+
+    /// Lends the group, if no other collective uses it.
+    fn lend(&mut self, polls: u32) -> LentNodeGroup {
+        match std::mem::replace(&mut self.state, NodeGroupState::InUse) {
+            NodeGroupState::Free(node_group) => LentNodeGroup::Group(node_group, polls),
+            NodeGroupState::InUse => LentNodeGroup::InUse,
+            other => {
+                let is_made = !matches!(other, NodeGroupState::NotMade);
+                self.state = other;
+                match is_made {
+                    true => LentNodeGroup::None,
+                    false => LentNodeGroup::NotMade,
+                }
+            }
+        }
+    }
+}
+
 /// What a collective gets when it asks for its node group.
 pub(crate) enum LentNodeGroup {
     /// There is none: messages do the collective.
@@ -31,8 +82,10 @@ pub(crate) enum LentNodeGroup {
     NotMade,
     /// The node group, and the number of polls before a longer wait.
     Group(Box<NodeGroup>, u32),
-    /// Another collective uses it.
+    /// Another collective uses it, of another thread or of the one whose operation asks.
     InUse,
+    /// Collectives that were started before use it first.
+    Queued,
 }
 
 /// Whether the ranks of each node have a node group.
@@ -45,14 +98,6 @@ pub(crate) enum GroupsOnNodes {
     Made,
     /// There are, and another collective uses this rank's.
     InUse,
-}
-
-/// Why a wait of a collective failed.
-pub(crate) enum WaitFailure {
-    /// A rank was lost.
-    Lost(Failure),
-    /// The rank at this link called another collective.
-    Differs(Peer),
 }
 
 impl Endpoint {
@@ -102,99 +147,144 @@ impl Endpoint {
     #[inline]
     pub(crate) fn lend_node_group(&mut self, context: u32, call: &Call) -> Result<LentNodeGroup> {
         self.check()?;
-        let asked = self.policy.tuning.requires_messages(call);
-        let polls = self.polls;
-        let slot = self
-            .node_groups
-            .get_mut((context / Self::CONTEXTS) as usize);
-        Ok(match slot {
-            Some(slot) if !asked => match std::mem::replace(slot, NodeGroupSlot::InUse) {
-                NodeGroupSlot::Free(node_group) => LentNodeGroup::Group(node_group, polls),
-                NodeGroupSlot::InUse => LentNodeGroup::InUse,
-                other @ (NodeGroupSlot::None | NodeGroupSlot::Alone) => {
-                    *slot = other;
-                    LentNodeGroup::None
-                }
-                NodeGroupSlot::NotMade => {
-                    *slot = NodeGroupSlot::None;
-                    match self.policy.node_collectives && self.node_barriers.are_available() {
-                        true => LentNodeGroup::NotMade,
-                        false => LentNodeGroup::None,
-                    }
-                }
-            },
-            _ => LentNodeGroup::None,
+        if self.policy.tuning.requires_messages(call) {
+            return Ok(LentNodeGroup::None);
+        }
+        Ok(match self.lend_group_on_node(context) {
+            LentNodeGroup::NotMade if self.may_make_node_group(context) => LentNodeGroup::NotMade,
+            LentNodeGroup::NotMade => LentNodeGroup::None,
+            lent => lent,
         })
+    }
+
+    /// Whether the ranks of a communicator have not made their node group, and may make one. They decide once.
+    #[inline]
+    pub(crate) fn may_make_node_group(&mut self, context: u32) -> bool {
+        match self.node_group_slot(context) {
+            Some(slot) if matches!(slot.state, NodeGroupState::NotMade) => {
+                slot.state = NodeGroupState::None;
+                self.policy.node_collectives
+                    && self.node_barriers.are_available()
+                    && self.is_usable()
+            }
+            _ => false,
+        }
+    }
+
+    #[inline]
+    fn node_group_slot(&mut self, context: u32) -> Option<&mut NodeGroupSlot> {
+        (self.node_groups).get_mut((context / Self::CONTEXTS) as usize)
     }
 
     /// Whether the ranks of each node have a node group for the communicator with this context, whose ranks
     /// are on several nodes.
     pub(crate) fn groups_on_nodes(&mut self, context: u32) -> GroupsOnNodes {
-        match self
-            .node_groups
-            .get_mut((context / Self::CONTEXTS) as usize)
-        {
-            Some(NodeGroupSlot::Free(_) | NodeGroupSlot::Alone) => GroupsOnNodes::Made,
-            Some(NodeGroupSlot::InUse) => GroupsOnNodes::InUse,
-            Some(slot @ NodeGroupSlot::NotMade) if self.policy.node_collectives => {
-                *slot = NodeGroupSlot::None;
+        let wants = self.policy.node_collectives;
+        let Some(slot) = self.node_group_slot(context) else {
+            return GroupsOnNodes::None;
+        };
+        match slot.state {
+            NodeGroupState::Free(_) | NodeGroupState::Alone => GroupsOnNodes::Made,
+            NodeGroupState::InUse if slot.queue.is_empty() => GroupsOnNodes::InUse,
+            NodeGroupState::InUse => GroupsOnNodes::Made,
+            NodeGroupState::NotMade if wants => {
+                slot.state = NodeGroupState::None;
                 GroupsOnNodes::NotMade
             }
-            _ => GroupsOnNodes::None,
+            NodeGroupState::NotMade | NodeGroupState::None => GroupsOnNodes::None,
         }
+    }
+
+    /// Whether the ranks of each node of the communicator with this context have made a node group.
+    pub(crate) fn has_node_groups(&mut self, context: u32) -> bool {
+        self.node_group_slot(context).is_some_and(|slot| {
+            let state = &slot.state;
+            !matches!(state, NodeGroupState::NotMade | NodeGroupState::None)
+        })
     }
 
     /// Notes that this rank is alone on its node, and that ranks of other nodes have node groups.
     pub(crate) fn set_alone_on_node(&mut self, context: u32) {
-        if let Some(slot) = self
-            .node_groups
-            .get_mut((context / Self::CONTEXTS) as usize)
-        {
-            *slot = NodeGroupSlot::Alone;
+        if let Some(slot) = self.node_group_slot(context) {
+            slot.state = NodeGroupState::Alone;
         }
     }
 
-    /// Lends the node group of this node's ranks of the communicator with this context.
+    /// Lends the node group of this node's ranks of the communicator with this context to a collective that its rank waits
+    /// for.
+    #[inline]
     pub(crate) fn lend_group_on_node(&mut self, context: u32) -> LentNodeGroup {
-        let Some(slot) = self
-            .node_groups
-            .get_mut((context / Self::CONTEXTS) as usize)
-        else {
-            return LentNodeGroup::None;
-        };
-        match std::mem::replace(slot, NodeGroupSlot::InUse) {
-            NodeGroupSlot::Free(node_group) => LentNodeGroup::Group(node_group, self.polls),
-            NodeGroupSlot::InUse => LentNodeGroup::InUse,
-            other => {
-                *slot = other;
-                LentNodeGroup::None
-            }
+        let polls = self.polls;
+        match self.node_group_slot(context) {
+            None => LentNodeGroup::None,
+            Some(slot) if slot.queue.is_empty() => slot.lend(polls),
+            Some(_) => self.queued(context),
         }
+    }
+
+    /// What a collective gets that comes behind started ones.
+    #[cold]
+    fn queued(&self, context: u32) -> LentNodeGroup {
+        // The context of the communicator's collectives is the second of its two.
+        match self.collectives.are_advanced_here(context | 1) {
+            true => LentNodeGroup::InUse,
+            false => LentNodeGroup::Queued,
+        }
+    }
+
+    /// Puts a started collective in the queue for the node group of the communicator with this context; gives its number
+    /// there.
+    pub(crate) fn queue_for_node_group(&mut self, context: u32) -> u32 {
+        self.node_group_slot(context)
+            .map_or(0, |slot| slot.queue.enter())
+    }
+
+    /// Lends the node group to the started collective of this number, once those before it have left the queue.
+    pub(crate) fn lend_group_to(&mut self, context: u32, number: u32) -> LentNodeGroup {
+        match self.node_group_slot(context) {
+            None => LentNodeGroup::None,
+            Some(slot) if slot.queue.first == number => slot.lend(0),
+            Some(_) => LentNodeGroup::Queued,
+        }
+    }
+
+    /// Takes the started collective of this number out of the queue. It is the first, unless the communicator's
+    /// collectives have failed: then none goes on.
+    pub(crate) fn leave_group_queue(&mut self, context: u32, number: u32) {
+        if let Some(slot) = self.node_group_slot(context)
+            && slot.queue.first == number
+        {
+            slot.queue.first = slot.queue.first.wrapping_add(1);
+        }
+    }
+
+    /// Whether no started collective is in the queue for the node group of the communicator with this context.
+    pub(crate) fn is_group_queue_empty(&mut self, context: u32) -> bool {
+        self.node_group_slot(context)
+            .is_none_or(|slot| slot.queue.is_empty())
     }
 
     /// A node group of `links` for the communicator with this context, if there are flags and memory for one.
     pub(crate) fn make_node_group(
         &self,
         context: u32,
-        links: impl Iterator<Item = u32>,
+        links: &[u32],
         me: usize,
     ) -> Option<NodeGroup> {
-        let slot = (context / Self::CONTEXTS) as usize;
-        let node_group = || self.node_barriers.group(slot, links, me);
-        self.node_barriers
-            .are_available()
-            .then(node_group)
-            .flatten()
+        self.new_group((context / Self::CONTEXTS) as usize, links, me)
+    }
+
+    /// A new node group of `links`, with the memory of this index.
+    pub(super) fn new_group(&self, index: usize, links: &[u32], me: usize) -> Option<NodeGroup> {
+        let group = || self.node_barriers.group(index, links.iter().copied(), me);
+        self.node_barriers.are_available().then(group).flatten()
     }
 
     /// Keeps the node group until the next collective.
     #[inline]
     pub(crate) fn keep_node_group(&mut self, context: u32, node_group: Box<NodeGroup>) {
-        if let Some(slot) = self
-            .node_groups
-            .get_mut((context / Self::CONTEXTS) as usize)
-        {
-            *slot = NodeGroupSlot::Free(node_group);
+        if let Some(slot) = self.node_group_slot(context) {
+            slot.state = NodeGroupState::Free(node_group);
         }
     }
 
@@ -219,8 +309,8 @@ impl Endpoint {
     }
 
     /// Ends a wait.
-    pub(crate) const fn end_wait(&mut self) {
-        self.node_barriers.forget();
+    pub(crate) fn end_wait(&mut self, awaited: &AwaitedSteps) {
+        self.node_barriers.forget(awaited);
     }
 
     /// The first of `links`, a bit mask, that is lost, and why.
@@ -230,11 +320,5 @@ impl Endpoint {
         faults
             .filter_map(|(peer, fault)| Some((peer, fault?)))
             .next()
-    }
-
-    /// Wakes the sleeping ranks of `links`, a bit mask.
-    #[inline]
-    pub(crate) fn wake(&self, links: u64) {
-        self.tx.node.wake_those_asleep(links);
     }
 }

@@ -40,6 +40,44 @@ pub type Operation<'a> = &'a dyn Fn(RawBytes, RawBytes, Side);
 /// An [`Operation`] that a started collective owns.
 pub type OwnedOperation = Box<dyn Fn(RawBytes, RawBytes, Side) + Send>;
 
+/// The operation of a collective under way.
+pub(crate) enum UsedOperation<'a> {
+    /// The caller, which waits, keeps it.
+    Lent(Option<Operation<'a>>),
+    /// Its started collective owns it, and an intra-node phase takes it meanwhile.
+    Owned(&'a mut Option<OwnedOperation>),
+}
+
+impl UsedOperation<'_> {
+    /// The operation, if there is one and no phase has it.
+    #[inline]
+    pub(crate) fn get(&self) -> Option<Operation<'_>> {
+        match self {
+            Self::Lent(operation) => *operation,
+            Self::Owned(operation) => operation
+                .as_deref()
+                .map(|operation| operation as Operation<'_>),
+        }
+    }
+
+    pub(crate) fn is_some(&self) -> bool {
+        self.get().is_some()
+    }
+
+    pub(crate) fn take(&mut self) -> Option<OwnedOperation> {
+        match self {
+            Self::Lent(_) => None,
+            Self::Owned(operation) => operation.take(),
+        }
+    }
+
+    pub(crate) fn give_back(&mut self, used: Option<OwnedOperation>) {
+        if let Self::Owned(operation) = self {
+            **operation = used;
+        }
+    }
+}
+
 /// How elements are converted to wider ones, on which an operation is exact, and back. Both ranges of a
 /// conversion hold the same number of elements, without gaps, and do not overlap.
 #[derive(Clone, Copy, Debug)]

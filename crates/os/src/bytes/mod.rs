@@ -40,6 +40,8 @@ enum Form<'a> {
 
 // SAFETY: an address and offsets; `RawBytes::new`'s contract holds for every thread.
 unsafe impl Send for RawBytes {}
+// SAFETY: a shared reference gives no more than a copy, which may be sent.
+unsafe impl Sync for RawBytes {}
 
 impl RawBytes {
     /// `len` bytes from `start`.

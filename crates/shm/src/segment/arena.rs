@@ -6,7 +6,7 @@
 //! collective and cost memory once they are touched.
 //!
 //! ```text
-//! slots of 0, group 0 | .. group 7 | slots of 1, group 0 | ..    bounce of 0, group 0 | pair of 0, group 0 | ..
+//! slots of 0, group 0 | .. group 15 | slots of 1, group 0 | ..    bounce of 0, group 0 | pair of 0, group 0 | ..
 //! ```
 
 use oxmpi_os::memory::Mapping;
@@ -21,7 +21,7 @@ pub(crate) const SLOTS: usize = 16;
 pub(crate) type CollectiveSlots<W> = StepSlots<W, SLOTS>;
 
 /// Groups that a rank can be in.
-pub(crate) const MAX_GROUPS: usize = 8;
+pub(crate) const MAX_GROUPS: usize = 16;
 
 /// Greatest number of ranks of a node with collectives: each polls all others of its group, and a set of
 /// ranks is a word.

@@ -179,6 +179,18 @@ impl Segment {
         SleepFlag::new(self.board_words(), rank as usize)
     }
 
+    /// Wakes `rank`, which sleeps or is about to.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wake(&self, rank: u32) {
+        self.sleep_flag(rank).clear();
+        if let Some(doorbells) = &self.doorbells {
+            return doorbells.ring(rank);
+        }
+        // A failed wake delays the sleeper until the end of its nap.
+        let _ = oxmpi_os::futex::wake(self.asleep(rank));
+    }
+
     /// Wakes sleepers of this node by `doorbells` from now on.
     pub(crate) fn set_doorbells(&mut self, doorbells: Doorbells) {
         self.doorbells = Some(doorbells);

@@ -46,7 +46,7 @@ const OPERATIONS: usize = 256;
 
 /// The fence of sleepers and senders: senders pay nothing, a sleeper calls membarrier.
 #[derive(Clone, Copy, Debug)]
-struct MembarrierFence;
+pub(crate) struct MembarrierFence;
 
 impl crate::ring::AsymmetricFence for MembarrierFence {
     #[inline(always)]

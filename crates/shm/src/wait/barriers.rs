@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::time::Duration;
+use std::vec::Vec;
 
 use oxmpi_os::clock;
 use oxmpi_wire::Bytes;
@@ -21,8 +22,8 @@ use super::backoff::Backoff;
 pub struct NodeBarriers {
     barriers: [Barrier; Self::COUNT],
     me: u32,
-    /// The steps that the collective under way waits for.
-    awaited: Option<AwaitedSteps>,
+    /// The steps that collectives under way wait for, at most one of each group.
+    awaited: Vec<AwaitedSteps>,
     /// Whether waits on a shared processor sleep or yield.
     pub(crate) backoff: Backoff,
     segment: Arc<Segment>,
@@ -71,7 +72,7 @@ impl NodeBarriers {
         Self {
             barriers: [Barrier::default(); Self::COUNT],
             me,
-            awaited: None,
+            awaited: Vec::new(),
             backoff: Backoff::default(),
             segment,
         }
@@ -164,27 +165,29 @@ impl NodeBarriers {
             tx.breach(rank, corrupt);
         }
         let waits = polled.is_ok() && awaited.missing() != 0;
-        self.awaited = waits.then_some(*awaited);
+        self.forget(awaited);
+        if waits {
+            self.awaited.push(*awaited);
+        }
         polled.map(|()| !waits)
     }
 
-    /// Forgets the steps that the collective under way waited for.
-    pub const fn forget(&mut self) {
-        self.awaited = None;
+    /// Forgets the steps that the collective of the same group waited for.
+    pub fn forget(&mut self, awaited: &AwaitedSteps) {
+        self.awaited.retain(|other| !other.is_of_group(awaited));
     }
 
     /// Whether a barrier or collective under way would go on or fail at the next poll.
     pub(crate) fn can_go_on(&self) -> bool {
-        if let Some(mut awaited) = self.awaited {
-            let polled = awaited.poll(&self.segment);
-            if polled.is_err() || awaited.missing() == 0 {
-                return true;
-            }
-        }
+        let mut awaited = self.awaited.iter().copied();
+        let has_come = |mut awaited: AwaitedSteps| {
+            awaited.poll(&self.segment).is_err() || awaited.missing() == 0
+        };
         let mut barriers = self.barriers.iter().enumerate();
-        barriers.any(|(index, barrier)| {
-            barrier.missing != 0 && absent(&self.segment, index, barrier).unwrap_or(0) == 0
-        })
+        awaited.any(has_come)
+            || barriers.any(|(index, barrier)| {
+                barrier.missing != 0 && absent(&self.segment, index, barrier).unwrap_or(0) == 0
+            })
     }
 
     /// Tells the other ranks that this rank gives its processor away at `now`, by the [clock].
@@ -233,14 +236,14 @@ impl NodeBarriers {
     fn co_located_on(&self, cpu: u32) -> CoLocated {
         let (me, board) = (self.me as usize, self.segment.cpu_board());
         board.set_cpu(me, cpu);
-        if let Some(awaited) = &self.awaited {
+        for awaited in &self.awaited {
             awaited.publish_wait(&self.segment, self.me);
         }
         if !board.is_cpu_shared(me, cpu) {
             return CoLocated::Alone;
         }
-        let (beside, awaited) = (board.awake_on_cpu(me, cpu), self.awaited.as_ref());
-        let steps = awaited.map_or(0, AwaitedSteps::missing);
+        let (beside, awaited) = (board.awake_on_cpu(me, cpu), self.awaited.first());
+        let steps = (self.awaited.iter()).fold(0, |all, awaited| all | awaited.missing());
         let missing = self
             .barriers
             .iter()

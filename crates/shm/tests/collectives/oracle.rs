@@ -1,6 +1,7 @@
 //! A rank that makes collective calls and compares their results with an oracle: [`Caller`], [`Call`], [`run`].
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::thread::yield_now;
 use std::time::Instant;
 
@@ -46,17 +47,17 @@ impl CollectiveDriver for Caller<'_> {
         self.polls
     }
 
-    fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, StepLost)> {
+    fn wait(&mut self, awaited: &mut AwaitedSteps) -> Poll<Result<(), (u32, StepLost)>> {
         let (start, mut waiter) = (Instant::now(), Waiter::new(self.policy));
         loop {
             assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
             let Rank { barriers, tx, .. } = &mut *self.rank;
-            if barriers.has_arrived(&mut awaited, tx)? {
-                return Ok(());
+            if barriers.has_arrived(awaited, tx)? {
+                return Poll::Ready(Ok(()));
             }
             match self.failed {
                 Some(failed) if failed.load(Ordering::Acquire) => {
-                    return Err((0, StepLost::Differs));
+                    return Poll::Ready(Err((0, StepLost::Differs)));
                 }
                 Some(_) => yield_now(),
                 None => {
@@ -73,10 +74,6 @@ impl CollectiveDriver for Caller<'_> {
 
     fn unreadable(&mut self, rank: u32) -> (u32, StepLost) {
         unreachable!("rank {rank} is here")
-    }
-
-    fn wake(&mut self, ranks: u64) {
-        self.rank.tx.wake_those_asleep(ranks);
     }
 
     fn fold(&mut self, from: RawBytes, into: RawBytes) {

@@ -12,6 +12,7 @@ use oxmpi_wire::Status;
 use super::elementwise;
 use super::job::{job, job_placed};
 use crate::bytes::{source, target};
+use crate::collective_state::NodeGroups;
 use crate::collective_state::{Area, Buffers, PlanRun};
 use crate::envelope::{Source, Tag};
 use crate::error::{Error, Result};
@@ -178,7 +179,12 @@ fn ranks_that_wait_in_a_barrier_by_flags_are_notified() {
         let error = if rank == 3 {
             let plan = Algorithm::BarrierDissemination.plan(&barrier(rank), &Parameters::NONE);
             let plan = plan.expect("it suits");
-            let started = comm.start_plan(&barrier(rank), plan, Buffers::NONE, None);
+            let started = comm.start_plan(
+                &barrier(rank),
+                (plan, NodeGroups::Waited),
+                Buffers::NONE,
+                None,
+            );
             let started: RawRequest = started.expect("it starts");
             let taken_back = comm.cancel(started).expect("it is under way");
             assert!(taken_back.is_none());
@@ -277,7 +283,12 @@ fn no_memory_on_one_rank_ends_the_collective_on_all() {
         let mut values = [u64::from(rank); 2];
         let buffers = Buffers::new(Area::empty(), Area::Whole(target(&mut values)));
         let operation = Box::new(elementwise(|a: u64, b: u64| a + b));
-        let started = comm.start_plan(&call, plan.expect("it suits"), buffers, Some(operation));
+        let started = comm.start_plan(
+            &call,
+            (plan.expect("it suits"), NodeGroups::Waited),
+            buffers,
+            Some(operation),
+        );
         let error = match started {
             Err(error) if rank == 2 => error,
             Ok(request) => comm.wait(request).expect_err("rank 2 does not come"),

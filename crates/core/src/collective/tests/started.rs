@@ -11,7 +11,7 @@ use super::elementwise;
 use super::job::{job, job_placed};
 use super::{calls, sample, uneven_nodes};
 use crate::bytes::{source, target};
-use crate::collective_state::Buffers;
+use crate::collective_state::{Buffers, NodeGroups};
 use crate::envelope::{Source, Tag};
 use crate::operation::OwnedOperation;
 use crate::placement::on_one_node;
@@ -71,10 +71,10 @@ fn several_collectives_run_at_once_and_complete_in_any_order() {
     for size in [1, 2, 3, 4, 7] {
         job(size, |comm| {
             let rank = comm.group().rank();
-            // Algorithms with intra-node phases block.
-            let all = Algorithm::ALL
-                .into_iter()
-                .filter(|one| one.is_by_messages());
+            // The first collective that a rank waits for makes the node group.
+            comm.allreduce_in_place(&mut [rank], Ord::max)
+                .expect("no rank fails");
+            let all = Algorithm::ALL.into_iter();
             let all: Vec<(Algorithm, Case)> = all
                 .flat_map(|algorithm| {
                     let cases = sample(algorithm, on_one_node(size)).into_iter().take(3);
@@ -95,6 +95,11 @@ fn several_collectives_run_at_once_and_complete_in_any_order() {
                             .plan(&share.call, parameters)
                             .expect("suits");
                         let buffers = share.arena.buffers();
+                        let groups = match share.algorithm.is_by_messages() {
+                            true => NodeGroups::Waited,
+                            false => NodeGroups::Queued(comm.queue_for_node_group()),
+                        };
+                        let plan = (plan, groups);
                         comm.start_plan(&share.call, plan, buffers, share.operation())
                             .expect("it starts")
                     })

@@ -11,6 +11,7 @@ use oxmpi_os::RawBytes;
 use super::elementwise;
 use super::job::job;
 use crate::bytes::target;
+use crate::collective_state::NodeGroups;
 use crate::collective_state::{Area, Buffers};
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
@@ -69,7 +70,14 @@ fn a_collective_that_another_thread_advances_can_be_cancelled() {
             (0..1000).for_each(|_| thread::yield_now());
             a + b
         }));
-        let start = || shared.start_plan(&call, plan.expect("it suits"), buffers, Some(operation));
+        let start = || {
+            shared.start_plan(
+                &call,
+                (plan.expect("it suits"), NodeGroups::Waited),
+                buffers,
+                Some(operation),
+            )
+        };
         let error = match rank {
             0 => {
                 let request = start().expect("it starts");
@@ -116,7 +124,12 @@ fn an_endpoint_is_left_after_what_another_thread_advances() {
             a + b
         }));
         let request = shared
-            .start_plan(&call, plan.expect("it suits"), buffers, Some(operation))
+            .start_plan(
+                &call,
+                (plan.expect("it suits"), NodeGroups::Waited),
+                buffers,
+                Some(operation),
+            )
             .expect("it starts");
         if rank == 1 {
             shared.wait(request).expect("rank 0 has sent its part");

@@ -1,6 +1,7 @@
 //! Allgather: every rank writes its block, and reads all others.
 
 use oxmpi_os::RawBytes;
+use oxmpi_resumable::resumable;
 
 use super::call_kind::CallKind;
 use super::driver::CollectiveDriver;
@@ -9,6 +10,7 @@ use super::operands::contiguous;
 use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 
+#[resumable]
 impl NodeGroup {
     /// Copies the `block` bytes of every other rank, from byte `at` of its `input`, to this rank's `output`,
     /// in rank order. This rank's own block in the output is not written: it runs `meanwhile` once the others
@@ -19,7 +21,7 @@ impl NodeGroup {
     ///
     /// # Panics
     /// If the input is too short.
-    pub fn allgather<D: CollectiveDriver>(
+    pub async fn allgather<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, from, block): (&RawBytes, u64, u64),
@@ -27,18 +29,23 @@ impl NodeGroup {
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let call = (CallKind::Allgather, block, self.may_use_cma(block));
-        self.by_protocol(driver, call, |group, driver, protocol| match protocol {
+        let trial = self.choose_protocol(driver, call).await?;
+        match trial.0 {
             CollectiveProtocol::Bounce => {
-                group.allgather_by_bounce(driver, (input, from, block), output, meanwhile)
+                self.allgather_by_bounce(driver, (input, from, block), output, meanwhile)
+                    .await
             }
             CollectiveProtocol::Cma => {
                 let (call, own) = (CallKind::Allgather, contiguous(input, from, block as usize));
-                group.exchange_by_cma(driver, (call, block), (&own, 0), output, meanwhile)
+                self.exchange_by_cma(driver, (call, block), (&own, 0), output, meanwhile)
+                    .await
             }
-        })
+        }?;
+        self.end_trial(driver, (CallKind::Allgather, block), trial)
+            .await
     }
 
-    fn allgather_by_bounce<D: CollectiveDriver>(
+    async fn allgather_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, from, block): (&RawBytes, u64, u64),
@@ -70,5 +77,6 @@ impl NodeGroup {
                 }
             },
         )
+        .await
     }
 }

@@ -1,6 +1,7 @@
 //! Alltoall: every rank writes a block for each other rank, and reads its own blocks.
 
 use oxmpi_os::RawBytes;
+use oxmpi_resumable::resumable;
 
 use super::call_kind::CallKind;
 use super::driver::CollectiveDriver;
@@ -9,6 +10,7 @@ use super::pieces::vector_index;
 use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 
+#[resumable]
 impl NodeGroup {
     /// Copies this rank's block of every other rank's `input` to its `output`, in rank order. Its own block
     /// there is not written: it runs `meanwhile` once the others can read. `in_place`: input and output are the
@@ -19,7 +21,7 @@ impl NodeGroup {
     ///
     /// # Panics
     /// If the input is shorter than a block for each.
-    pub fn alltoall<D: CollectiveDriver>(
+    pub async fn alltoall<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, block, in_place): (&RawBytes, u64, bool),
@@ -28,18 +30,23 @@ impl NodeGroup {
     ) -> Result<(), D::Error> {
         let may_use_cma = self.may_use_cma(block) && !in_place;
         let call = (CallKind::Alltoall, block, may_use_cma);
-        self.by_protocol(driver, call, |group, driver, protocol| match protocol {
+        let trial = self.choose_protocol(driver, call).await?;
+        match trial.0 {
             CollectiveProtocol::Bounce => {
-                group.alltoall_by_bounce(driver, (input, block, in_place), output, meanwhile)
+                self.alltoall_by_bounce(driver, (input, block, in_place), output, meanwhile)
+                    .await
             }
             CollectiveProtocol::Cma => {
-                let (call, at) = ((CallKind::Alltoall, block), group.me as u64 * block);
-                group.exchange_by_cma(driver, call, (input, at), output, meanwhile)
+                let (call, at) = ((CallKind::Alltoall, block), self.me as u64 * block);
+                self.exchange_by_cma(driver, call, (input, at), output, meanwhile)
+                    .await
             }
-        })
+        }?;
+        self.end_trial(driver, (CallKind::Alltoall, block), trial)
+            .await
     }
 
-    fn alltoall_by_bounce<D: CollectiveDriver>(
+    async fn alltoall_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, block, in_place): (&RawBytes, u64, bool),
@@ -64,5 +71,6 @@ impl NodeGroup {
                 }
             },
         )
+        .await
     }
 }

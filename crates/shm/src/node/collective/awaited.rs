@@ -88,6 +88,11 @@ impl AwaitedSteps {
         self.predicted_roots
     }
 
+    /// Whether both are awaited by collectives of one group.
+    pub(crate) const fn is_of_group(&self, other: &Self) -> bool {
+        self.group_index == other.group_index
+    }
+
     /// The ranks that were missing at the last poll, a bit each.
     #[must_use]
     pub const fn missing(&self) -> u64 {

@@ -2,6 +2,7 @@
 //! memory by CMA.
 
 use oxmpi_os::RawBytes;
+use oxmpi_resumable::resumable;
 
 use super::call_kind::CallKind;
 use super::driver::CollectiveDriver;
@@ -9,6 +10,7 @@ use super::group::NodeGroup;
 use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 
+#[resumable]
 impl NodeGroup {
     /// Copies the first `len` bytes of `root` to every other rank: the root's bytes are only read, the
     /// others' only written.
@@ -19,7 +21,7 @@ impl NodeGroup {
     /// # Cost
     /// Up to 56 B: one line written, and read by each rank. The root waits for no rank until one is a ring of
     /// steps behind, except by CMA.
-    pub fn bcast<D: CollectiveDriver>(
+    pub async fn bcast<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -27,18 +29,21 @@ impl NodeGroup {
     ) -> Result<(), D::Error> {
         let (bytes, len) = given;
         let call = (CallKind::Bcast, len, self.may_bcast_by_cma(len));
-        self.by_protocol(driver, call, |group, driver, protocol| match protocol {
-            CollectiveProtocol::Bounce => group.bcast_by_bounce(driver, root, given),
+        let trial = self.choose_protocol(driver, call).await?;
+        match trial.0 {
+            CollectiveProtocol::Bounce => self.bcast_by_bounce(driver, root, given).await,
             CollectiveProtocol::Cma => {
                 let call = (CallKind::Bcast, root, len);
-                group.read_from_root(driver, call, (bytes, 0), bytes, |_| Ok(()))
+                self.read_from_root(driver, call, (bytes, 0), bytes, |_| Ok(()))
+                    .await
             }
-        })
+        }?;
+        self.end_trial(driver, (CallKind::Bcast, len), trial).await
     }
 
     // Inlined, since a short call takes no longer than a function call.
     #[inline(always)]
-    fn bcast_by_bounce<D: CollectiveDriver>(
+    async fn bcast_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -51,12 +56,12 @@ impl NodeGroup {
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             if me == root {
-                run.wait_until_free(step)?;
+                run.wait_until_free(step).await?;
                 run.write(step, bytes, pieces.part(step));
                 run.publish(step);
                 run.wake_all();
             } else {
-                run.wait_for(root, step)?;
+                run.wait_for(root, step).await?;
                 run.read((root, step, 0), bytes, pieces.part(step));
             }
             run.finish(step);

@@ -22,6 +22,7 @@
 
 use oxmpi_os::RawBytes;
 use oxmpi_os::cma::{self, CmaError};
+use oxmpi_resumable::resumable;
 use oxmpi_wire::Bytes;
 
 use super::call_kind::CallKind;
@@ -38,6 +39,7 @@ use crate::transport::{CmaAccess, CmaBytes};
 /// processors that share a cache) trials find out. Shorter blocks gain little.
 const MIN_CMA_BLOCK: u64 = 64 << 10;
 
+#[resumable]
 impl NodeGroup {
     /// Whether ranks may show their memory in calls on blocks of `block` bytes. What is shown must have no gaps: a range
     /// of its own in another rank's memory costs 500 ns (Zen 5, November 2026).
@@ -90,7 +92,7 @@ impl NodeGroup {
     ///
     /// # Errors
     /// When a rank never arrives, or cannot be read.
-    pub(super) fn read_from_root<D: CollectiveDriver>(
+    pub(super) async fn read_from_root<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (kind, root, len): (CallKind, usize, u64),
@@ -102,14 +104,19 @@ impl NodeGroup {
         let mut run = CollectiveRun::new(self, driver, (kind, root, len), PayloadPath::Slots);
         run.one_writes(0, root);
         if is_root {
-            run.show_to_all(0, shown)?;
-            let read = meanwhile(run.driver).and_then(|()| run.report_to_root(root, 1));
+            run.show_to_all(0, shown).await?;
+            let read = match meanwhile(run.driver) {
+                Ok(()) => run.report_to_root(root, 1).await,
+                failed => failed,
+            };
             run.withdraw_if_failed(0, read)
         } else {
-            run.wait_for(root, 0)?;
-            run.fetch((root, 0, at), (output, 0, len))?;
+            run.wait_for(root, 0).await?;
+            if let Err(unreached) = run.fetch((root, 0, at), (output, 0, len)) {
+                return Err(run.end_for(unreached).await);
+            }
             run.finish(0);
-            run.report_to_root(root, 1)?;
+            run.report_to_root(root, 1).await?;
             run.driver.yield_to_co_located();
             Ok(())
         }
@@ -120,7 +127,7 @@ impl NodeGroup {
     ///
     /// # Errors
     /// When a rank never comes, or cannot be read, or as `meanwhile`.
-    pub(super) fn exchange_by_cma<D: CollectiveDriver>(
+    pub(super) async fn exchange_by_cma<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (kind, block): (CallKind, u64),
@@ -131,9 +138,12 @@ impl NodeGroup {
         let call = (kind, BY_CMA, block);
         let mut run = CollectiveRun::new(self, driver, call, PayloadPath::Slots);
         run.all_write(0);
-        run.wait_until_free(0)?;
+        run.wait_until_free(0).await?;
         run.show(0, shown);
-        let read = meanwhile(run.driver).and_then(|()| run.read_from_all((at, block), output));
+        let read = match meanwhile(run.driver) {
+            Ok(()) => run.read_from_all((at, block), output).await,
+            failed => failed,
+        };
         run.withdraw_if_failed(0, read)
     }
 
@@ -141,7 +151,7 @@ impl NodeGroup {
     ///
     /// # Errors
     /// When a rank never comes, or cannot be read.
-    pub(super) fn reduce_scatter_by_cma<D: CollectiveDriver>(
+    pub(super) async fn reduce_scatter_by_cma<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
@@ -149,9 +159,9 @@ impl NodeGroup {
         let (me, size, block) = (self.me, self.size(), operands.len);
         let call = (CallKind::ReduceScatter, BY_CMA, block);
         let mut run = CollectiveRun::new(self, driver, call, PayloadPath::Slots);
-        run.wait_until_free(0)?;
+        run.wait_until_free(0).await?;
         run.show(0, &contiguous(operands.input, 0, block as usize * size));
-        let read = run.combine_from_all(me as u64 * block, operands);
+        let read = run.combine_from_all(me as u64 * block, operands).await;
         run.withdraw_if_failed(0, read)
     }
 }
@@ -165,27 +175,35 @@ pub(super) const MAX_SYSCALL: usize = 256 << 20;
 /// A step after the last of every call here.
 const NEVER: u64 = 2;
 
+#[resumable]
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     /// Reads `block` bytes from byte `at` of the memory that each other rank shows, in rank order into
     /// `output`, and waits until all ranks have read.
-    fn read_from_all(
+    async fn read_from_all(
         &mut self,
         (at, block): (u64, u64),
         output: &RawBytes,
     ) -> Result<(), D::Error> {
         let (me, size) = (self.group.me, self.group.size());
-        self.wait_for_all(0)?;
+        self.wait_for_all(0).await?;
         self.wake_all();
         for writer in (me + 1..size).chain(0..me) {
-            self.fetch((writer, 0, at), (output, writer as u64 * block, block))?;
+            let place = (output, writer as u64 * block, block);
+            if let Err(unreached) = self.fetch((writer, 0, at), place) {
+                return Err(self.end_for(unreached).await);
+            }
         }
-        self.wait_until_all_have_read()
+        self.wait_until_all_have_read().await
     }
 
     /// Combines the block of `operands` from byte `from` of the memory that all ranks show, and waits until
     /// all have combined theirs.
-    fn combine_from_all(&mut self, from: u64, operands: Operands<'_>) -> Result<(), D::Error> {
-        self.wait_for_all(0)?;
+    async fn combine_from_all(
+        &mut self,
+        from: u64,
+        operands: Operands<'_>,
+    ) -> Result<(), D::Error> {
+        self.wait_for_all(0).await?;
         self.wake_all();
         let longest = SCRATCH_LEN / operands.element * operands.element;
         for at in (0..operands.len).step_by(longest) {
@@ -193,26 +211,29 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             let own = contiguous(operands.input, from + at, len);
             let into = contiguous(operands.output, at, len);
             let among = (self.group.me, self.group.size());
-            self.combine_all(among, own, into, |run, rank, to| {
+            let combined = self.combine_all(among, own, into, |run, rank, to| {
                 run.fetch((rank, 0, from + at), (to, 0, len as u64))
-            })?;
+            });
+            if let Err(unreached) = combined {
+                return Err(self.end_for(unreached).await);
+            }
         }
-        self.wait_until_all_have_read()
+        self.wait_until_all_have_read().await
     }
 
     /// Reports that this rank has read the memory shown in step 0, and waits until all others have.
-    fn wait_until_all_have_read(&mut self) -> Result<(), D::Error> {
+    async fn wait_until_all_have_read(&mut self) -> Result<(), D::Error> {
         self.finish(0);
-        self.meet(1)
+        self.meet(1).await
     }
 
     /// Reads `len` bytes from byte `at` of the memory that `rank` has shown in `step`, to byte `to` of
     /// `bytes`.
     fn fetch(
-        &mut self,
+        &self,
         (rank, step, at): (usize, u64, u64),
         (bytes, to, len): (&RawBytes, u64, u64),
-    ) -> Result<(), D::Error> {
+    ) -> Result<(), Unreached> {
         let first = self.shown(rank, step).wrapping_add(at);
         let processes = self.group.processes.as_ref().expect("CMA is enabled");
         let mut result = Ok(());
@@ -222,28 +243,40 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             bytes.fill(to + done, &mut remote);
             result = result.and(remote.result());
         }
-        let kept = self.is_kept(rank, step);
-        self.judge((rank, kept), result)
+        Unreached::judge((rank, self.is_kept(rank, step)), result)
     }
 
+    /// Why the call ends when a rank's memory was not reached. A rank that has failed or is lost is waited for, which
+    /// returns the reason.
+    #[cold]
+    pub(super) async fn end_for(&mut self, unreached: Unreached) -> D::Error {
+        let Unreached { rank, is_gone } = unreached;
+        if is_gone && let Err(why) = self.wait_for(rank, NEVER).await {
+            return why;
+        }
+        self.driver.unreadable(self.group.members[rank].rank)
+    }
+}
+
+/// A rank whose memory was not read or written.
+pub(super) struct Unreached {
+    rank: usize,
+    /// It is lost, or has failed and so withdrawn what it had shown. Otherwise the system refused.
+    is_gone: bool,
+}
+
+impl Unreached {
     /// Judges an access to the memory of `rank`: its result, and whether `rank` kept the memory shown until
     /// then.
     pub(super) fn judge(
-        &mut self,
         (rank, kept): (usize, bool),
         result: Result<(), CmaError>,
-    ) -> Result<(), D::Error> {
-        match result {
-            Ok(()) if kept => Ok(()),
-            Ok(()) | Err(CmaError::Gone | CmaError::Stranger) => self.stop(rank),
-            Err(_) => Err(self.driver.unreadable(self.group.members[rank].rank)),
-        }
-    }
-
-    /// Ends the call because `rank` has failed or is lost: waits for it, which returns the reason.
-    #[cold]
-    fn stop(&mut self, rank: usize) -> Result<(), D::Error> {
-        self.wait_for(rank, NEVER)?;
-        Err(self.driver.unreadable(self.group.members[rank].rank))
+    ) -> Result<(), Self> {
+        let is_gone = match result {
+            Ok(()) if kept => return Ok(()),
+            Ok(()) | Err(CmaError::Gone | CmaError::Stranger) => true,
+            Err(_) => false,
+        };
+        Err(Unreached { rank, is_gone })
     }
 }

@@ -1,11 +1,12 @@
-//! The interface through which an intra-node collective waits, wakes and reduces: [`CollectiveDriver`].
+//! The interface through which an intra-node collective waits and reduces: [`CollectiveDriver`].
+
+use std::task::Poll;
 
 use oxmpi_os::RawBytes;
 
 use super::awaited::AwaitedSteps;
 
-/// The services that the caller of an intra-node collective provides: waiting, waking and the operation of a
-/// reduction.
+/// The services that the caller of an intra-node collective provides: waiting, and the operation of a reduction.
 pub trait CollectiveDriver {
     /// The error with which a collective ends early.
     type Error;
@@ -14,11 +15,12 @@ pub trait CollectiveDriver {
     /// with a PAUSE instruction.
     fn polls(&self) -> u32;
 
-    /// Waits until the steps `awaited` are complete. Meanwhile it makes progress elsewhere or sleeps.
+    /// Waits until the steps `awaited` are complete; meanwhile it makes progress elsewhere or sleeps. Where the collective
+    /// is resumable it may be pending: then the collective is, too, and asks again when it is polled next.
     ///
     /// # Errors
     /// When the steps can no longer complete.
-    fn wait(&mut self, awaited: AwaitedSteps) -> Result<(), Self::Error>;
+    fn wait(&mut self, awaited: &mut AwaitedSteps) -> Poll<Result<(), Self::Error>>;
 
     /// Yields the processor after this rank's part of a long call, so that ranks that share the processor can do
     /// theirs.
@@ -26,9 +28,6 @@ pub trait CollectiveDriver {
 
     /// Makes the error for the case that the memory of local rank `rank` can no longer be read.
     fn unreadable(&mut self, rank: u32) -> Self::Error;
-
-    /// Wakes those of `ranks` that sleep; bit `n` stands for local rank `n`.
-    fn wake(&mut self, ranks: u64);
 
     /// Computes `into = into op from`, element by element. Both are whole elements in this process's own
     /// memory, equally long, and do not overlap; `from` or `into` may be aligned to 128 bytes only.

@@ -2,12 +2,14 @@
 //! rank writes for every other.
 
 use oxmpi_os::RawBytes;
+use oxmpi_resumable::resumable;
 
 use super::driver::CollectiveDriver;
 use super::pieces::{PayloadPath, Pieces, vector_index};
 use super::run::CollectiveRun;
 use crate::segment::arena::SLOTS;
 
+#[resumable]
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     /// Enters `step`, in which only `writer` writes.
     #[inline(always)]
@@ -67,7 +69,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     /// # Errors
     /// When a rank that is waited for never arrives, or as `meanwhile`.
     #[inline(always)]
-    pub(super) fn exchange(
+    pub(super) async fn exchange(
         &mut self,
         pieces: Pieces,
         mut write: impl FnMut(&mut Self, u64),
@@ -78,18 +80,18 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             0 => meanwhile(self.driver),
             1 => {
                 self.all_write(0);
-                self.wait_until_free(0)?;
+                self.wait_until_free(0).await?;
                 write(self, 0);
                 self.publish(0);
                 meanwhile(self.driver)?;
-                self.read_all(0, read)
+                self.read_all(0, read).await
             }
-            steps => self.exchange_pieces(steps, write, meanwhile, read),
+            steps => self.exchange_pieces(steps, write, meanwhile, read).await,
         }
     }
 
     #[inline(never)]
-    fn exchange_pieces(
+    async fn exchange_pieces(
         &mut self,
         steps: u64,
         mut write: impl FnMut(&mut Self, u64),
@@ -106,7 +108,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         for step in 0..steps {
             let ahead = steps.min(step + ahead);
             while written < ahead && (written == step || self.is_free(written)) {
-                self.wait_until_free(written)?;
+                self.wait_until_free(written).await?;
                 self.all_write_in_exchange(written);
                 write(self, written);
                 self.publish(written);
@@ -115,7 +117,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             if let Some(meanwhile) = meanwhile.take() {
                 meanwhile(self.driver)?;
             }
-            self.read_all(step, &mut read)?;
+            self.read_all(step, &mut read).await?;
         }
         self.end_exchange();
         Ok(())
@@ -172,8 +174,12 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
 
     /// Reads what all have written in `step`, by `read`.
     #[inline(always)]
-    fn read_all(&mut self, step: u64, read: impl FnOnce(&mut Self, u64)) -> Result<(), D::Error> {
-        self.wait_for_all(step)?;
+    async fn read_all(
+        &mut self,
+        step: u64,
+        read: impl FnOnce(&mut Self, u64),
+    ) -> Result<(), D::Error> {
+        self.wait_for_all(step).await?;
         // A sleeping rank waits for the last one, which finds all others there.
         self.wake_all();
         read(self, step);

@@ -5,10 +5,11 @@ use std::thread::yield_now;
 
 use oxmpi_os::RawBytes;
 use oxmpi_os::cma::CmaError;
+use oxmpi_resumable::resumable;
 use oxmpi_wire::{Bytes, Put, Take};
 
 use super::call_kind::CallKind;
-use super::cma::MAX_SYSCALL;
+use super::cma::{MAX_SYSCALL, Unreached};
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
 use super::pieces::PayloadPath;
@@ -16,6 +17,7 @@ use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 use crate::transport::CmaBytes;
 
+#[resumable]
 impl NodeGroup {
     /// Copies the first `block` bytes of every other rank's `input` to the root's `output`, in rank order.
     /// The root's own block there is not written: the root runs `meanwhile` before it reads.
@@ -25,7 +27,7 @@ impl NodeGroup {
     ///
     /// # Panics
     /// If the input is shorter than a block, or the root's output than one for each.
-    pub fn gather<D: CollectiveDriver>(
+    pub async fn gather<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -40,17 +42,24 @@ impl NodeGroup {
         }
         let given = (input, block);
         let call = (CallKind::Gather, block, self.may_use_cma(block));
-        self.by_protocol(driver, call, |group, driver, protocol| match protocol {
+        let trial = self.choose_protocol(driver, call).await?;
+        match trial.0 {
             CollectiveProtocol::Bounce => {
-                group.gather_by_bounce(driver, root, given, output, meanwhile)
+                self.gather_by_bounce(driver, root, given, output, meanwhile)
+                    .await
             }
-            CollectiveProtocol::Cma => group.gather_by_cma(driver, root, given, output, meanwhile),
-        })
+            CollectiveProtocol::Cma => {
+                self.gather_by_cma(driver, root, given, output, meanwhile)
+                    .await
+            }
+        }?;
+        self.end_trial(driver, (CallKind::Gather, block), trial)
+            .await
     }
 
     // Inlined, since a short call takes no longer than a function call.
     #[inline(always)]
-    fn gather_by_bounce<D: CollectiveDriver>(
+    async fn gather_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -77,15 +86,15 @@ impl NodeGroup {
                         if !is_unread || !waits && !run.is_published(writer, step) {
                             continue;
                         }
-                        run.wait_for(writer, step)?;
+                        run.wait_for(writer, step).await?;
                         let place = writer as u64 * block + at;
                         run.read_out(non_temporal, (writer, step, 0), output, (place, len));
                         unread &= !(1 << writer);
                     }
                 }
-                run.wait_for_all(step)?;
+                run.wait_for_all(step).await?;
             } else {
-                run.wait_until_free(step)?;
+                run.wait_until_free(step).await?;
                 run.write_to((root, 0), step, input, (at, len));
                 run.publish(step);
                 run.wake(root);
@@ -96,7 +105,7 @@ impl NodeGroup {
     }
 
     /// The others write their blocks to the root's memory.
-    fn gather_by_cma<D: CollectiveDriver>(
+    async fn gather_by_cma<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -110,14 +119,18 @@ impl NodeGroup {
         // In this step the others enter, too.
         run.all_write(0);
         if me == root {
-            run.show_to_all(0, output)?;
+            run.show_to_all(0, output).await?;
             run.others_write(1, root);
-            let written = meanwhile(run.driver).and_then(|()| run.all_have_written(1));
+            let written = match meanwhile(run.driver) {
+                Ok(()) => run.all_have_written(1).await,
+                failed => failed,
+            };
             run.close_if_failed(0, written)?;
         } else {
-            run.wait_for(root, 0)?;
+            run.wait_for(root, 0).await?;
             run.others_write(1, root);
-            run.deliver((root, 0, me as u64 * block), (input, 0, block))?;
+            run.deliver((root, 0, me as u64 * block), (input, 0, block))
+                .await?;
         }
         run.finish(1);
         if me != root {
@@ -127,16 +140,17 @@ impl NodeGroup {
     }
 }
 
+#[resumable]
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     /// Writes `len` bytes of `bytes`, from byte `from`, to byte `at` of the memory that `rank` has shown in
     /// `step`, and reports it in the next step.
-    fn deliver(
+    async fn deliver(
         &mut self,
         (rank, step, at): (usize, u64, u64),
         (bytes, from, len): (&RawBytes, u64, u64),
     ) -> Result<(), D::Error> {
         let first = self.shown(rank, step).wrapping_add(at);
-        self.wait_until_free(step + 1)?;
+        self.wait_until_free(step + 1).await?;
         self.enter(step);
         let mut result = Ok(());
         for done in (0..len).step_by(MAX_SYSCALL) {
@@ -151,19 +165,22 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         }
         // Read now: the next step may be written where the root has shown its memory.
         let kept = self.is_kept(rank, step);
-        let mut payload = self.in_slot(self.group.me, step + 1, 0, 1);
-        payload.put_exact([u8::from(result.is_ok())]);
+        self.in_slot(self.group.me, step + 1, 0, 1)
+            .put_exact([u8::from(result.is_ok())]);
         self.publish(step + 1);
         self.wake(rank);
         // Once this step is finished the root may write over what it has shown.
-        let judged = self.judge((rank, kept), result);
+        let judged = Unreached::judge((rank, kept), result);
         self.finish(step);
-        judged
+        match judged {
+            Ok(()) => Ok(()),
+            Err(unreached) => Err(self.end_for(unreached).await),
+        }
     }
 
     /// Waits until all others have [delivered](CollectiveRun::deliver), as they report in `step`.
-    fn all_have_written(&mut self, step: u64) -> Result<(), D::Error> {
-        self.wait_for_all(step)?;
+    async fn all_have_written(&mut self, step: u64) -> Result<(), D::Error> {
+        self.wait_for_all(step).await?;
         for rank in (0..self.group.size()).filter(|&rank| rank != self.group.me) {
             let [written] = self.in_slot(rank, step, 0, 1).take_exact();
             if written == 0 {

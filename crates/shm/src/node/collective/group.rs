@@ -13,10 +13,10 @@ use super::ping_pong_schedule::PingPongSchedule;
 use super::processors::{self, ProcessorGroups};
 use super::protocol_trials::ProtocolTrials;
 use super::scratch::Scratch;
-use crate::ring::MappedWords;
+use crate::ring::{MappedWords, SleepFlag};
 use crate::segment::Segment;
 use crate::segment::arena::{self, CollectiveSlots, LONG_PIECE, MAX_GROUPS, SLOTS};
-use crate::transport::PeerProcess;
+use crate::transport::{MembarrierFence, PeerProcess};
 
 /// One rank's state for the collectives of a group of ranks of its node.
 ///
@@ -71,6 +71,7 @@ pub(super) struct Member {
     pub(super) pair_buffers: *mut u8,
     /// Its number on the node.
     pub(super) rank: u32,
+    sleep_flag: SleepFlag<MappedWords<'static>>,
 }
 
 // SAFETY: the buffers are shared memory, reached by opaque copies only, and belong to no thread.
@@ -103,6 +104,8 @@ impl NodeGroup {
                 bounce: arena.first(rank, index),
                 pair_buffers: arena.pair_buffers(rank, index),
                 rank,
+                // SAFETY: as the slots.
+                sleep_flag: unsafe { segment.sleep_flag(rank).detach() },
             }
         };
         let members: Box<[Member]> = ranks.map(member).collect();
@@ -141,6 +144,18 @@ impl NodeGroup {
         assert!(ranks == 0 || ranks == self.size(), "a processor each");
         self.co_located = processors::co_located_with(self.me, processors);
         self.processors = ProcessorGroups::new(self.me, processors).map(Arc::new);
+    }
+
+    /// Wakes a rank of the group if it sleeps. Called after everything that is published to it.
+    ///
+    /// # Cost
+    /// One plain load while the rank is awake.
+    #[inline(always)]
+    pub(super) fn wake(&self, rank: usize) {
+        let member = &self.members[rank];
+        if member.sleep_flag.asleep(&MembarrierFence) {
+            self.segment.wake(member.rank);
+        }
     }
 
     /// Ranks of the group.

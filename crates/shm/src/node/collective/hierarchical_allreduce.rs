@@ -10,6 +10,7 @@
 use std::ops::Range;
 
 use oxmpi_os::RawBytes;
+use oxmpi_resumable::resumable;
 
 use super::call_kind::CallKind;
 use super::driver::CollectiveDriver;
@@ -26,6 +27,7 @@ const PIECES_IN_A_RUN: u64 = 4;
 /// Phases of a piece: to the co-located ranks, to the peers, and back.
 const PHASES: u64 = 4;
 
+#[resumable]
 impl NodeGroup {
     /// Whether an allreduce of these operands goes by processors.
     pub(super) fn uses_hierarchy(&self, operands: Operands<'_>) -> bool {
@@ -40,7 +42,7 @@ impl NodeGroup {
     ///
     /// # Errors
     /// When a rank never arrives.
-    pub(super) fn hierarchical_allreduce<D: CollectiveDriver>(
+    pub(super) async fn hierarchical_allreduce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
@@ -48,7 +50,7 @@ impl NodeGroup {
         let processors = self.processors.clone().expect("they are known");
         let call = (CallKind::Allreduce, HIERARCHICAL, operands.len);
         let mut run = CollectiveRun::new(self, driver, call, PayloadPath::PingPong);
-        run.hierarchical_allreduce(&processors, operands)
+        run.hierarchical_allreduce(&processors, operands).await
     }
 }
 
@@ -58,8 +60,9 @@ const MIN_LEN: u64 = 128 << 10;
 /// In the mark of a call without a root: hierarchical.
 const HIERARCHICAL: usize = 1;
 
+#[resumable]
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
-    fn hierarchical_allreduce(
+    async fn hierarchical_allreduce(
         &mut self,
         ProcessorGroups {
             co_located, peers, ..
@@ -97,25 +100,33 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             self.begin_exchange_with(co_located, 2 * run_len);
             self.begin_exchange_with(peers, 2 * run_len);
             for i in 0..run_len {
-                self.send(co_located, step(0, i), input, |rank| share(rank, i))?;
+                self.send(co_located, step(0, i), input, |rank| share(rank, i))
+                    .await?;
             }
             for i in 0..run_len {
                 let mine = share(co_located.own_index, i);
-                self.combine_in(co_located, step(0, i), (input, output), mine)?;
-                self.send(peers, step(1, i), output, |peer| part(peer, i))?;
+                self.combine_in(co_located, step(0, i), (input, output), mine)
+                    .await?;
+                self.send(peers, step(1, i), output, |peer| part(peer, i))
+                    .await?;
             }
             for i in 0..run_len {
                 let mine = part(peers.own_index, i);
-                self.combine_in(peers, step(1, i), (output, output), mine.clone())?;
-                self.send(peers, step(2, i), output, |_| mine.clone())?;
+                self.combine_in(peers, step(1, i), (output, output), mine.clone())
+                    .await?;
+                self.send(peers, step(2, i), output, |_| mine.clone())
+                    .await?;
             }
             for i in 0..run_len {
-                self.receive(peers, step(2, i), output, |peer| part(peer, i))?;
+                self.receive(peers, step(2, i), output, |peer| part(peer, i))
+                    .await?;
                 let mine = share(co_located.own_index, i);
-                self.send(co_located, step(3, i), output, |_| mine.clone())?;
+                self.send(co_located, step(3, i), output, |_| mine.clone())
+                    .await?;
             }
             for i in 0..run_len {
-                self.receive(co_located, step(3, i), output, |rank| share(rank, i))?;
+                self.receive(co_located, step(3, i), output, |rank| share(rank, i))
+                    .await?;
             }
             self.end_exchange_with(co_located);
             self.end_exchange_with(peers);
@@ -137,42 +148,44 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     }
 
     /// Sends each other rank of a set its part of `bytes`, in `step`.
-    fn send(
+    async fn send(
         &mut self,
         set: &RankSet,
         step: u64,
         bytes: &RawBytes,
         range: impl Fn(usize) -> Range<u64>,
     ) -> Result<(), D::Error> {
-        self.wait_until_free(step)?;
-        let mut ranks = 0;
+        self.wait_until_free(step).await?;
         for (number, rank) in set.others() {
             let at = range(number);
             let part = (at.start, (at.end - at.start) as usize);
             self.both_write_in_exchange(step, rank);
             self.write_to((rank, 0), step, bytes, part);
-            ranks |= 1 << self.group.members[rank].rank;
         }
         self.publish(step);
-        self.driver.wake(ranks);
+        for (_, rank) in set.others() {
+            self.wake(rank);
+        }
         Ok(())
     }
 
     /// Waits until the other ranks of a set have published `step`.
-    fn wait_for_set(&mut self, set: &RankSet, step: u64) -> Result<(), D::Error> {
-        set.others()
-            .try_for_each(|(_, rank)| self.wait_for(rank, step))
+    async fn wait_for_set(&mut self, set: &RankSet, step: u64) -> Result<(), D::Error> {
+        for (_, rank) in set.others() {
+            self.wait_for(rank, step).await?;
+        }
+        Ok(())
     }
 
     /// Receives the parts that the other ranks of a set send in `step`.
-    fn receive(
+    async fn receive(
         &mut self,
         set: &RankSet,
         step: u64,
         output: &RawBytes,
         range: impl Fn(usize) -> Range<u64>,
     ) -> Result<(), D::Error> {
-        self.wait_for_set(set, step)?;
+        self.wait_for_set(set, step).await?;
         for (number, rank) in set.others() {
             let at = range(number);
             let part = (at.start, (at.end - at.start) as usize);
@@ -184,14 +197,14 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
 
     /// Combines part `mine` of this rank's vector with the parts that the other ranks of a set send in
     /// `step`.
-    fn combine_in(
+    async fn combine_in(
         &mut self,
         set: &RankSet,
         step: u64,
         (input, output): (&RawBytes, &RawBytes),
         mine: Range<u64>,
     ) -> Result<(), D::Error> {
-        self.wait_for_set(set, step)?;
+        self.wait_for_set(set, step).await?;
         let len = (mine.end - mine.start) as usize;
         let [own, into] = [input, output].map(|bytes| contiguous(bytes, mine.start, len));
         let among = (set.own_index, set.ranks.len());

@@ -64,6 +64,7 @@ mod reduce_by_shares;
 mod run;
 mod scatter;
 mod scratch;
+mod waits;
 
 pub(crate) use awaited::ranks_of;
 pub use awaited::{AwaitedSteps, StepLost};

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use oxmpi_resumable::resumable;
 use oxmpi_wire::{Put, Take};
 
 use super::call_kind::CallKind;
@@ -11,71 +12,94 @@ use super::pieces::PayloadPath;
 use super::protocol_trials::{CollectiveProtocol, NextCall, ProtocolChoice, TrialRun};
 use super::run::CollectiveRun;
 
+#[resumable]
 impl NodeGroup {
-    /// Runs a call of `kind` on blocks of `len` bytes by bounce buffers, or where it `may_use_cma` by the
-    /// [best protocol](NodeGroup::by_best_protocol).
+    /// Begins a call of `kind` on blocks of `len` bytes, by bounce buffers, or where it `may_use_cma` by the protocol that
+    /// was faster of late. The caller moves the bytes, and then [ends](NodeGroup::end_trial) it.
     ///
     /// # Errors
-    /// As `go`, or when a rank never arrives.
+    /// When a rank never arrives.
     #[inline(always)]
-    pub(super) fn by_protocol<D: CollectiveDriver>(
+    pub(super) async fn choose_protocol<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (kind, len, may_use_cma): (CallKind, u64, bool),
-        go: impl FnOnce(&mut Self, &mut D, CollectiveProtocol) -> Result<(), D::Error>,
-    ) -> Result<(), D::Error> {
+    ) -> Result<(CollectiveProtocol, Option<Trial>), D::Error> {
         match may_use_cma {
-            false => go(self, driver, CollectiveProtocol::Bounce),
-            true => self.by_best_protocol(driver, (kind, len), go),
+            false => Ok((CollectiveProtocol::Bounce, None)),
+            true => self.best_protocol(driver, (kind, len)).await,
         }
     }
 
-    /// Runs a call of `kind` on blocks of `len` bytes by the protocol that was faster of late: `go` moves the
-    /// bytes.
-    ///
-    /// # Errors
-    /// As `go`, or when a rank never arrives.
-    // Not inlined, so that a short call, which does not get here, has the registers.
-    #[inline(never)]
-    fn by_best_protocol<D: CollectiveDriver>(
+    async fn best_protocol<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (kind, len): (CallKind, u64),
-        go: impl FnOnce(&mut Self, &mut D, CollectiveProtocol) -> Result<(), D::Error>,
-    ) -> Result<(), D::Error> {
+    ) -> Result<(CollectiveProtocol, Option<Trial>), D::Error> {
         let run = TrialRun::of(self.size(), len);
         match self.trials.next(kind, len, run) {
-            NextCall::Settled(protocol) => go(self, driver, protocol),
+            NextCall::Settled(protocol) => Ok((protocol, None)),
             NextCall::Agree => {
                 let chosen = self.trials.of(kind, len).choose();
-                let choice =
-                    CollectiveRun::new(self, driver, (kind, CHOICE, len), PayloadPath::Slots)
-                        .share_choice(chosen)?;
+                let call = (kind, CHOICE, len);
+                let choice = CollectiveRun::new(self, driver, call, PayloadPath::Slots)
+                    .share_choice(chosen)
+                    .await?;
                 self.trials.of(kind, len).follow(choice);
-                go(self, driver, choice.protocol)
+                Ok((choice.protocol, None))
             }
-            NextCall::Trial(protocol, call) if call < run.warmup => go(self, driver, protocol),
+            NextCall::Trial(protocol, call) if call < run.warmup => Ok((protocol, None)),
             NextCall::Trial(protocol, call) => {
-                let clock = |group: &mut Self, driver: &mut D, stage| {
-                    CollectiveRun::new(group, driver, (kind, stage, len), PayloadPath::Slots)
-                        .synchronise_clock()
-                };
                 let start = match call == run.warmup {
-                    true => clock(self, driver, ENTERING)?,
+                    true => self.common_time(driver, (kind, ENTERING, len)).await?,
                     false => Instant::now(),
                 };
-                go(self, driver, protocol)?;
                 let last = call == run.calls() - 1;
-                let end = match last {
-                    true => clock(self, driver, LEAVING)?,
-                    false => Instant::now(),
-                };
-                let time = (end.duration_since(start), last);
-                self.trials.of(kind, len).learn(protocol, len, time);
-                Ok(())
+                Ok((protocol, Some(Trial { start, last })))
             }
         }
     }
+
+    /// Ends a call that [`NodeGroup::choose_protocol`] has begun.
+    ///
+    /// # Errors
+    /// When a rank never arrives.
+    #[inline(always)]
+    pub(super) async fn end_trial<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        (kind, len): (CallKind, u64),
+        (protocol, trial): (CollectiveProtocol, Option<Trial>),
+    ) -> Result<(), D::Error> {
+        if let Some(Trial { start, last }) = trial {
+            let end = match last {
+                true => self.common_time(driver, (kind, LEAVING, len)).await?,
+                false => Instant::now(),
+            };
+            let time = (end.duration_since(start), last);
+            self.trials.of(kind, len).learn(protocol, len, time);
+        }
+        Ok(())
+    }
+
+    /// The time when all ranks have met; see [`CollectiveRun::synchronise_clock`].
+    async fn common_time<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        call: (CallKind, usize, u64),
+    ) -> Result<Instant, D::Error> {
+        CollectiveRun::new(self, driver, call, PayloadPath::Slots)
+            .synchronise_clock()
+            .await
+    }
+}
+
+/// A call whose time is measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trial {
+    start: Instant,
+    /// Whether it is the last of its run.
+    last: bool,
 }
 
 /// The rank that announces the protocol.
@@ -86,17 +110,19 @@ const CHOICE: usize = 1 << 7;
 const ENTERING: usize = CHOICE | 1;
 const LEAVING: usize = CHOICE | 2;
 
+#[resumable]
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     /// All ranks meet in the first step, and go on when the chooser has read the clock; returns its time to
     /// the chooser. Were each rank to go on when it sees the others, those on the chooser's processor might
     /// do much of the next call before.
-    fn synchronise_clock(&mut self) -> Result<Instant, D::Error> {
-        self.report_to_root(CHOOSER, 0)?;
+    async fn synchronise_clock(&mut self) -> Result<Instant, D::Error> {
+        self.report_to_root(CHOOSER, 0).await?;
         self.chooser_writes(1, |_| Instant::now(), |_| Instant::now())
+            .await
     }
 
     /// Announces the choice of the chooser, `chosen`, to all others, and returns it.
-    fn share_choice(&mut self, chosen: ProtocolChoice) -> Result<ProtocolChoice, D::Error> {
+    async fn share_choice(&mut self, chosen: ProtocolChoice) -> Result<ProtocolChoice, D::Error> {
         let announce = |run: &mut Self| {
             let mut payload = run.in_slot(CHOOSER, 0, 0, 1);
             payload.put_exact([chosen.to_byte()]);
@@ -106,11 +132,11 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
             let [byte] = run.in_slot(CHOOSER, 0, 0, 1).take_exact();
             ProtocolChoice::from_byte(byte)
         };
-        self.chooser_writes(0, announce, read)
+        self.chooser_writes(0, announce, read).await
     }
 
     /// Runs `announce` on the chooser in `step`, and `read` on the others after it.
-    fn chooser_writes<T>(
+    async fn chooser_writes<T>(
         &mut self,
         step: u64,
         announce: impl FnOnce(&mut Self) -> T,
@@ -118,13 +144,13 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     ) -> Result<T, D::Error> {
         self.one_writes(step, CHOOSER);
         let result = if self.group.me == CHOOSER {
-            self.wait_until_free(step)?;
+            self.wait_until_free(step).await?;
             let result = announce(self);
             self.publish(step);
             self.wake_all();
             result
         } else {
-            self.wait_for(CHOOSER, step)?;
+            self.wait_for(CHOOSER, step).await?;
             read(self)
         };
         self.finish(step);
@@ -135,6 +161,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::task::Poll;
     use std::thread::yield_now;
     use std::time::Duration;
     use std::vec::Vec;
@@ -159,14 +186,14 @@ mod tests {
             0
         }
 
-        fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<(), (u32, StepLost)> {
+        fn wait(&mut self, awaited: &mut AwaitedSteps) -> Poll<Result<(), (u32, StepLost)>> {
             let start = Instant::now();
             while awaited.missing() != 0 {
                 assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
                 yield_now();
                 awaited.poll(self.0)?;
             }
-            Ok(())
+            Poll::Ready(Ok(()))
         }
 
         fn yield_to_co_located(&mut self) {}
@@ -174,8 +201,6 @@ mod tests {
         fn unreadable(&mut self, rank: u32) -> (u32, StepLost) {
             unreachable!("no rank reads rank {rank}")
         }
-
-        fn wake(&mut self, _: u64) {}
 
         fn fold(&mut self, _: RawBytes, _: RawBytes) {}
 
@@ -194,8 +219,7 @@ mod tests {
                 let mut driver = Polling(&segment);
                 let mut start = |at: u64| {
                     let call = (CallKind::Gather, ENTERING, at);
-                    CollectiveRun::new(&mut group, &mut driver, call, PayloadPath::Slots)
-                        .synchronise_clock()
+                    group.common_time(&mut driver, call)
                 };
                 (0..200)
                     .map(|at| start(at).expect("all come"))

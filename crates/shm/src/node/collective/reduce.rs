@@ -5,6 +5,7 @@
 use std::convert::Infallible;
 
 use oxmpi_os::RawBytes;
+use oxmpi_resumable::resumable;
 use oxmpi_wire::Bytes;
 
 use super::call_kind::CallKind;
@@ -24,6 +25,7 @@ const MIN_SHARED: u64 = 8 << 10;
 /// of 1 MiB 0.6 (Zen 4). Messages of more ranks combine in another order for each length, and save little.
 const MAX_PAIR: u64 = 256 << 10;
 
+#[resumable]
 impl NodeGroup {
     /// Whether the group can reduce elements of `element` bytes.
     #[must_use]
@@ -48,7 +50,7 @@ impl NodeGroup {
     ///
     /// # Panics
     /// If the group [cannot reduce](NodeGroup::can_reduce) the elements, or they are not contiguous.
-    pub fn reduce<D: CollectiveDriver>(
+    pub async fn reduce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -56,7 +58,7 @@ impl NodeGroup {
     ) -> Result<(), D::Error> {
         let len = operands.len;
         if self.is_shared(len) {
-            return self.reduce_by_shares(driver, Some(root), operands);
+            return self.reduce_by_shares(driver, Some(root), operands).await;
         }
         let me = self.me;
         let pieces = self.pieces_for_one(len, operands.element);
@@ -65,10 +67,10 @@ impl NodeGroup {
             run.others_write(step, root);
             let (at, len) = pieces.part(step);
             if me == root {
-                run.wait_for_all(step)?;
+                run.wait_for_all(step).await?;
                 run.combine((step, 0), operands, (at, at), len);
             } else {
-                run.wait_until_free(step)?;
+                run.wait_until_free(step).await?;
                 run.write_to((root, 0), step, operands.input, (at, len));
                 run.publish(step);
                 run.wake(root);
@@ -88,17 +90,17 @@ impl NodeGroup {
     ///
     /// # Cost
     /// Up to 56 B: one line written, and one read of each rank.
-    pub fn allreduce<D: CollectiveDriver>(
+    pub async fn allreduce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let len = operands.len;
         if self.uses_hierarchy(operands) {
-            return self.hierarchical_allreduce(driver, operands);
+            return self.hierarchical_allreduce(driver, operands).await;
         }
         if self.is_shared(len) {
-            return self.reduce_by_shares(driver, None, operands);
+            return self.reduce_by_shares(driver, None, operands).await;
         }
         let pieces = self.pieces_for_all(len, operands.element);
         let mut run = CollectiveRun::new(self, driver, (CallKind::Allreduce, 0, len), pieces.path);
@@ -111,6 +113,7 @@ impl NodeGroup {
                 run.combine((step, 0), operands, (at, at), len);
             },
         )
+        .await
     }
 
     /// Reduces the input of all ranks, of which every rank gets its block, in rank order, at the start of its
@@ -121,7 +124,7 @@ impl NodeGroup {
     ///
     /// # Panics
     /// As [`NodeGroup::reduce`], or if the input is shorter than a block for each.
-    pub fn reduce_scatter<D: CollectiveDriver>(
+    pub async fn reduce_scatter<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
@@ -129,13 +132,16 @@ impl NodeGroup {
         let in_place = operands.input.start() == operands.output.start();
         let may_use_cma = !in_place && self.may_reduce_by_cma(operands.len);
         let call = (CallKind::ReduceScatter, operands.len, may_use_cma);
-        self.by_protocol(driver, call, |group, driver, protocol| match protocol {
-            CollectiveProtocol::Bounce => group.reduce_scatter_by_bounce(driver, operands),
-            CollectiveProtocol::Cma => group.reduce_scatter_by_cma(driver, operands),
-        })
+        let trial = self.choose_protocol(driver, call).await?;
+        match trial.0 {
+            CollectiveProtocol::Bounce => self.reduce_scatter_by_bounce(driver, operands).await,
+            CollectiveProtocol::Cma => self.reduce_scatter_by_cma(driver, operands).await,
+        }?;
+        self.end_trial(driver, (CallKind::ReduceScatter, operands.len), trial)
+            .await
     }
 
-    fn reduce_scatter_by_bounce<D: CollectiveDriver>(
+    async fn reduce_scatter_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
@@ -154,6 +160,7 @@ impl NodeGroup {
                 run.combine_from((step, place), operands, (me as u64 * block + at, at), len);
             },
         )
+        .await
     }
 
     fn is_shared(&self, len: u64) -> bool {

@@ -1,6 +1,7 @@
 //! Long reductions of more than two ranks: each rank combines its share of every piece, and sends the result
 //! to the others.
 
+use oxmpi_resumable::resumable;
 use std::ops::Range;
 
 use super::call_kind::CallKind;
@@ -21,12 +22,13 @@ const PIECES_IN_A_RUN: u64 = 8;
 /// took four ranks 0.85 of the time so, eight 1.3 times.
 const MAX_SEPARATE: usize = 4;
 
+#[resumable]
 impl NodeGroup {
     /// [`NodeGroup::reduce`] with a root, else [`NodeGroup::allreduce`].
     ///
     /// # Errors
     /// When a rank never arrives.
-    pub(super) fn reduce_by_shares<D: CollectiveDriver>(
+    pub(super) async fn reduce_by_shares<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: Option<usize>,
@@ -71,7 +73,7 @@ impl NodeGroup {
             });
             for i in 0..run_len {
                 let (at, len) = pieces.part(first + i);
-                run.wait_until_free(give + i)?;
+                run.wait_until_free(give + i).await?;
                 run.all_write_in_exchange(give + i);
                 for reader in (0..size).filter(|&reader| reader != me) {
                     let theirs = share_of(reader, size, len, element);
@@ -83,9 +85,9 @@ impl NodeGroup {
             for i in 0..run_len {
                 let (at, len) = pieces.part(first + i);
                 let mine = share_of(me, size, len, element);
-                run.wait_for_all(give + i)?;
+                run.wait_for_all(give + i).await?;
                 run.wake_all();
-                run.wait_until_free(share + i)?;
+                run.wait_until_free(share + i).await?;
                 match root {
                     None if all_give_results => run.all_write_in_exchange(share + i),
                     None => {}
@@ -104,7 +106,7 @@ impl NodeGroup {
             for i in 0..run_len {
                 if gets(me) {
                     let (at, len) = pieces.part(first + i);
-                    run.wait_for_all(share + i)?;
+                    run.wait_for_all(share + i).await?;
                     run.wake_all();
                     for other in (me + 1..size).chain(0..me) {
                         let theirs = share_of(other, size, len, element);

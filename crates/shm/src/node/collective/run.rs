@@ -1,11 +1,9 @@
 //! One collective under way: its steps, and the payload of each: [`CollectiveRun`].
 
-use std::hint::spin_loop;
-
 use oxmpi_os::RawBytes;
+use oxmpi_resumable::resumable;
 use oxmpi_wire::{Bytes, Put, Take};
 
-use super::awaited::AwaitedSteps;
 use super::call_kind::{CallKind, mark};
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
@@ -20,15 +18,16 @@ pub(super) struct CollectiveRun<'a, D> {
     pub(super) group: &'a mut NodeGroup,
     pub(super) driver: &'a mut D,
     /// The mark of the call, but for the [writer](CollectiveRun::mark_of) where there are two ranks.
-    mark: u16,
+    pub(super) mark: u16,
     /// The number of step 0.
-    first: u64,
+    pub(super) first: u64,
     /// Whether this rank waits for the root only, as all others do.
-    waits_for_root: bool,
+    pub(super) waits_for_root: bool,
     /// Where payload goes.
     pub(super) path: PayloadPath,
 }
 
+#[resumable]
 impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     /// Begins a call on vectors of `len` bytes, with `root` where it has one.
     #[inline]
@@ -65,7 +64,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
 
     /// The mark of what `rank` publishes.
     #[inline(always)]
-    fn mark_of(&self, rank: usize) -> u16 {
+    pub(super) fn mark_of(&self, rank: usize) -> u16 {
         match &self.group.pair_slots {
             None => self.mark,
             Some(_) => CollectiveSlots::<()>::ping_pong_mark(self.mark, rank),
@@ -127,7 +126,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
 
     /// The owner and the index of the slot that `rank` writes in `step`.
     #[inline(always)]
-    fn locate_slot(&self, rank: usize, step: u64) -> (usize, usize) {
+    pub(super) fn locate_slot(&self, rank: usize, step: u64) -> (usize, usize) {
         let number = self.number(step);
         match &self.group.pair_slots {
             None => (rank, CollectiveSlots::<()>::slot(number)),
@@ -137,7 +136,11 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
 
     /// The slots of the owner, and the index, of the slot that `rank` writes in `step`.
     #[inline(always)]
-    fn slot(&self, rank: usize, step: u64) -> (&CollectiveSlots<MappedWords<'static>>, usize) {
+    pub(super) fn slot(
+        &self,
+        rank: usize,
+        step: u64,
+    ) -> (&CollectiveSlots<MappedWords<'static>>, usize) {
         let (owner, slot) = self.locate_slot(rank, step);
         (&self.group.members[owner].slots, slot)
     }
@@ -231,37 +234,6 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         debug_assert_eq!(payload.left(), 0, "room for what was sent");
     }
 
-    /// Whether this rank's slot of `step` is free; looks at the others if need be.
-    #[inline(always)]
-    pub(super) fn is_free(&mut self, step: u64) -> bool {
-        let number = self.number(step);
-        CollectiveSlots::<()>::is_free(number, self.group.finished) || {
-            self.group.update_finished();
-            CollectiveSlots::<()>::is_free(number, self.group.finished)
-        }
-    }
-
-    /// Waits until this rank's slot of `step` is free.
-    #[inline(always)]
-    pub(super) fn wait_until_free(&mut self, step: u64) -> Result<(), D::Error> {
-        if self.is_free(step) {
-            return Ok(());
-        }
-        self.wait_longer_until_free(step)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wait_longer_until_free(&mut self, step: u64) -> Result<(), D::Error> {
-        let oldest = self.number(step) - SLOTS as u64;
-        let group = &self.group;
-        let awaited = AwaitedSteps::finished(group.index, oldest, group.step, group.others);
-        self.driver.wait(awaited)?;
-        self.group.finished = self.group.finished.max(oldest);
-        self.group.update_finished();
-        Ok(())
-    }
-
     /// Publishes the address of `bytes` in `step`.
     pub(super) fn show(&mut self, step: u64, bytes: &RawBytes) {
         let at = bytes.address().expect("what others read has no gaps");
@@ -277,8 +249,12 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     }
 
     /// Shows `bytes` to all others in `step`, in which this rank does nothing else.
-    pub(super) fn show_to_all(&mut self, step: u64, bytes: &RawBytes) -> Result<(), D::Error> {
-        self.wait_until_free(step)?;
+    pub(super) async fn show_to_all(
+        &mut self,
+        step: u64,
+        bytes: &RawBytes,
+    ) -> Result<(), D::Error> {
+        self.wait_until_free(step).await?;
         self.show(step, bytes);
         self.wake_all();
         self.finish(step);
@@ -332,136 +308,18 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         }
     }
 
-    /// All others report to the root in `step` that they are done with all before; it waits for them.
-    pub(super) fn report_to_root(&mut self, root: usize, step: u64) -> Result<(), D::Error> {
-        self.others_write(step, root);
-        if self.group.me == root {
-            self.wait_for_all(step)?;
-        } else {
-            self.wait_until_free(step)?;
-            self.publish(step);
-            self.wake(root);
-        }
-        self.finish(step);
-        Ok(())
-    }
-
-    /// All ranks meet in `step`, and go on when all others have arrived.
-    pub(super) fn meet(&mut self, step: u64) -> Result<(), D::Error> {
-        self.all_write(step);
-        self.wait_until_free(step)?;
-        self.publish(step);
-        self.wait_for_all(step)?;
-        self.wake_all();
-        self.finish(step);
-        Ok(())
-    }
-
     /// Wakes `rank`, if it sleeps.
     #[inline(always)]
     pub(super) fn wake(&mut self, rank: usize) {
-        self.driver.wake(1 << self.group.members[rank].rank);
+        self.group.wake(rank);
     }
 
     /// Wakes all others that sleep.
     #[inline(always)]
     pub(super) fn wake_all(&mut self) {
-        self.driver.wake(self.group.others);
-    }
-
-    #[inline(always)]
-    pub(super) fn is_published(&self, rank: usize, step: u64) -> bool {
-        let (slots, slot) = self.slot(rank, step);
-        slots
-            .poll(slot, self.number(step), self.mark_of(rank))
-            .is_ok()
-    }
-
-    /// Waits until `rank` has published `step`.
-    #[inline(always)]
-    pub(super) fn wait_for(&mut self, rank: usize, step: u64) -> Result<(), D::Error> {
-        if !self.is_published(rank, step) {
-            self.wait_longer(rank, step)?;
+        for rank in (0..self.group.size()).filter(|&rank| rank != self.group.me) {
+            self.group.wake(rank);
         }
-        if self.group.size() == 2 {
-            self.note_all_have_begun();
-        }
-        Ok(())
-    }
-
-    /// Notes that all others have begun this call, and so finished those before.
-    #[inline(always)]
-    fn note_all_have_begun(&mut self) {
-        self.group.finished = self.group.finished.max(self.first - 1);
-    }
-
-    #[inline(never)]
-    fn wait_longer(&mut self, rank: usize, step: u64) -> Result<(), D::Error> {
-        for _ in 0..self.driver.polls() {
-            spin_loop();
-            if self.is_published(rank, step) {
-                return Ok(());
-            }
-        }
-        self.wait_long(step, 1 << self.group.members[rank].rank)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wait_long(&mut self, step: u64, missing: u64) -> Result<(), D::Error> {
-        let (group_index, number) = (self.group.index, self.number(step));
-        let awaited = if self.group.pair_slots.is_some() {
-            let other = 1 - self.group.me;
-            let both = [0, 1].map(|rank| self.group.members[rank].rank);
-            let at = self.locate_slot(other, step);
-            AwaitedSteps::ping_pong(group_index, number, self.mark_of(other), (both, other, at))
-        } else {
-            AwaitedSteps::published(group_index, number, self.mark, missing)
-        };
-        let me = self.group.members[self.group.me].rank;
-        let awaited = match self.waits_for_root {
-            true => awaited.of_root(self.group.root_predictor.predict(me)),
-            false => awaited,
-        };
-        self.driver.wait(awaited)
-    }
-
-    /// Waits until all others have published `step`. Each of them has then finished all calls before this
-    /// one, since every one of those ended in it.
-    #[inline(always)]
-    pub(super) fn wait_for_all(&mut self, step: u64) -> Result<(), D::Error> {
-        let (me, size) = (self.group.me, self.group.size());
-        if size == 2 {
-            return self.wait_for(1 - me, step);
-        }
-        for other in (me + 1..size).chain(0..me) {
-            if self.is_published(other, step) {
-                continue;
-            }
-            // While this rank waits for one, others arrive.
-            self.wait_for_rest(step)?;
-            break;
-        }
-        self.note_all_have_begun();
-        Ok(())
-    }
-
-    #[inline(never)]
-    fn wait_for_rest(&mut self, step: u64) -> Result<(), D::Error> {
-        for polls in 0..=self.driver.polls() {
-            let members = self.group.members.iter().enumerate();
-            let missing = members
-                .filter(|&(rank, _)| rank != self.group.me && !self.is_published(rank, step));
-            let missing = missing.fold(0, |all, (_, member)| all | 1 << member.rank);
-            if missing == 0 {
-                return Ok(());
-            }
-            if polls == self.driver.polls() {
-                return self.wait_long(step, missing);
-            }
-            spin_loop();
-        }
-        Ok(())
     }
 
     /// Finishes `step`, and all before it.
@@ -472,18 +330,5 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         if self.group.members[me].slots.finish(number) {
             self.wake_all();
         }
-    }
-}
-
-impl NodeGroup {
-    /// Reads how far all others have come. A rank that reports an impossible step counts as no further: a
-    /// rank that waits for it finds that out.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn update_finished(&mut self) {
-        let others = self.members.iter().enumerate();
-        let others = others.filter(|&(rank, _)| rank != self.me);
-        let finished = others.map(|(_, member)| member.slots.finished(self.step).unwrap_or(0));
-        self.finished = finished.min().unwrap_or(self.step).max(self.finished);
     }
 }

@@ -2,6 +2,7 @@
 //! memory by CMA.
 
 use oxmpi_os::RawBytes;
+use oxmpi_resumable::resumable;
 use oxmpi_wire::Bytes;
 
 use super::call_kind::CallKind;
@@ -11,6 +12,7 @@ use super::pieces::vector_index;
 use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 
+#[resumable]
 impl NodeGroup {
     /// Copies each other rank its block of the root's `input`, in rank order. The root's own block is not
     /// moved: the root runs `meanwhile` once the others can read theirs.
@@ -20,7 +22,7 @@ impl NodeGroup {
     ///
     /// # Panics
     /// If the root's input is shorter than a block for each.
-    pub fn scatter<D: CollectiveDriver>(
+    pub async fn scatter<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -34,20 +36,25 @@ impl NodeGroup {
         }
         let given = (input, block);
         let call = (CallKind::Scatter, block, self.may_use_cma(block));
-        self.by_protocol(driver, call, |group, driver, protocol| match protocol {
+        let trial = self.choose_protocol(driver, call).await?;
+        match trial.0 {
             CollectiveProtocol::Bounce => {
-                group.scatter_by_bounce(driver, root, given, output, meanwhile)
+                self.scatter_by_bounce(driver, root, given, output, meanwhile)
+                    .await
             }
             CollectiveProtocol::Cma => {
-                let (call, at) = ((CallKind::Scatter, root, block), group.me as u64 * block);
-                group.read_from_root(driver, call, (input, at), output, meanwhile)
+                let (call, at) = ((CallKind::Scatter, root, block), self.me as u64 * block);
+                self.read_from_root(driver, call, (input, at), output, meanwhile)
+                    .await
             }
-        })
+        }?;
+        self.end_trial(driver, (CallKind::Scatter, block), trial)
+            .await
     }
 
     // Inlined, since a short call takes no longer than a function call.
     #[inline(always)]
-    fn scatter_by_bounce<D: CollectiveDriver>(
+    async fn scatter_by_bounce<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -63,12 +70,12 @@ impl NodeGroup {
         for step in 0..pieces.steps() {
             run.one_writes(step, root);
             if me == root {
-                run.wait_until_free(step)?;
+                run.wait_until_free(step).await?;
                 run.write_blocks(pieces, step, (input, block));
                 run.publish(step);
                 run.wake_all();
             } else {
-                run.wait_for(root, step)?;
+                run.wait_for(root, step).await?;
                 let place = pieces.place(vector_index(root, me));
                 run.read((root, step, place), output, pieces.part(step));
             }

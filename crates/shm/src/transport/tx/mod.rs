@@ -92,15 +92,6 @@ impl<B: Bytes> ShmTx<B> {
         }
     }
 
-    /// Wakes those of `peers`, a bit each, that sleep.
-    #[inline]
-    pub fn wake_those_asleep(&self, mut peers: u64) {
-        while peers != 0 {
-            self.wake_if_asleep(peers.trailing_zeros());
-            peers &= peers - 1;
-        }
-    }
-
     /// Follows credits to `peer`: gives the ping-pong slot back if it may, and wakes the peer.
     #[cold]
     #[inline(never)]
@@ -112,12 +103,7 @@ impl<B: Bytes> ShmTx<B> {
     #[cold]
     #[inline(never)]
     fn wake(&self, peer: u32) {
-        self.out[peer as usize].sleep_flag.clear();
-        if let Some(doorbells) = self.segment.doorbells() {
-            return doorbells.ring(peer);
-        }
-        // A failed wake delays the sleeper until the end of its nap.
-        let _ = oxmpi_os::futex::wake(self.segment.asleep(peer));
+        self.segment.wake(peer);
     }
 
     pub(crate) fn breach(&mut self, peer: u32, corrupt: Corrupt) {

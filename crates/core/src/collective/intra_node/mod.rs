@@ -7,23 +7,27 @@
 //! Where ranks are on several nodes, those of each node have a node group, or none has one on any node. It
 //! serves the intra-node phases ([`IntraNodeOp`]) of plans.
 
-use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
+mod started;
+
+use std::task::Poll;
+
+use oxmpi_coll::catalog::{Call, SharedMemory};
 use oxmpi_coll::nodes::Nodes;
 use oxmpi_coll::phased::PhasedPlan;
 use oxmpi_coll::plan::{IntraNodeOp, Side};
 use oxmpi_os::RawBytes;
-use oxmpi_shm::node::collective::{AwaitedSteps, CollectiveDriver, NodeGroup, Operands};
-use oxmpi_wire::Bytes;
+use oxmpi_shm::node::collective::{AwaitedSteps, CollectiveDriver, NodeGroup};
 
 use super::super::collective_members::{Members, received_notice};
 use super::super::collective_state::{Area, Buffers};
 use super::super::communicator::Communicator;
-use super::super::endpoint::{Endpoint, GroupsOnNodes, LentNodeGroup, WaitFailure};
-use super::super::failure::FailureCause;
-use super::super::node_calls::{serves_in_node, serves_on_nodes};
+use super::super::endpoint::{Endpoint, GroupsOnNodes, LentNodeGroup};
+use super::super::failure::{FailureCause, WaitFailure};
+use super::super::node_calls::{
+    CallDriver, run_call, serves_in_node, serves_in_phase, serves_on_nodes,
+};
 use super::super::operation::Operation;
 use super::super::threading::Threading;
-use super::part_memory::pairs;
 use crate::error::{Error, Result};
 
 impl<A: Threading> Communicator<A> {
@@ -44,7 +48,9 @@ impl<A: Threading> Communicator<A> {
         let (node_group, polls) = match self.lend_own_group(call)? {
             LentNodeGroup::Group(node_group, polls) => (node_group, polls),
             LentNodeGroup::None | LentNodeGroup::NotMade => return Ok(false),
-            LentNodeGroup::InUse => return Err(self.refused(&IN_PROGRESS)),
+            LentNodeGroup::InUse | LentNodeGroup::Queued => {
+                return Err(self.refused(&IN_PROGRESS));
+            }
         };
         let mut collective = IntraNodeRun {
             node_group: Some(node_group),
@@ -63,14 +69,7 @@ impl<A: Threading> Communicator<A> {
     /// Which ranks can run intra-node phases in a blocking call that goes by a plan; all ranks find the same.
     #[inline]
     pub(super) fn intra_node_support(&self, call: &Call) -> Result<SharedMemory> {
-        let is_served = match self.group().nodes() {
-            Nodes::Even(place) if place.nodes() == 1 || place.per_node() == 1 => false,
-            Nodes::Even(place) => call.remote == 0 && serves_on_nodes(call, place.per_node()),
-            Nodes::Listed(nodes) => {
-                IntraNodeOp::is_supported(call.collective) && PhasedPlan::serves(call, nodes)
-            }
-        };
-        if !is_served || self.reproducible().binds(call) {
+        if !self.may_have_phases(call) {
             return Ok(SharedMemory::None);
         }
         let have = || (self.access()).with(|endpoint| endpoint.groups_on_nodes(self.context()));
@@ -85,6 +84,36 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
+    /// Which ranks can run intra-node phases in a started or persistent call; all ranks find the same. `can_have` says whether
+    /// the ranks of each node can have a node group for it.
+    pub(super) fn started_support(&self, call: &Call, can_have: impl Fn() -> bool) -> SharedMemory {
+        let is_bound = call.size < 2 || call.remote > 0 || self.reproducible().binds(call);
+        let on_one = self.group().is_on_one_node();
+        let requires =
+            || (self.access()).with(|endpoint| endpoint.policy().tuning.requires_messages(call));
+        match on_one {
+            true if is_bound || !serves_in_phase(call) || requires() || !can_have() => {
+                SharedMemory::None
+            }
+            true => SharedMemory::All,
+            false if self.may_have_phases(call) && can_have() => SharedMemory::OnNodes,
+            false => SharedMemory::None,
+        }
+    }
+
+    /// Whether a plan of the call may have intra-node phases among the ranks of each of several nodes.
+    #[inline]
+    fn may_have_phases(&self, call: &Call) -> bool {
+        let is_served = match self.group().nodes() {
+            Nodes::Even(place) if place.nodes() == 1 || place.per_node() == 1 => false,
+            Nodes::Even(place) => call.remote == 0 && serves_on_nodes(call, place.per_node()),
+            Nodes::Listed(nodes) => {
+                IntraNodeOp::is_supported(call.collective) && PhasedPlan::serves(call, nodes)
+            }
+        };
+        is_served && !self.reproducible().binds(call)
+    }
+
     /// Lends the communicator's node group, which the first call makes.
     #[inline]
     fn lend_own_group(&self, call: &Call) -> Result<LentNodeGroup> {
@@ -97,6 +126,7 @@ impl<A: Threading> Communicator<A> {
         };
         match lend()? {
             LentNodeGroup::NotMade => self.make_node_group().and_then(|()| lend()),
+            LentNodeGroup::Queued => self.members().wait_for_group().and_then(|()| lend()),
             lent => Ok(lent),
         }
     }
@@ -104,6 +134,10 @@ impl<A: Threading> Communicator<A> {
 
 /// Why a communicator's node group is in use.
 const IN_PROGRESS: &str = "one is in progress on this communicator, in another thread or in the one whose operation calls this one";
+
+/// Why an intra-node phase cannot run.
+const NO_GROUP: &str = "its plan has an intra-node phase, and the ranks have no node group";
+const NOT_SERVED: &str = "its plan has an intra-node phase that a node group does not serve";
 
 /// Why a wait of a collective ended early.
 enum WaitStop {
@@ -121,25 +155,20 @@ impl<A: Threading> Members<'_, A> {
     pub(super) fn run_intra_node(
         self,
         act: &IntraNodeOp,
-        (element, [input, output]): (u64, [RawBytes; 2]),
+        (element, commutes): (u64, bool),
+        [input, output]: [RawBytes; 2],
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
-        let (node_group, polls) =
-            match (self.access).with(|endpoint| endpoint.lend_group_on_node(self.context)) {
-                LentNodeGroup::Group(node_group, polls) => (node_group, polls),
-                LentNodeGroup::InUse => return Err(self.refused(&IN_PROGRESS)),
-                LentNodeGroup::None | LentNodeGroup::NotMade => {
-                    return Err(self.refused(
-                        &"its plan has an intra-node phase, and the ranks have no node group",
-                    ));
-                }
-            };
-        let (nodes, rank) = (self.group.nodes(), self.group.rank());
-        let mut ranks = nodes.ranks_on(nodes.node(rank));
-        let is_ours = act.is_well_formed()
-            && act.ranks.size as usize == ranks.len()
-            && ranks.next() == Some(act.ranks.first)
-            && act.number == nodes.local(rank);
+        let lend = || (self.access).with(|endpoint| endpoint.lend_group_on_node(self.context));
+        let lent = match lend() {
+            LentNodeGroup::Queued => self.wait_for_group().map(|()| lend())?,
+            lent => lent,
+        };
+        let (node_group, polls) = match lent {
+            LentNodeGroup::Group(node_group, polls) => (node_group, polls),
+            LentNodeGroup::InUse | LentNodeGroup::Queued => return Err(self.refused(&IN_PROGRESS)),
+            LentNodeGroup::None | LentNodeGroup::NotMade => return Err(self.refused(&NO_GROUP)),
+        };
         let mut collective = IntraNodeRun {
             node_group: Some(node_group),
             caller: IntraNodeCaller {
@@ -150,14 +179,44 @@ impl<A: Threading> Members<'_, A> {
             // The caller notifies the other ranks of an error.
             done: true,
         };
-        let done = is_ours && collective.run(&act.call(element), &input, &output)?;
-        match done {
+        let mut call = act.call(element);
+        call.commutative = commutes;
+        match self.is_ours(act) && collective.run(&call, &input, &output)? {
             true => Ok(()),
-            false => {
-                Err(self
-                    .refused(&"its plan has an intra-node phase that a node group does not serve"))
-            }
+            false => Err(self.refused(&NOT_SERVED)),
         }
+    }
+
+    /// Whether the act is one of this rank and the others on its node.
+    fn is_ours(self, act: &IntraNodeOp) -> bool {
+        let (nodes, rank) = (self.group.nodes(), self.group.rank());
+        let mut ranks = nodes.ranks_on(nodes.node(rank));
+        act.is_well_formed()
+            && act.ranks.size as usize == ranks.len()
+            && ranks.next() == Some(act.ranks.first)
+            && act.number == nodes.local(rank)
+    }
+
+    /// Waits until the collectives that were started before have left the queue for the node group, or the communicator's
+    /// collectives have failed.
+    ///
+    /// # Errors
+    /// When the endpoint is left meanwhile.
+    #[cold]
+    fn wait_for_group(self) -> Result<()> {
+        self.access.until(|endpoint| {
+            let is_free = endpoint.is_group_queue_empty(self.context);
+            (is_free || received_notice(endpoint, self.context, self.group).is_some()).then_some(())
+        })
+    }
+
+    /// The error for the case that the memory of rank `rank` of the node can no longer be read.
+    #[cold]
+    fn unreadable(self, rank: u32) -> Error {
+        let rank = self.group.rank_of(rank).unwrap_or_default();
+        self.refused(&format_args!(
+            "the system does not let this rank and rank {rank} reach each other's memory any more"
+        ))
     }
 
     /// The error of a wait that ended early.
@@ -197,63 +256,11 @@ impl<A: Threading> IntraNodeRun<'_, A> {
         let Some(node_group) = node_group.as_deref_mut() else {
             return Ok(false);
         };
-        let (root, bytes) = (call.root as usize, call.bytes());
-        let (is_root, mine) = (call.rank == call.root, u64::from(call.rank) * bytes);
-        let given = if call.in_place { output } else { input };
-        match call.collective {
-            Collective::Bcast => {
-                let given = if is_root { input } else { output };
-                node_group.bcast(caller, root, (given, bytes))?;
-            }
-            Collective::Scatter => {
-                node_group.scatter(caller, root, (input, bytes), output, |caller| {
-                    caller.copy(call.in_place, (input, mine), (output, 0), bytes)
-                })?;
-            }
-            Collective::Gather => {
-                node_group.gather(caller, root, (input, bytes), output, |caller| {
-                    caller.copy(call.in_place, (input, 0), (output, mine), bytes)
-                })?;
-            }
-            Collective::Allgather => {
-                let (from, at) = if call.in_place {
-                    (output, mine)
-                } else {
-                    (input, 0)
-                };
-                node_group.allgather(caller, (from, at, bytes), output, |caller| {
-                    caller.copy(call.in_place, (input, 0), (output, mine), bytes)
-                })?;
-            }
-            Collective::Alltoall => {
-                node_group.alltoall(caller, (given, bytes, call.in_place), output, |caller| {
-                    caller.copy(call.in_place, (input, mine), (output, mine), bytes)
-                })?;
-            }
-            Collective::Reduce | Collective::Allreduce | Collective::ReduceScatterBlock => {
-                if !node_group.can_reduce(call.element_bytes) || caller.operation.is_none() {
-                    return Ok(false);
-                }
-                let given = match call.collective {
-                    Collective::Reduce if !is_root => input,
-                    _ => given,
-                };
-                let operands = Operands {
-                    input: given,
-                    output,
-                    len: bytes,
-                    element: call.element_bytes as usize,
-                    commutes: call.commutative,
-                };
-                match call.collective {
-                    Collective::Reduce => node_group.reduce(caller, root, operands)?,
-                    Collective::Allreduce => node_group.allreduce(caller, operands)?,
-                    _ => node_group.reduce_scatter(caller, operands)?,
-                }
-            }
-            _ => return Ok(false),
+        let reduces = call.collective.reduces();
+        if reduces && (!node_group.can_reduce(call.element_bytes) || caller.operation.is_none()) {
+            return Ok(false);
         }
-        Ok(true)
+        run_call(node_group, caller, call, (input, output))
     }
 }
 
@@ -278,48 +285,9 @@ struct IntraNodeCaller<'a, A: Threading> {
     polls: u32,
 }
 
-impl<A: Threading> IntraNodeCaller<'_, A> {
-    /// Copies this rank's own block, unless the call is in place.
-    fn copy(
-        &self,
-        in_place: bool,
-        (from, at): (&RawBytes, u64),
-        (into, place): (&RawBytes, u64),
-        bytes: u64,
-    ) -> Result<()> {
-        if in_place {
-            return Ok(());
-        }
-        match (from.range(at, bytes), into.range(place, bytes)) {
-            (Some(from), Some(into)) => {
-                into.copy_from(&from);
-                Ok(())
-            }
-            _ => self.copy_runs((from, at), (into, place), bytes),
-        }
-    }
-
-    /// As [`Self::copy`], where either buffer has gaps.
-    #[cold]
-    fn copy_runs(
-        &self,
-        (from, at): (&RawBytes, u64),
-        (into, place): (&RawBytes, u64),
-        bytes: u64,
-    ) -> Result<()> {
-        let ends_within = |whole: &RawBytes, end: u64| end <= whole.len();
-        let holds = |whole, at: u64| {
-            at.checked_add(bytes)
-                .is_some_and(|end| ends_within(whole, end))
-        };
-        if !holds(from, at) || !holds(into, place) {
-            return Err(self.members.short_buffer());
-        }
-        let runs = |whole: &RawBytes, at| whole.pieces(at, bytes).map(Ok);
-        for [from, into] in pairs(runs(from, at), runs(into, place)).flatten() {
-            into.copy_from(&from);
-        }
-        Ok(())
+impl<A: Threading> CallDriver for IntraNodeCaller<'_, A> {
+    fn short_buffer(&self) -> Error {
+        self.members.short_buffer()
     }
 }
 
@@ -333,22 +301,26 @@ impl<A: Threading> CollectiveDriver for IntraNodeCaller<'_, A> {
 
     #[cold]
     #[inline(never)]
-    fn wait(&mut self, mut awaited: AwaitedSteps) -> Result<()> {
+    fn wait(&mut self, awaited: &mut AwaitedSteps) -> Poll<Result<()>> {
         let Members {
             access,
             group,
             context,
         } = self.members;
-        let come = access.until(|endpoint| match endpoint.poll_awaited(&mut awaited) {
+        let come = access.until(|endpoint| match endpoint.poll_awaited(awaited) {
             Some(come) => Some(come.map_err(WaitStop::Here)),
             None => received_notice(endpoint, context, group)
                 .map(|cause| Err(WaitStop::AgreedSettings(cause))),
-        })?;
+        });
+        let come = match come {
+            Ok(come) => come,
+            Err(left) => return Poll::Ready(Err(left)),
+        };
         self.polls = access.with(|endpoint| {
-            endpoint.end_wait();
+            endpoint.end_wait(awaited);
             endpoint.polls
         });
-        come.map_err(|stop| self.members.stopped(stop))
+        Poll::Ready(come.map_err(|stop| self.members.stopped(stop)))
     }
 
     fn yield_to_co_located(&mut self) {
@@ -360,15 +332,7 @@ impl<A: Threading> CollectiveDriver for IntraNodeCaller<'_, A> {
 
     #[cold]
     fn unreadable(&mut self, rank: u32) -> Error {
-        let rank = self.members.group.rank_of(rank).unwrap_or_default();
-        self.members.refused(&format_args!(
-            "the system does not let this rank and rank {rank} reach each other's memory any more"
-        ))
-    }
-
-    #[inline]
-    fn wake(&mut self, ranks: u64) {
-        self.members.access.with(|endpoint| endpoint.wake(ranks));
+        self.members.unreadable(rank)
     }
 
     #[inline]

@@ -1,8 +1,16 @@
-//! Which calls the ranks of a node can do over the memory that they share.
+//! Calls that the ranks of a node do over the memory that they share: which these are ([`serves_in_node`] and others), how
+//! one runs ([`run_call`]), and how one goes on that its rank does not wait for ([`StartedPhase`]).
 
-use oxmpi_coll::catalog::{Call, Collective};
+mod call;
+mod started_phase;
+
+use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, SharedMemory};
+use oxmpi_coll::choice::Choice;
 use oxmpi_coll::plan::IntraNodeOp;
 use oxmpi_shm::node::collective::NodeGroup;
+
+pub(crate) use self::call::{CallDriver, run_call};
+pub(crate) use self::started_phase::{PhaseCall, PhaseEnd, PhaseStop, StartedPhase};
 
 /// Whether plans of such a call may have intra-node phases, of `per_node` ranks on each of several nodes.
 pub const fn serves_on_nodes(call: &Call, per_node: u32) -> bool {
@@ -30,4 +38,18 @@ pub const fn serves_in_node(call: &Call) -> bool {
     let (size, reduces) = (call.size as usize, call.collective.reduces());
     IntraNodeOp::is_supported(call.collective)
         && (!reduces || NodeGroup::is_worth_reducing(size, call.bytes()))
+}
+
+/// The algorithm that is one operation of all ranks, which share a node and their memory; `None` where they do not.
+pub(crate) fn choice_in_node(call: &Call) -> Option<Choice> {
+    let mut algorithms = call.collective.algorithms();
+    let suits = |&one: &Algorithm| !one.is_by_messages() && one.suits(call).is_ok();
+    (call.shared_memory == SharedMemory::All).then_some(())?;
+    Some(Choice {
+        algorithm: algorithms.find(suits)?,
+        parameters: Parameters {
+            per_node: call.size,
+            ..Parameters::NONE
+        },
+    })
 }
