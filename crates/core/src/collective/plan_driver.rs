@@ -202,7 +202,7 @@ impl<A: Threading> PlanDriver<'_, A> {
         };
         if !self
             .members
-            .advance_phase(pending, groups, &mut self.operation)?
+            .advance_phase(&mut pending.stage, groups, &mut self.operation)?
         {
             return Ok(false);
         }

@@ -123,7 +123,8 @@ impl<A: Threading> Communicator<A> {
     ) -> Result<PreparedCollective<A>> {
         let number = self.persistent_number()?;
         let sequence = self.sequence(stages, number)?;
-        self.keep(sequence, number, operation)
+        let open = self.open(sequence, RunMemory::default(), operation)?;
+        Ok(self.keep(open, number))
     }
 
     /// The stages with their plans. A rank that takes part in none has one without steps.

@@ -6,11 +6,13 @@ use oxmpi_coll::phased::RankPlan;
 use super::super::collective_members::Members;
 use super::super::collective_scratch::RunMemory;
 use super::super::collective_state::{
-    Buffers, NodeGroups, PlanRun, PreparedStage, StageSequence, StartedCollective,
+    Area, Buffers, CallInNode, NodeGroups, PlanRun, PreparedStage, StageSequence,
+    StartedCollective, StartedWork,
 };
 use super::super::communicator::Communicator;
 use super::super::endpoint::Endpoint;
 use super::super::group::Group;
+use super::super::node_calls::PhaseCall;
 use super::super::operation::OwnedOperation;
 use super::super::request::RawRequest;
 use super::super::threading::Threading;
@@ -35,12 +37,35 @@ impl<A: Threading> Communicator<A> {
         let has_groups =
             || (self.access()).with(|endpoint| endpoint.has_node_groups(self.context()));
         let call = call.with_shared_memory(self.started_support(&call, has_groups));
+        if let Some(phase) = self.phase_in_node(&call, &buffers) {
+            // A rank whose buffers have gaps goes by a plan, which has a number.
+            let _number = self.numbers().once();
+            let groups = NodeGroups::Queued(self.queue_for_node_group());
+            let call = CallInNode::new(phase, groups, buffers);
+            let open = self.opened(StartedWork::InNode(call), operation);
+            return Ok(RawRequest::of(started::begin(self.access(), open)));
+        }
         let (plan, has_phases) = self.started_plan(&call)?;
         let groups = match has_phases {
             true => NodeGroups::Queued(self.queue_for_node_group()),
             false => NodeGroups::Waited,
         };
         self.start_plan(&call, (plan, groups), buffers, operation)
+    }
+
+    /// The call of all ranks, where they share a node, as one that needs no plan.
+    fn phase_in_node(&self, call: &Call, buffers: &Buffers) -> Option<PhaseCall> {
+        let is_plain = call.shared_memory == SharedMemory::All && !self.checks();
+        match (&buffers.input, &buffers.output) {
+            (&Area::Whole(input), &Area::Whole(output)) if is_plain && !buffers.have_gaps() => {
+                Some(PhaseCall {
+                    call: *call,
+                    input,
+                    output,
+                })
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn queue_for_node_group(&self) -> u32 {
@@ -85,8 +110,17 @@ impl<A: Threading> Communicator<A> {
                 (call, plan, NodeGroups::Waited)
             }
         };
-        let sequence = self.sequence_of(&call, (plan, groups), number, buffers)?;
-        self.keep(sequence, number, operation)
+        let open = match self.phase_in_node(&call, &buffers) {
+            Some(phase) => {
+                let call = CallInNode::new(phase, groups, buffers);
+                self.opened(StartedWork::InNode(call), operation)
+            }
+            None => {
+                let sequence = self.sequence_of(&call, (plan, groups), number, buffers)?;
+                self.open(sequence, RunMemory::default(), operation)?
+            }
+        };
+        Ok(self.keep(open, number))
     }
 
     /// The plan of a persistent call with intra-node phases, and a node group of its own for them: ranks start persistent
@@ -126,19 +160,17 @@ impl<A: Threading> Communicator<A> {
     /// Keeps a persistent collective until it is started.
     pub(super) fn keep(
         &self,
-        sequence: StageSequence,
+        mut open: Box<StartedCollective>,
         number: u32,
-        operation: Option<OwnedOperation>,
-    ) -> Result<PreparedCollective<A>> {
-        let mut open = self.open(sequence, RunMemory::default(), operation)?;
+    ) -> PreparedCollective<A> {
         open.kept = Some(number);
         (self.access()).with(|endpoint| endpoint.collectives.keep(open));
-        Ok(PreparedCollective {
+        PreparedCollective {
             access: self.access().clone(),
             group: self.group().clone(),
             context: self.collective_context(),
             number,
-        })
+        }
     }
 
     /// A collective that is not under way yet.
@@ -152,14 +184,22 @@ impl<A: Threading> Communicator<A> {
         sequence
             .give_memory(self.members(), memory)
             .map_err(|error| self.members().end_collectives_for(error))?;
-        Ok(Box::new(StartedCollective {
+        Ok(self.opened(StartedWork::Stages(Box::new(sequence)), operation))
+    }
+
+    fn opened(
+        &self,
+        work: StartedWork,
+        operation: Option<OwnedOperation>,
+    ) -> Box<StartedCollective> {
+        Box::new(StartedCollective {
             request: None,
-            sequence,
+            work,
             operation,
             group: self.group().clone(),
             context: self.collective_context(),
             kept: None,
-        }))
+        })
     }
 }
 
@@ -191,7 +231,7 @@ impl<A: Threading> PreparedCollective<A> {
         members.while_collectives_work(|_| ())?;
         match self.take() {
             Some(mut open) => {
-                open.sequence.restart();
+                open.work.restart();
                 Ok(RawRequest::of(started::begin(&self.access, open)))
             }
             None => Err(members.refused(&"it was started before and has not ended")),
@@ -220,10 +260,14 @@ impl<A: Threading> Drop for PreparedCollective<A> {
             }
         }
         if let Some(mut open) = self.take() {
-            let own = open.sequence.take_own_group();
-            let keep =
-                |(index, group)| access.with(|endpoint| endpoint.keep_own_group(index, group));
-            own.into_iter().for_each(keep);
+            let own = open.work.take_own_group();
+            access.with(|endpoint| match own {
+                // After a failure its ranks are out of step.
+                Some((index, group)) if endpoint.failures.of(self.context).is_none() => {
+                    endpoint.keep_own_group(index, group);
+                }
+                _ => {}
+            });
         }
     }
 }

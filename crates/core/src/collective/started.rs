@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use oxmpi_wire::engine::{Outcome, Status};
 
 use super::super::collective_members::Members;
-use super::super::collective_state::StartedCollective;
+use super::super::collective_state::{CallInNode, StartedCollective, StartedWork};
 use super::super::endpoint::Endpoint;
 use super::super::operation::UsedOperation;
 use super::super::request::OpenRequest;
@@ -35,7 +35,7 @@ pub(crate) fn drive<A: Threading>(access: &A) {
 
 /// Starts a collective, which is a request from now on.
 pub(super) fn begin<A: Threading>(access: &A, mut open: Box<StartedCollective>) -> OpenRequest {
-    open.sequence.begin();
+    open.work.begin();
     let (request, open) = access.with(|endpoint| {
         let request = endpoint.start_generalized();
         open.request = Some(request);
@@ -95,14 +95,16 @@ fn end<A: Threading>(access: &A, mut open: Box<StartedCollective>, outcome: Outc
             endpoint.collectives.note_advanced(request);
             endpoint.complete_generalized(request, outcome);
         }
-        if let Some(number) = open.sequence.place_in_queue() {
+        if let Some(number) = open.work.place_in_queue() {
             endpoint.leave_group_queue(open.context, number);
         }
         if open.kept.is_some() {
             endpoint.collectives.keep(open);
             return None;
         }
-        endpoint.return_memory(open.sequence.take_memory_back());
+        if let Some(memory) = open.work.take_memory_back() {
+            endpoint.return_memory(memory);
+        }
         Some(open)
     });
     // The user's operation is dropped last, while the endpoint is not held.
@@ -121,17 +123,18 @@ impl StartedCollective {
 
     /// Ends the intra-node phase and takes every message back, so that no buffer is in use any more.
     fn abandon<A: Threading>(&mut self, access: &A) {
-        let given_up = self.give_up_phase();
+        let (group, context) = (self.group.clone(), self.context);
         let members = Members {
             access,
-            group: &self.group,
-            context: self.context,
+            group: &group,
+            context,
         };
-        let run = &mut self.sequence.stage().run;
-        if let Some(node_group) = given_up {
-            members.return_group(node_group, &mut run.state.groups);
+        if let Some((node_group, groups)) = self.give_up_phase() {
+            members.return_group(node_group, groups);
         }
-        run.abandon(members);
+        if let StartedWork::Stages(sequence) = &mut self.work {
+            sequence.stage().run.abandon(members);
+        }
     }
 
     /// Carries out all steps that are ready. Whether the collective has completed.
@@ -141,15 +144,29 @@ impl StartedCollective {
             group: &self.group,
             context: self.context,
         };
-        loop {
-            let operation = UsedOperation::Owned(&mut self.operation);
-            if !self.sequence.stage().advance(members, operation)? {
-                break;
+        let done = match &mut self.work {
+            StartedWork::Stages(sequence) => loop {
+                let operation = UsedOperation::Owned(&mut self.operation);
+                if !sequence.stage().advance(members, operation)? {
+                    break false;
+                }
+                if !sequence.next(members)? {
+                    break true;
+                }
+            },
+            StartedWork::InNode(call) => {
+                let mut operation = UsedOperation::Owned(&mut self.operation);
+                let CallInNode { stage, groups, .. } = call;
+                let done = members.advance_phase(stage, groups, &mut operation)?;
+                if done {
+                    call.buffers.end();
+                }
+                done
             }
-            if !self.sequence.next(members)? {
-                return Ok(true);
-            }
+        };
+        if !done {
+            members.check_notices()?;
         }
-        members.check_notices().map(|()| false)
+        Ok(done)
     }
 }

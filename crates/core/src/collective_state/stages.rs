@@ -6,13 +6,12 @@
 
 use oxmpi_coll::catalog::Call;
 use oxmpi_os::RawBytes;
-use oxmpi_shm::node::collective::NodeGroup;
 
 use super::super::collective_scratch::{RunMemory, Scratch};
 use super::super::group::Group;
 use super::buffers::Buffers;
 use super::call_signatures::CallSignatures;
-use super::plan_run::{NodeGroups, PlanRun};
+use super::plan_run::PlanRun;
 use super::widened::WidenedBuffers;
 
 /// One stage: a collective of some ranks.
@@ -122,6 +121,10 @@ impl StageSequence {
         }
     }
 
+    pub(crate) fn stages_mut(&mut self) -> impl Iterator<Item = &mut PreparedStage> {
+        std::iter::once(&mut self.first).chain(&mut self.more)
+    }
+
     pub(crate) fn stages(&self) -> impl Iterator<Item = &PreparedStage> {
         std::iter::once(&self.first).chain(&self.more)
     }
@@ -142,24 +145,6 @@ impl StageSequence {
         for stage in &mut self.more {
             stage.run.restart();
         }
-    }
-
-    /// The place in the queue for the communicator's node group, if the collective has one.
-    pub(crate) fn place_in_queue(&self) -> Option<u32> {
-        self.stages()
-            .find_map(|stage| match stage.run.state.groups {
-                NodeGroups::Queued(number) => Some(number),
-                NodeGroups::Waited | NodeGroups::Own { .. } => None,
-            })
-    }
-
-    /// Takes the node group that only this collective uses, if it has one: its index and itself.
-    pub(crate) fn take_own_group(&mut self) -> Option<(usize, Box<NodeGroup>)> {
-        let mut stages = std::iter::once(&mut self.first).chain(&mut self.more);
-        stages.find_map(|stage| match &mut stage.run.state.groups {
-            NodeGroups::Own { index, group } => group.take().map(|group| (*index, group)),
-            NodeGroups::Waited | NodeGroups::Queued(_) => None,
-        })
     }
 
     /// Takes the memory back, for the next collective. No message is under way.

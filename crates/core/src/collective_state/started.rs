@@ -7,23 +7,124 @@ use std::thread::{self, ThreadId};
 use oxmpi_shm::node::collective::NodeGroup;
 use oxmpi_wire::engine::Failure;
 
+use super::super::collective_scratch::RunMemory;
 use super::super::group::Group;
-use super::super::node_calls::PhaseEnd;
+use super::super::node_calls::{PhaseCall, PhaseEnd};
 use super::super::operation::OwnedOperation;
 use super::super::request::OpenRequest;
-use super::plan_run::PhaseStage;
+use super::buffers::Buffers;
+use super::plan_run::{NodeGroups, PhaseStage, RunState};
 use super::stages::StageSequence;
 use crate::error::Error;
 
 /// A collective under way, or a persistent one between two runs.
 pub(crate) struct StartedCollective {
     pub(crate) request: Option<OpenRequest>,
-    pub(crate) sequence: StageSequence,
+    pub(crate) work: StartedWork,
     pub(crate) operation: Option<OwnedOperation>,
     pub(crate) group: Group,
     pub(crate) context: u32,
     /// The number of a persistent collective, which is kept when it has completed.
     pub(crate) kept: Option<u32>,
+}
+
+/// How a started collective is done.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the collective is boxed itself, and short ones are calls in the node"
+)]
+#[derive(Debug)]
+pub(crate) enum StartedWork {
+    /// By plans.
+    Stages(Box<StageSequence>),
+    /// By one call of the ranks, which share a node: no plan, and a tenth of its memory.
+    InNode(CallInNode),
+}
+
+/// A call of ranks that share a node.
+#[derive(Debug)]
+pub(crate) struct CallInNode {
+    pub(crate) call: PhaseCall,
+    pub(crate) stage: PhaseStage,
+    pub(crate) groups: NodeGroups,
+    pub(crate) buffers: Buffers,
+}
+
+impl CallInNode {
+    pub(crate) const fn new(call: PhaseCall, groups: NodeGroups, buffers: Buffers) -> Self {
+        Self {
+            call,
+            stage: PhaseStage::Queued(call),
+            groups,
+            buffers,
+        }
+    }
+}
+
+impl StartedWork {
+    /// Prepares the buffers.
+    pub(crate) fn begin(&self) {
+        match self {
+            Self::Stages(sequence) => sequence.begin(),
+            Self::InNode(call) => call.buffers.begin(),
+        }
+    }
+
+    /// Makes it start over. Nothing is under way.
+    pub(crate) fn restart(&mut self) {
+        match self {
+            Self::Stages(sequence) => sequence.restart(),
+            Self::InNode(call) => call.stage = PhaseStage::Queued(call.call),
+        }
+    }
+
+    /// Takes its memory, for the next collective. Nothing is under way.
+    pub(crate) fn take_memory_back(&mut self) -> Option<RunMemory> {
+        match self {
+            Self::Stages(sequence) => Some(sequence.take_memory_back()),
+            Self::InNode(_) => None,
+        }
+    }
+
+    /// The node groups of its intra-node phases.
+    fn groups(&mut self) -> impl Iterator<Item = &mut NodeGroups> {
+        let (stages, call) = match self {
+            Self::Stages(sequence) => (Some(sequence.stages_mut()), None),
+            Self::InNode(call) => (None, Some(&mut call.groups)),
+        };
+        let of_stages = stages.into_iter().flatten();
+        (of_stages.map(|stage| &mut stage.run.state.groups)).chain(call)
+    }
+
+    /// The place in the queue for the communicator's node group, if it has one.
+    pub(crate) fn place_in_queue(&mut self) -> Option<u32> {
+        self.groups().find_map(|groups| match groups {
+            NodeGroups::Queued(number) => Some(*number),
+            NodeGroups::Waited | NodeGroups::Own { .. } => None,
+        })
+    }
+
+    /// Takes the node group that only this collective uses, if it has one: its index and itself.
+    pub(crate) fn take_own_group(&mut self) -> Option<(usize, Box<NodeGroup>)> {
+        self.groups().find_map(|groups| match groups {
+            NodeGroups::Own { index, group } => group.take().map(|group| (*index, group)),
+            NodeGroups::Waited | NodeGroups::Queued(_) => None,
+        })
+    }
+
+    /// Takes the intra-node phase under way, and gives it with the place of its node group.
+    fn take_phase(&mut self) -> Option<(PhaseStage, &mut NodeGroups)> {
+        match self {
+            Self::Stages(sequence) => {
+                let RunState { phase, groups, .. } = &mut sequence.stage().run.state;
+                phase.take().map(|pending| (pending.stage, groups))
+            }
+            Self::InNode(call) => {
+                let over = PhaseStage::Queued(call.call);
+                Some((std::mem::replace(&mut call.stage, over), &mut call.groups))
+            }
+        }
+    }
 }
 
 /// A collective that is taken out of its endpoint while a thread advances it.
@@ -56,6 +157,9 @@ pub(crate) struct StartedCollectives {
     next_error: u32,
     /// The endpoint is being left: no collective is advanced any more.
     pub(crate) closed: bool,
+    /// Polls of an intra-node phase that is pending, beyond the first, before the rank does something else: some where it
+    /// waits for a collective.
+    pub(crate) patience: u32,
 }
 
 impl StartedCollectives {
@@ -72,9 +176,14 @@ impl StartedCollectives {
 
     /// Whether this thread is advancing a collective of this context.
     pub(crate) fn are_advanced_here(&self, context: u32) -> bool {
-        let me = thread::current().id();
+        let me = this_thread();
         let mut out = self.out.iter();
         out.any(|out| (out.context, out.by) == (context, me))
+    }
+
+    /// Whether this is the request of a collective that waits to be advanced.
+    pub(crate) fn has(&self, request: OpenRequest) -> bool {
+        self.open.iter().any(|open| open.request == Some(request))
     }
 
     /// Takes out the collective to advance next.
@@ -91,7 +200,7 @@ impl StartedCollectives {
                 request,
                 context: open.context,
                 kept: open.kept,
-                by: thread::current().id(),
+                by: this_thread(),
                 taken_back: false,
             }));
     }
@@ -160,7 +269,7 @@ impl StartedCollectives {
     /// If this thread is advancing one: its operation cannot leave the job, as leaving waits for the
     /// collective.
     pub(crate) fn close(&mut self) {
-        let me = thread::current().id();
+        let me = this_thread();
         assert!(
             self.out.iter().all(|out| out.by != me),
             "an operation of a collective that was started cannot leave the job"
@@ -196,10 +305,10 @@ impl StartedCollectives {
 }
 
 impl StartedCollective {
-    /// Gives up the intra-node phase under way, if there is one, and gives its node group.
-    pub(crate) fn give_up_phase(&mut self) -> Option<Box<NodeGroup>> {
-        let pending = self.sequence.stage().run.state.phase.take()?;
-        let PhaseStage::Running(running) = pending.stage else {
+    /// Gives up the intra-node phase under way, if there is one; gives its node group and the place of that.
+    pub(crate) fn give_up_phase(&mut self) -> Option<(Box<NodeGroup>, &mut NodeGroups)> {
+        let (stage, groups) = self.work.take_phase()?;
+        let PhaseStage::Running(running) = stage else {
             return None;
         };
         let PhaseEnd {
@@ -208,7 +317,7 @@ impl StartedCollective {
             ..
         } = running.give_up()?;
         self.operation = operation;
-        Some(node_group)
+        Some((node_group, groups))
     }
 
     /// Whether it is the persistent collective of this number.
@@ -217,11 +326,20 @@ impl StartedCollective {
     }
 }
 
+/// The thread that calls, without its name, which `thread::current` counts references to.
+fn this_thread() -> ThreadId {
+    thread_local! {
+        static ID: ThreadId = thread::current().id();
+    }
+    ID.try_with(|&id| id)
+        .unwrap_or_else(|_| thread::current().id())
+}
+
 impl fmt::Debug for StartedCollective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StartedCollective")
             .field("request", &self.request)
-            .field("sequence", &self.sequence)
+            .field("work", &self.work)
             .finish_non_exhaustive()
     }
 }

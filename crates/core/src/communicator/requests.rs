@@ -58,12 +58,20 @@ impl<A: Threading> Communicator<A> {
 
     #[inline(never)]
     pub(super) fn wait_long(&self, request: OpenRequest) -> Result<Status> {
-        self.access.with(|endpoint| endpoint.check_process())?;
+        self.access.with(|endpoint| {
+            endpoint.check_process()?;
+            let polls = endpoint.polls;
+            let collectives = &mut endpoint.collectives;
+            collectives.patience = if collectives.has(request) { polls } else { 0 };
+            Ok(())
+        })?;
         let outcome = self.until_or_hopeless(
             |endpoint| self.has_no_answer(endpoint, request),
             |endpoint| endpoint.test(request),
-        )?;
-        match outcome {
+        );
+        self.access
+            .with(|endpoint| endpoint.collectives.patience = 0);
+        match outcome? {
             Some(outcome) => self.status(outcome),
             None => self.take_back(request)?.ok_or_else(|| self.no_sender()),
         }

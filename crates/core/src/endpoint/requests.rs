@@ -27,14 +27,14 @@ impl Endpoint {
     }
 
     /// The operation's outcome, if it ends within as many polls as suit this endpoint. `None` too in a fork
-    /// of the process.
+    /// of the process, and where collectives are under way, which these polls would not advance.
     #[inline(never)]
     pub(crate) fn wait_briefly(&mut self, request: OpenRequest) -> Option<Outcome> {
         if self.fork.forked() {
             return None;
         }
         let before = self.engine.test(request);
-        if before.is_some() {
+        if before.is_some() || self.collectives.are_open() {
             return before;
         }
         for _ in 0..self.polls {

@@ -165,9 +165,12 @@ impl NodeBarriers {
             tx.breach(rank, corrupt);
         }
         let waits = polled.is_ok() && awaited.missing() != 0;
-        self.forget(awaited);
-        if waits {
-            self.awaited.push(*awaited);
+        let mut known = self.awaited.iter_mut();
+        match known.find(|other| other.is_of_group(awaited)) {
+            Some(known) if waits => *known = *awaited,
+            Some(_) => self.forget(awaited),
+            None if waits => self.awaited.push(*awaited),
+            None => {}
         }
         polled.map(|()| !waits)
     }

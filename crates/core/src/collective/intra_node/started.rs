@@ -1,11 +1,13 @@
 //! Intra-node phases of started and persistent collectives, which go on when the collective is advanced.
 
+use std::hint::spin_loop;
+
 use oxmpi_coll::plan::IntraNodeOp;
 use oxmpi_os::RawBytes;
 use oxmpi_shm::node::collective::NodeGroup;
 
 use super::super::super::collective_members::Members;
-use super::super::super::collective_state::{NodeGroups, PendingPhase, PhaseStage};
+use super::super::super::collective_state::{NodeGroups, PhaseStage};
 use super::super::super::endpoint::LentNodeGroup;
 use super::super::super::node_calls::{PhaseCall, PhaseEnd, PhaseStop, StartedPhase};
 use super::super::super::operation::UsedOperation;
@@ -43,12 +45,12 @@ impl<A: Threading> Members<'_, A> {
     /// When a rank that this one waits for is lost or does something else, or there is no node group.
     pub(in super::super) fn advance_phase(
         self,
-        pending: &mut PendingPhase,
+        stage: &mut PhaseStage,
         groups: &mut NodeGroups,
         operation: &mut UsedOperation<'_>,
     ) -> Result<bool> {
         let mut outcome = None;
-        let running = match &mut pending.stage {
+        let running = match stage {
             PhaseStage::Queued(phase) => {
                 let Some(node_group) = self.next_group(groups)? else {
                     return Ok(false);
@@ -58,8 +60,8 @@ impl<A: Threading> Members<'_, A> {
                     return Err(self.refused(&NOT_SERVED));
                 }
                 let running = StartedPhase::new(*phase, node_group, operation.take());
-                pending.stage = PhaseStage::Running(running);
-                let PhaseStage::Running(running) = &mut pending.stage else {
+                *stage = PhaseStage::Running(running);
+                let PhaseStage::Running(running) = stage else {
                     unreachable!("just stored");
                 };
                 running
@@ -89,7 +91,9 @@ impl<A: Threading> Members<'_, A> {
             NodeGroups::Waited => None,
             NodeGroups::Own { group, .. } => group.take(),
             &mut NodeGroups::Queued(number) => {
-                match (self.access).with(|endpoint| endpoint.lend_group_to(self.context, number)) {
+                match self.while_collectives_work(|endpoint| {
+                    endpoint.lend_group_to(self.context, number)
+                })? {
                     LentNodeGroup::Group(node_group, _) => Some(node_group),
                     LentNodeGroup::Queued => return Ok(None),
                     _ => None,
@@ -105,7 +109,12 @@ impl<A: Threading> Members<'_, A> {
     /// How the wait of a phase ended; `None` while it goes on.
     fn poll_phase(self, running: &StartedPhase) -> Option<Result<(), PhaseStop>> {
         let mut awaited = running.awaited()?;
-        let come = (self.access).with(|endpoint| endpoint.poll_awaited(&mut awaited));
+        let come = self.access.with(|endpoint| {
+            (0..=endpoint.collectives.patience).find_map(|_| {
+                spin_loop();
+                endpoint.poll_awaited(&mut awaited)
+            })
+        });
         come.map(|come| come.map_err(PhaseStop::Wait))
     }
 

@@ -3,6 +3,7 @@
 mod arena;
 mod failure_notices;
 mod job;
+mod node_phases;
 mod started;
 mod threads;
 

@@ -21,16 +21,16 @@ use crate::{Communicator, Mode, RawRequest, Single};
 const AT_ONCE: usize = 5;
 
 /// One rank's share of a case.
-struct Share {
+pub(super) struct Share {
     algorithm: Algorithm,
     case: Case,
-    call: Call,
-    task: Task,
-    arena: Arena,
+    pub(super) call: Call,
+    pub(super) task: Task,
+    pub(super) arena: Arena,
 }
 
 impl Share {
-    fn new(algorithm: Algorithm, case: Case, rank: u32) -> Self {
+    pub(super) fn new(algorithm: Algorithm, case: Case, rank: u32) -> Self {
         let (mut calls, mut contract) = calls(&case);
         let task = contract.tasks.swap_remove(rank as usize);
         Self {
@@ -42,13 +42,13 @@ impl Share {
         }
     }
 
-    fn operation(&self) -> Option<OwnedOperation> {
+    pub(super) fn operation(&self) -> Option<OwnedOperation> {
         let commutative = self.case.commutative || self.case.exact;
         let combine = elementwise(move |left, right| combine(commutative, left, right));
         Some(Box::new(combine))
     }
 
-    fn check(&mut self) {
+    pub(super) fn check(&mut self) {
         let what = format!("{} of {:?}", self.algorithm, self.case);
         self.arena.check(&self.case, &self.task, || what.clone());
     }
