@@ -99,7 +99,8 @@ impl<A: Threading> Communicator<A> {
                     Some(choice) => choice,
                     None => self.choice(call, *place)?,
                 };
-                let has_phases = !choice.algorithm.is_by_messages();
+                let on_one = call.shared_memory == SharedMemory::All;
+                let has_phases = on_one || !choice.algorithm.is_by_messages();
                 (choice.plan(call)).map(|plan| (RankPlan::Whole(plan), has_phases))
             }
             Nodes::Listed(nodes) => {

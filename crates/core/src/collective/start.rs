@@ -38,16 +38,16 @@ impl<A: Threading> Communicator<A> {
             || (self.access()).with(|endpoint| endpoint.has_node_groups(self.context()));
         let call = call.with_shared_memory(self.started_support(&call, has_groups));
         if let Some(phase) = self.phase_in_node(&call, &buffers) {
+            let groups = NodeGroups::Queued(self.queue_for_node_group()?);
             // A rank whose buffers have gaps goes by a plan, which has a number.
             let _number = self.numbers().once();
-            let groups = NodeGroups::Queued(self.queue_for_node_group());
             let call = CallInNode::new(phase, groups, buffers);
             let open = self.opened(StartedWork::InNode(call), operation);
             return Ok(RawRequest::of(started::begin(self.access(), open)));
         }
         let (plan, has_phases) = self.started_plan(&call)?;
         let groups = match has_phases {
-            true => NodeGroups::Queued(self.queue_for_node_group()),
+            true => NodeGroups::Queued(self.queue_for_node_group()?),
             false => NodeGroups::Waited,
         };
         self.start_plan(&call, (plan, groups), buffers, operation)
@@ -68,8 +68,13 @@ impl<A: Threading> Communicator<A> {
         }
     }
 
-    pub(super) fn queue_for_node_group(&self) -> u32 {
-        (self.access()).with(|endpoint| endpoint.queue_for_node_group(self.context()))
+    /// Puts the next collective in the queue for the communicator's node group; gives its number there.
+    ///
+    /// # Errors
+    /// When the communicator's collectives have ended.
+    pub(super) fn queue_for_node_group(&self) -> Result<u32> {
+        (self.members())
+            .while_collectives_work(|endpoint| endpoint.queue_for_node_group(self.context()))
     }
 
     /// Starts a plan of the call.

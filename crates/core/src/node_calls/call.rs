@@ -33,6 +33,7 @@ pub(crate) async fn run_call<D: CallDriver>(
     let (is_root, mine) = (call.rank == call.root, u64::from(call.rank) * bytes);
     let given = if call.in_place { output } else { input };
     match call.collective {
+        Collective::Barrier => node_group.barrier(driver).await?,
         Collective::Bcast => {
             let given = if is_root { input } else { output };
             node_group.bcast(driver, root, (given, bytes)).await?;

@@ -28,6 +28,12 @@ pub const fn serves_in_phase(call: &Call) -> bool {
     serves_in_node(call) && (!call.collective.reduces() || has_size(call))
 }
 
+/// Whether a node group serves such a call of ranks that share a node and do not wait for it. A barrier that they wait for
+/// goes by flags.
+pub(crate) const fn serves_started(call: &Call) -> bool {
+    serves_in_phase(call) || matches!(call.collective, Collective::Barrier)
+}
+
 /// Whether a node group reduces elements of this size.
 const fn has_size(call: &Call) -> bool {
     call.element_bytes > 0 && call.element_bytes <= NodeGroup::MAX_ELEMENT

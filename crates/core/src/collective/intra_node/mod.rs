@@ -24,7 +24,7 @@ use super::super::communicator::Communicator;
 use super::super::endpoint::{Endpoint, GroupsOnNodes, LentNodeGroup};
 use super::super::failure::{FailureCause, WaitFailure};
 use super::super::node_calls::{
-    CallDriver, run_call, serves_in_node, serves_in_phase, serves_on_nodes,
+    CallDriver, run_call, serves_in_node, serves_on_nodes, serves_started,
 };
 use super::super::operation::Operation;
 use super::super::threading::Threading;
@@ -92,7 +92,7 @@ impl<A: Threading> Communicator<A> {
         let requires =
             || (self.access()).with(|endpoint| endpoint.policy().tuning.requires_messages(call));
         match on_one {
-            true if is_bound || !serves_in_phase(call) || requires() || !can_have() => {
+            true if is_bound || !serves_started(call) || requires() || !can_have() => {
                 SharedMemory::None
             }
             true => SharedMemory::All,

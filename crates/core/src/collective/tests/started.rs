@@ -97,7 +97,9 @@ fn several_collectives_run_at_once_and_complete_in_any_order() {
                         let buffers = share.arena.buffers();
                         let groups = match share.algorithm.is_by_messages() {
                             true => NodeGroups::Waited,
-                            false => NodeGroups::Queued(comm.queue_for_node_group()),
+                            false => NodeGroups::Queued(
+                                comm.queue_for_node_group().expect("no rank failed"),
+                            ),
                         };
                         let plan = (plan, groups);
                         comm.start_plan(&share.call, plan, buffers, share.operation())

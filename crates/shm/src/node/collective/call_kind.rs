@@ -11,9 +11,10 @@ pub(super) enum CallKind {
     Reduce,
     Allreduce,
     ReduceScatter,
+    Barrier,
 }
 
-/// One more than the highest number of a kind.
+/// One more than the highest number of a kind that moves bytes.
 pub(super) const CALL_KINDS: usize = CallKind::ReduceScatter as usize + 1;
 
 /// The mark of a call of `kind` with these numbers, equal on all ranks of the call.

@@ -9,6 +9,7 @@
 //!
 //! | collective | writers of a step | readers |
 //! |---|---|---|
+//! | barrier | all | all |
 //! | bcast | the root | the others, all of it |
 //! | scatter | the root, a part for each | the others, their part |
 //! | gather | all but the root | the root |
@@ -41,6 +42,7 @@
 mod allgather;
 mod alltoall;
 mod awaited;
+mod barrier;
 mod bcast;
 mod call_kind;
 mod cma;
