@@ -3,3 +3,4 @@
 mod calls;
 mod failures;
 mod oracle;
+mod resumed;

@@ -1,11 +1,13 @@
 //! A rank that makes collective calls and compares their results with an oracle: [`Caller`], [`Call`], [`run`].
 
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::thread::yield_now;
 use std::time::Instant;
 
 use oxmpi_os::RawBytes;
+use oxmpi_resumable::resumable;
 use oxmpi_shm::node::collective::{AwaitedSteps, CollectiveDriver, NodeGroup, Operands, StepLost};
 use oxmpi_shm::wait::{WaitPolicy, Waiter};
 use oxmpi_wire::Bytes;
@@ -118,6 +120,7 @@ pub(crate) struct Call {
     pub(crate) seed: usize,
 }
 
+#[resumable]
 impl Call {
     /// A call of blocks of `len` bytes, not in place.
     pub(crate) const fn new(kind: usize, root: usize, len: usize) -> Self {
@@ -131,7 +134,7 @@ impl Call {
     }
 
     /// Makes the call with blocks of `input`, from byte `from` of it, and of `output`; a broadcast is in the output.
-    pub(crate) fn make<D: CollectiveDriver>(
+    pub(crate) async fn make<D: CollectiveDriver>(
         self,
         group: &mut NodeGroup,
         driver: &mut D,
@@ -147,17 +150,31 @@ impl Call {
             commutes: false,
         };
         match self.kind {
-            0 => group.bcast(driver, root, (output, len)),
-            1 => group.scatter(driver, root, (input, len), output, |_| Ok(())),
-            2 => group.gather(driver, root, (input, len), output, |_| Ok(())),
-            3 => group.allgather(driver, (input, from, len), output, |_| Ok(())),
+            0 => group.bcast(driver, root, (output, len)).await,
+            1 => {
+                group
+                    .scatter(driver, root, (input, len), output, |_| Ok(()))
+                    .await
+            }
+            2 => {
+                group
+                    .gather(driver, root, (input, len), output, |_| Ok(()))
+                    .await
+            }
+            3 => {
+                group
+                    .allgather(driver, (input, from, len), output, |_| Ok(()))
+                    .await
+            }
             4 => {
                 let in_place = input.start() == output.start();
-                group.alltoall(driver, (input, len, in_place), output, |_| Ok(()))
+                group
+                    .alltoall(driver, (input, len, in_place), output, |_| Ok(()))
+                    .await
             }
-            5 => group.reduce(driver, root, operands),
-            6 => group.allreduce(driver, operands),
-            _ => group.reduce_scatter(driver, operands),
+            5 => group.reduce(driver, root, operands).await,
+            6 => group.allreduce(driver, operands).await,
+            _ => group.reduce_scatter(driver, operands).await,
         }
     }
 }
@@ -206,12 +223,13 @@ pub(crate) fn block(call: Call, bytes: &[u8], index: usize) -> &[u8] {
 }
 
 /// Makes the call as rank `me`, and compares its result with the expected one.
-pub(crate) fn run(
+#[resumable]
+pub(crate) async fn run<D: CollectiveDriver<Error: Debug>>(
     call: Call,
     me: usize,
     ranks: usize,
     group: &mut NodeGroup,
-    caller: &mut Caller<'_>,
+    caller: &mut D,
 ) {
     let Call { root, len, .. } = call;
     let is_root = me == root;
@@ -245,6 +263,7 @@ pub(crate) fn run(
         false => (source(&own), 0),
     };
     call.make(group, caller, (&input, from as u64), &output)
+        .await
         .unwrap();
     let part = |bytes: Vec<u8>| block(call, &bytes, me).to_vec();
     let others = (0..ranks).filter(|&rank| rank != me);

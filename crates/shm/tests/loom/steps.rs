@@ -246,6 +246,27 @@ fn no_step_is_slept_over() {
     });
 }
 
+/// A rank with pending calls in two groups, which sleeps in a third wait, is woken by a step of either.
+#[test]
+fn no_step_of_several_groups_is_slept_over() {
+    loom::model(|| {
+        let groups = [slots(), slots()];
+        let flag = sleep_flag();
+        let publishing = groups.clone().map(|group| {
+            spawn_with((group, flag.clone()), move |(group, flag)| {
+                publish(&group, 1);
+                flag.asleep(&Fences)
+            })
+        });
+        flag.announce(&Fences);
+        let come = groups.map(|group| poll(&group, 1).is_ok());
+        let woken = publishing.map(|publishing| publishing.join().unwrap());
+        for (come, woken) in come.into_iter().zip(woken) {
+            assert!(come || woken, "slept over a step");
+        }
+    });
+}
+
 /// A rank that sleeps until another one has finished a step is woken by it.
 #[test]
 fn no_room_is_slept_over() {
