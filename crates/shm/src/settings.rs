@@ -145,11 +145,12 @@ pub const SETTINGS: &[Setting] = &[
         level: Level::Tuning,
         short: "whether collectives of one node use shared flags and buffers",
         long: "A communicator whose ranks, at most 64, are all on one node then runs its collectives \
-               without messages, if all ranks have the same length and no algorithm is set; \
+               without messages, if all ranks have the same length and no algorithm is set; nonblocking ones do \
+               so once the ranks have made a barrier or another collective that all wait for; \
                reductions of two ranks from 256 KiB on still use messages. A communicator on several nodes, with ranks \
                in blocks or round-robin, may use them for the intra-node phase of bcast, reduce, allreduce, gather and \
-               scatter. The first 8 communicators of a rank have them. Their buffers cost memory once they \
-               are used: up to 2.6 MiB for each rank and communicator. All ranks must have the same value.",
+               scatter. The first 8 communicators of a rank have them, and 8 persistent collectives. Their buffers \
+               cost memory once they are used: up to 2.6 MiB for each rank and communicator. All ranks must have the same value.",
         check: |text| switch(text).map(drop),
     },
 ];

@@ -31,8 +31,6 @@ struct CollectiveExplained {
     has_node_barrier: bool,
     /// The choice for a blocking call, and its expected picoseconds.
     chosen: (Choice, u64),
-    /// The choice for a started or persistent call, if it differs.
-    started: Option<(Choice, u64)>,
     /// The reason for the choice.
     why: String,
     /// The other algorithms that suit, each with its best parameters.
@@ -114,9 +112,6 @@ fn explain(
     };
     let choice = *table.choice(call.bytes());
     let chosen = (choice, cost(&call, &choice));
-    let by_messages = call.with_shared_memory(SharedMemory::None);
-    let started = *(ChoiceTable::new(&by_messages, &tuning).map_err(refused)?).choice(call.bytes());
-    let started = (started != choice).then(|| (started, cost(&by_messages, &started)));
     let mut others: Vec<(Choice, u64)> = Vec::new();
     for (other, time) in expected(&call, &tuning).map_err(refused)? {
         let same = |one: &&mut (Choice, u64)| one.0.algorithm == other.algorithm;
@@ -146,7 +141,6 @@ fn explain(
         call,
         has_node_barrier,
         chosen,
-        started,
         why,
         unsuited: unsuited.collect(),
         steps: steps.collect(),
@@ -176,7 +170,7 @@ fn why(
         );
     }
     if call.shared_memory == SharedMemory::All {
-        return "all ranks share the memory of a node, and the call is blocking".into();
+        return "all ranks share the memory of a node".into();
     }
     let by_rule = tuning.rules.iter().any(|rule| {
         let (shortest, longest) = rule.bytes;

@@ -77,13 +77,9 @@ pub(super) fn text(explained: &CollectiveExplained) -> String {
     let (size, time_text) = (call.size, micros(*time));
     let mut text = format!("{asked}{of} on {size} ranks: ");
     if explained.has_node_barrier {
-        text += &format!("{IN_NODE}\n  started or persistent: ");
+        text += &format!("{IN_NODE}\n  nonblocking, before any call that all ranks wait for: ");
     }
     text += &format!("{algorithm}, {time_text}\n  {}\n", explained.why);
-    if let Some((started, time)) = &explained.started {
-        let (algorithm, time) = (started.algorithm.name(), micros(*time));
-        text += &format!("  started or persistent: {algorithm}, {time}\n");
-    }
     if let Some((next, later)) = explained.others.first() {
         text += &format!(
             "  next best: {}, {}\n",
@@ -183,7 +179,6 @@ pub(super) fn json(explained: &CollectiveExplained) -> String {
         "machine": explained.machine,
         "in_node": explained.has_node_barrier || explained.call.shared_memory == SharedMemory::All,
         "chosen": one(choice, *time),
-        "started": explained.started.map(|(choice, time)| one(&choice, time)),
         "why": explained.why,
         "others": others.collect::<Vec<_>>(),
         "unsuited": unsuited.collect::<Vec<_>>(),

@@ -52,8 +52,6 @@ fn ranks_of_one_node_need_no_messages_unless_an_algorithm_is_asked_for() {
     assert!(first.ends_with("the node's shared memory, without messages"));
     let read = json("allreduce 8 -n 4", &[]);
     assert_eq!(read["chosen"]["algorithm"], "intra-node");
-    assert_ne!(read["started"]["algorithm"], "intra-node");
-    assert!(read["started"]["expected_ps"].as_u64() > read["chosen"]["expected_ps"].as_u64());
     let in_node = |words: &str, environment: &[_]| json(words, environment)["in_node"] == true;
     assert!(in_node("barrier -n 64", &[]));
     for elsewhere in [
@@ -91,7 +89,6 @@ fn several_nodes_use_intra_node_phases_where_that_is_faster() {
     let forced = [("OXMPI_BCAST_ALGORITHM", "intra-node")];
     let read = json("bcast 64KiB -n 64 --per-node 8", &forced);
     assert_eq!(read["chosen"]["algorithm"], "intra-node");
-    assert_ne!(read["started"]["algorithm"], "intra-node");
 }
 
 #[test]

@@ -89,6 +89,21 @@ const ROUNDS: &[Round<Cart>] = &[
             sum.wait().map(drop)
         })
     }),
+    ("started gather", |comm, mine, all| {
+        let all = (comm.rank() == 1).then_some(all);
+        comm.scope(|scope| {
+            let blocks = scope.start(collective::gather(&mine[..LONG], all, 1))?;
+            blocks.wait().map(drop)
+        })
+    }),
+    ("started alltoall", |comm, mine, all| {
+        comm.scope(|scope| {
+            scope
+                .start(collective::alltoall(mine, all))?
+                .wait()
+                .map(drop)
+        })
+    }),
     ("two started", |comm, mine, all| {
         // The scope waits for both collectives.
         comm.scope(|scope| {
@@ -110,7 +125,7 @@ const ROUNDS: &[Round<Cart>] = &[
 ];
 
 /// Collectives that ranks of a node run in shared memory, without messages.
-const IN_SHARED_MEMORY: [&str; 10] = [
+const IN_SHARED_MEMORY: [&str; 17] = [
     "barrier",
     "bcast",
     "gather",
@@ -121,11 +136,21 @@ const IN_SHARED_MEMORY: [&str; 10] = [
     "allreduce",
     "short allreduce",
     "reduce_scatter_block",
+    "started barrier",
+    "started allreduce",
+    "started gather",
+    "started alltoall",
+    "two started",
+    "persistent alltoall",
+    "persistent allreduce",
 ];
 
 fn ring(world: &World) -> Result<Cart> {
     let ring = world.comm().cart(Grid::new(&[RANKS], &[true]))?;
-    Ok(ring.expect("every rank has a place"))
+    let ring = ring.expect("every rank has a place");
+    // Started collectives go through shared memory from then on.
+    ring.barrier()?;
+    Ok(ring)
 }
 
 #[test]
