@@ -38,12 +38,12 @@
     mov ecx, dword ptr [rcx + 4*rax]
     or ecx, dword ptr [r14 + 236]
     jne .L3
-    cmp qword ptr [r14 + 2272], rax
+    cmp qword ptr [r14 + 2528], rax
     jbe .L3
     mov ecx, ebp
     add rcx, qword ptr [r13 + 16]
     lea rdx, [r14 + 544]
-    mov rdi, qword ptr [r14 + 2264]
+    mov rdi, qword ptr [r14 + 2520]
     shl rax, 7
     lea rsi, [rdi + rax]
     mov r8d, dword ptr [rdi + rax + 56]
