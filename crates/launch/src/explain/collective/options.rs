@@ -43,8 +43,8 @@ allreduce and allgather go in phases, inside the nodes and between one rank of e
 without phases is expected to take less. Other collectives then treat each rank as a node.
 
 Where all ranks share a node, the node's shared memory serves most calls without messages (intra-node); on
-several nodes it may serve the part inside each node. Nonblocking calls go by messages until the ranks have made
-a barrier or another collective that all wait for. shm_collectives=off uses messages for all calls.
+several nodes it may serve the part inside each node. Nonblocking calls go by messages until the ranks have
+made a barrier or another collective that all wait for. shm_collectives=off uses messages for all calls.
 
 To change the choice: allreduce_algorithm=ring for all sizes (`oxmpi settings _algorithm` lists the names,
 also those of Intel MPI, MPICH and Open MPI); coll_rules=FILE by sizes and ranks; coll_machine and the
