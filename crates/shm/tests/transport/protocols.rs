@@ -155,7 +155,7 @@ fn allocated_memory_is_copied_where_it_is_mapped() {
         "no trial was needed"
     );
     prefer(&mut rank, None);
-    for _ in 0..40 {
+    for _ in 0..200 {
         let source = rank.tx.register(bytes, Access::READ, Peer(0)).unwrap();
         let key = rank.tx.expose(&source, Peer(0));
         assert_eq!(get_whole(&mut rank, &key, body.len()), body);
