@@ -165,18 +165,23 @@ impl NodeBarriers {
             tx.breach(rank, corrupt);
         }
         let waits = polled.is_ok() && awaited.missing() != 0;
-        let mut known = self.awaited.iter_mut();
-        match known.find(|other| other.is_of_group(awaited)) {
-            Some(known) if waits => *known = *awaited,
-            Some(_) => self.forget(awaited),
-            None if waits => self.awaited.push(*awaited),
-            None => {}
+        if waits {
+            let mut known = self.awaited.iter_mut();
+            match known.find(|other| other.is_of_group(awaited)) {
+                Some(known) => *known = *awaited,
+                None => self.awaited.push(*awaited),
+            }
+        } else {
+            self.forget(awaited);
         }
         polled.map(|()| !waits)
     }
 
     /// Forgets the steps that the collective of the same group waited for.
     pub fn forget(&mut self, awaited: &AwaitedSteps) {
+        if self.awaited.is_empty() {
+            return;
+        }
         self.awaited.retain(|other| !other.is_of_group(awaited));
     }
 

@@ -6,7 +6,6 @@ use std::task::{Context, Poll, Waker};
 use oxmpi_os::RawBytes;
 use oxmpi_shm::node::collective::{AwaitedSteps, CollectiveDriver, StepLost};
 use oxmpi_shm::{Node, SegmentLayout};
-use oxmpi_wire::Bytes;
 
 use super::oracle::{Random, combined, run_resumable};
 use crate::common::{Rank, source};

@@ -28,9 +28,27 @@ impl NodeGroup {
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        let call = (CallKind::Allgather, block, self.may_use_cma(block));
-        let trial = self.choose_protocol(driver, call).await?;
-        match trial.0 {
+        if !self.may_use_cma(block) {
+            return self
+                .allgather_by_bounce(driver, (input, from, block), output, meanwhile)
+                .await;
+        }
+        self.allgather_by_best_protocol(driver, (input, from, block), output, meanwhile)
+            .await
+    }
+
+    // Not inlined, so that a short call, which does not get here, has the registers.
+    #[inline(never)]
+    async fn allgather_by_best_protocol<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        (input, from, block): (&RawBytes, u64, u64),
+        output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
+        let kind = (CallKind::Allgather, block);
+        let trial = self.begin_trial(driver, kind).await?;
+        match trial.protocol {
             CollectiveProtocol::Bounce => {
                 self.allgather_by_bounce(driver, (input, from, block), output, meanwhile)
                     .await
@@ -41,8 +59,7 @@ impl NodeGroup {
                     .await
             }
         }?;
-        self.end_trial(driver, (CallKind::Allgather, block), trial)
-            .await
+        self.end_trial(driver, kind, trial).await
     }
 
     async fn allgather_by_bounce<D: CollectiveDriver>(

@@ -28,10 +28,27 @@ impl NodeGroup {
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        let may_use_cma = self.may_use_cma(block) && !in_place;
-        let call = (CallKind::Alltoall, block, may_use_cma);
-        let trial = self.choose_protocol(driver, call).await?;
-        match trial.0 {
+        if in_place || !self.may_use_cma(block) {
+            return self
+                .alltoall_by_bounce(driver, (input, block, in_place), output, meanwhile)
+                .await;
+        }
+        self.alltoall_by_best_protocol(driver, (input, block, in_place), output, meanwhile)
+            .await
+    }
+
+    // Not inlined, so that a short call, which does not get here, has the registers.
+    #[inline(never)]
+    async fn alltoall_by_best_protocol<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        (input, block, in_place): (&RawBytes, u64, bool),
+        output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
+        let kind = (CallKind::Alltoall, block);
+        let trial = self.begin_trial(driver, kind).await?;
+        match trial.protocol {
             CollectiveProtocol::Bounce => {
                 self.alltoall_by_bounce(driver, (input, block, in_place), output, meanwhile)
                     .await
@@ -42,8 +59,7 @@ impl NodeGroup {
                     .await
             }
         }?;
-        self.end_trial(driver, (CallKind::Alltoall, block), trial)
-            .await
+        self.end_trial(driver, kind, trial).await
     }
 
     async fn alltoall_by_bounce<D: CollectiveDriver>(

@@ -27,10 +27,24 @@ impl NodeGroup {
         root: usize,
         given: (&RawBytes, u64),
     ) -> Result<(), D::Error> {
+        if !self.may_bcast_by_cma(given.1) {
+            return self.bcast_by_bounce(driver, root, given).await;
+        }
+        self.bcast_by_best_protocol(driver, root, given).await
+    }
+
+    // Not inlined, so that a short call, which does not get here, has the registers.
+    #[inline(never)]
+    async fn bcast_by_best_protocol<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        root: usize,
+        given: (&RawBytes, u64),
+    ) -> Result<(), D::Error> {
         let (bytes, len) = given;
-        let call = (CallKind::Bcast, len, self.may_bcast_by_cma(len));
-        let trial = self.choose_protocol(driver, call).await?;
-        match trial.0 {
+        let kind = (CallKind::Bcast, len);
+        let trial = self.begin_trial(driver, kind).await?;
+        match trial.protocol {
             CollectiveProtocol::Bounce => self.bcast_by_bounce(driver, root, given).await,
             CollectiveProtocol::Cma => {
                 let call = (CallKind::Bcast, root, len);
@@ -38,7 +52,7 @@ impl NodeGroup {
                     .await
             }
         }?;
-        self.end_trial(driver, (CallKind::Bcast, len), trial).await
+        self.end_trial(driver, kind, trial).await
     }
 
     // Inlined, since a short call takes no longer than a function call.

@@ -41,9 +41,29 @@ impl NodeGroup {
             false => assert!(input.len() >= block, "a short input"),
         }
         let given = (input, block);
-        let call = (CallKind::Gather, block, self.may_use_cma(block));
-        let trial = self.choose_protocol(driver, call).await?;
-        match trial.0 {
+        if !self.may_use_cma(block) {
+            return self
+                .gather_by_bounce(driver, root, given, output, meanwhile)
+                .await;
+        }
+        self.gather_by_best_protocol(driver, root, given, output, meanwhile)
+            .await
+    }
+
+    // Not inlined, so that a short call, which does not get here, has the registers.
+    #[inline(never)]
+    async fn gather_by_best_protocol<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        root: usize,
+        given: (&RawBytes, u64),
+        output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
+        let (_, block) = given;
+        let kind = (CallKind::Gather, block);
+        let trial = self.begin_trial(driver, kind).await?;
+        match trial.protocol {
             CollectiveProtocol::Bounce => {
                 self.gather_by_bounce(driver, root, given, output, meanwhile)
                     .await
@@ -53,8 +73,7 @@ impl NodeGroup {
                     .await
             }
         }?;
-        self.end_trial(driver, (CallKind::Gather, block), trial)
-            .await
+        self.end_trial(driver, kind, trial).await
     }
 
     // Inlined, since a short call takes no longer than a function call.

@@ -14,31 +14,25 @@ use super::run::CollectiveRun;
 
 #[resumable]
 impl NodeGroup {
-    /// Begins a call of `kind` on blocks of `len` bytes, by bounce buffers, or where it `may_use_cma` by the protocol that
-    /// was faster of late. The caller moves the bytes, and then [ends](NodeGroup::end_trial) it.
+    /// Begins a call of `kind` on blocks of `len` bytes by the protocol that was faster of late. The caller moves the bytes,
+    /// and then [ends](NodeGroup::end_trial) it.
     ///
     /// # Errors
     /// When a rank never arrives.
-    #[inline(always)]
-    pub(super) async fn choose_protocol<D: CollectiveDriver>(
-        &mut self,
-        driver: &mut D,
-        (kind, len, may_use_cma): (CallKind, u64, bool),
-    ) -> Result<(CollectiveProtocol, Option<Trial>), D::Error> {
-        match may_use_cma {
-            false => Ok((CollectiveProtocol::Bounce, None)),
-            true => self.best_protocol(driver, (kind, len)).await,
-        }
-    }
-
-    async fn best_protocol<D: CollectiveDriver>(
+    pub(super) async fn begin_trial<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (kind, len): (CallKind, u64),
-    ) -> Result<(CollectiveProtocol, Option<Trial>), D::Error> {
+    ) -> Result<Trial, D::Error> {
         let run = TrialRun::of(self.size(), len);
+        let untimed = |protocol| {
+            Ok(Trial {
+                protocol,
+                timed: None,
+            })
+        };
         match self.trials.next(kind, len, run) {
-            NextCall::Settled(protocol) => Ok((protocol, None)),
+            NextCall::Settled(protocol) => untimed(protocol),
             NextCall::Agree => {
                 let chosen = self.trials.of(kind, len).choose();
                 let call = (kind, CHOICE, len);
@@ -46,32 +40,34 @@ impl NodeGroup {
                     .share_choice(chosen)
                     .await?;
                 self.trials.of(kind, len).follow(choice);
-                Ok((choice.protocol, None))
+                untimed(choice.protocol)
             }
-            NextCall::Trial(protocol, call) if call < run.warmup => Ok((protocol, None)),
+            NextCall::Trial(protocol, call) if call < run.warmup => untimed(protocol),
             NextCall::Trial(protocol, call) => {
                 let start = match call == run.warmup {
                     true => self.common_time(driver, (kind, ENTERING, len)).await?,
                     false => Instant::now(),
                 };
                 let last = call == run.calls() - 1;
-                Ok((protocol, Some(Trial { start, last })))
+                Ok(Trial {
+                    protocol,
+                    timed: Some((start, last)),
+                })
             }
         }
     }
 
-    /// Ends a call that [`NodeGroup::choose_protocol`] has begun.
+    /// Ends a call that [`NodeGroup::begin_trial`] has begun.
     ///
     /// # Errors
     /// When a rank never arrives.
-    #[inline(always)]
     pub(super) async fn end_trial<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (kind, len): (CallKind, u64),
-        (protocol, trial): (CollectiveProtocol, Option<Trial>),
+        Trial { protocol, timed }: Trial,
     ) -> Result<(), D::Error> {
-        if let Some(Trial { start, last }) = trial {
+        if let Some((start, last)) = timed {
             let end = match last {
                 true => self.common_time(driver, (kind, LEAVING, len)).await?,
                 false => Instant::now(),
@@ -94,12 +90,12 @@ impl NodeGroup {
     }
 }
 
-/// A call whose time is measured.
+/// How a call goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trial {
-    start: Instant,
-    /// Whether it is the last of its run.
-    last: bool,
+    pub(super) protocol: CollectiveProtocol,
+    /// When a timed call began, and whether it is the last of its run.
+    timed: Option<(Instant, bool)>,
 }
 
 /// The rank that announces the protocol.

@@ -130,15 +130,26 @@ impl NodeGroup {
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let in_place = operands.input.start() == operands.output.start();
-        let may_use_cma = !in_place && self.may_reduce_by_cma(operands.len);
-        let call = (CallKind::ReduceScatter, operands.len, may_use_cma);
-        let trial = self.choose_protocol(driver, call).await?;
-        match trial.0 {
+        if in_place || !self.may_reduce_by_cma(operands.len) {
+            return self.reduce_scatter_by_bounce(driver, operands).await;
+        }
+        self.reduce_scatter_by_best_protocol(driver, operands).await
+    }
+
+    // Not inlined, so that a short call, which does not get here, has the registers.
+    #[inline(never)]
+    async fn reduce_scatter_by_best_protocol<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        operands: Operands<'_>,
+    ) -> Result<(), D::Error> {
+        let kind = (CallKind::ReduceScatter, operands.len);
+        let trial = self.begin_trial(driver, kind).await?;
+        match trial.protocol {
             CollectiveProtocol::Bounce => self.reduce_scatter_by_bounce(driver, operands).await,
             CollectiveProtocol::Cma => self.reduce_scatter_by_cma(driver, operands).await,
         }?;
-        self.end_trial(driver, (CallKind::ReduceScatter, operands.len), trial)
-            .await
+        self.end_trial(driver, kind, trial).await
     }
 
     async fn reduce_scatter_by_bounce<D: CollectiveDriver>(

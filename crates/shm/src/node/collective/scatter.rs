@@ -35,9 +35,29 @@ impl NodeGroup {
             assert!(input.len() >= self.all(block), "a short input");
         }
         let given = (input, block);
-        let call = (CallKind::Scatter, block, self.may_use_cma(block));
-        let trial = self.choose_protocol(driver, call).await?;
-        match trial.0 {
+        if !self.may_use_cma(block) {
+            return self
+                .scatter_by_bounce(driver, root, given, output, meanwhile)
+                .await;
+        }
+        self.scatter_by_best_protocol(driver, root, given, output, meanwhile)
+            .await
+    }
+
+    // Not inlined, so that a short call, which does not get here, has the registers.
+    #[inline(never)]
+    async fn scatter_by_best_protocol<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        root: usize,
+        given: (&RawBytes, u64),
+        output: &RawBytes,
+        meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
+    ) -> Result<(), D::Error> {
+        let (input, block) = given;
+        let kind = (CallKind::Scatter, block);
+        let trial = self.begin_trial(driver, kind).await?;
+        match trial.protocol {
             CollectiveProtocol::Bounce => {
                 self.scatter_by_bounce(driver, root, given, output, meanwhile)
                     .await
@@ -48,8 +68,7 @@ impl NodeGroup {
                     .await
             }
         }?;
-        self.end_trial(driver, (CallKind::Scatter, block), trial)
-            .await
+        self.end_trial(driver, kind, trial).await
     }
 
     // Inlined, since a short call takes no longer than a function call.

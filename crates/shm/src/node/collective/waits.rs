@@ -180,6 +180,8 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
 
 impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     /// Waits by the driver.
+    #[cold]
+    #[inline(never)]
     fn arrive(&mut self, mut awaited: AwaitedSteps) -> Result<(), D::Error> {
         match self.driver.wait(&mut awaited) {
             Poll::Ready(result) => result,
