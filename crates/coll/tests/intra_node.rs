@@ -1,5 +1,5 @@
 //! Intra-node phases: the checker proves plans that contain them, cost forms equal the simulation, and
-//! the choice uses them only where ranks share memory and wait for the end of the call.
+//! the choice uses them only where ranks share memory.
 
 use oxmpi_coll::catalog::{Algorithm, Call, Collective, Parameters, SharedMemory};
 use oxmpi_coll::check::FaultKind::{self, Deadlock, Length, PhaseMismatch};

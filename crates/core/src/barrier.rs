@@ -6,7 +6,6 @@ use oxmpi_wire::Failure;
 use super::collective_members::received_notice;
 use super::collective_state::Buffers;
 use super::communicator::Communicator;
-use super::endpoint::Endpoint;
 use super::failure::FailureCause;
 use super::threading::Threading;
 use crate::error::{Error, Result};
@@ -17,37 +16,34 @@ enum BarrierFailure {
     Elsewhere(FailureCause),
 }
 
+/// How a rank enters a barrier.
+enum BarrierEntry {
+    /// It has entered that of this slot.
+    Flags(usize),
+    /// Another thread has.
+    InUse,
+    /// By messages.
+    Messages,
+    /// The ranks make their node group first, for collectives that are started later: those cannot wait for all ranks.
+    NoGroup,
+}
+
 impl<A: Threading> Communicator<A> {
     /// Returns when every rank has called it.
     ///
     /// # Errors
     /// When a rank that has not called it is lost; from then on this rank refuses the communicator's collectives.
     pub fn barrier(&self) -> Result<()> {
-        // Calls that are compared are compared before the ranks do anything else.
-        if self.group().is_on_one_node() && self.group().size() > 1 && !self.checks() {
-            let is_new = |endpoint: &mut Endpoint| endpoint.may_make_node_group(self.context());
-            if self.access().with(is_new) {
-                // For collectives that are started later, which cannot wait for all ranks.
-                self.make_node_group()?;
-            }
-        }
-        let entered = self.access().with(|endpoint| {
-            endpoint.check()?;
-            let tuning = &endpoint.policy().tuning;
-            // Flags carry no signature of the call that could be compared.
-            let asked = self.checks() || tuning.requires_messages(&self.barrier_call());
-            let context = self.collective_context();
-            let broken = endpoint.failures.of(context).is_some();
-            let slot = endpoint.node_barrier_slot(self.context());
-            let slot = slot.filter(|_| !asked && !broken && self.group().is_on_one_node());
-            Ok(slot.map(|slot| (slot, endpoint.enter_node_barrier(slot, self.others()))))
-        })?;
-        let slot = match entered {
-            Some((slot, true)) => slot,
-            Some((_, false)) => {
+        let entry = match self.enter_barrier()? {
+            BarrierEntry::NoGroup => self.make_node_group().and_then(|()| self.enter_barrier())?,
+            entry => entry,
+        };
+        let slot = match entry {
+            BarrierEntry::Flags(slot) => slot,
+            BarrierEntry::InUse => {
                 return Err(self.refused(&"another thread is in a barrier of this communicator"));
             }
-            None => return self.barrier_by_messages(),
+            BarrierEntry::Messages | BarrierEntry::NoGroup => return self.barrier_by_messages(),
         };
         let stopped = (self.access()).until(|endpoint| match endpoint.poll_node_barrier(slot) {
             Some(Ok(())) => Some(None),
@@ -62,6 +58,30 @@ impl<A: Threading> Communicator<A> {
             None => Ok(()),
             Some(stopped) => Err(self.barrier_failed(stopped)),
         }
+    }
+
+    fn enter_barrier(&self) -> Result<BarrierEntry> {
+        let on_one = self.group().is_on_one_node();
+        self.access().with(|endpoint| {
+            endpoint.check()?;
+            // Calls that are compared are compared before the ranks do anything else.
+            let may_make = on_one && self.group().size() > 1 && !self.checks();
+            if may_make && endpoint.may_make_node_group(self.context()) {
+                return Ok(BarrierEntry::NoGroup);
+            }
+            let tuning = &endpoint.policy().tuning;
+            // Flags carry no signature of the call that could be compared.
+            let asked = self.checks() || tuning.requires_messages(&self.barrier_call());
+            let broken = endpoint.failures.of(self.collective_context()).is_some();
+            let slot = endpoint.node_barrier_slot(self.context());
+            Ok(match slot.filter(|_| !asked && !broken && on_one) {
+                None => BarrierEntry::Messages,
+                Some(slot) if endpoint.enter_node_barrier(slot, self.others()) => {
+                    BarrierEntry::Flags(slot)
+                }
+                Some(_) => BarrierEntry::InUse,
+            })
+        })
     }
 
     #[cold]

@@ -103,13 +103,11 @@ impl Algorithm {
             () if needs.shared_memory == SharedMemory::All
                 && call.shared_memory != SharedMemory::All =>
             {
-                Err(why(
-                    "all ranks on one node, with shared memory, in a call that they wait for",
-                ))
+                Err(why("all ranks on one node, with shared memory"))
             }
-            () if needs.shared_memory > call.shared_memory => Err(why(
-                "ranks that share the memory of a node, in a call that they wait for",
-            )),
+            () if needs.shared_memory > call.shared_memory => {
+                Err(why("ranks that share the memory of a node"))
+            }
             () => Ok(()),
         }
     }

@@ -92,7 +92,7 @@ impl<A: Threading> Communicator<A> {
     }
 
     /// Prepares a collective that can be started repeatedly (MPI 5.0, section 6.13). Ranks prepare those of
-    /// one communicator in the same order, and may start them in any order.
+    /// one communicator in the same order, and may start them in any order. It may wait for the other ranks.
     ///
     /// # Errors
     /// As [`Communicator::start`], or when there are 4,194,304 of them already.
@@ -103,7 +103,8 @@ impl<A: Threading> Communicator<A> {
         operation: Option<OwnedOperation>,
     ) -> Result<PreparedCollective<A>> {
         let number = self.persistent_number()?;
-        let own = match self.started_support(&call, || true) {
+        let has_groups = || (self.access()).with(|endpoint| endpoint.wants_node_groups());
+        let own = match self.started_support(&call, has_groups) {
             SharedMemory::None => None,
             support => self.own_group_for(call.with_shared_memory(support))?,
         };

@@ -163,12 +163,15 @@ impl Endpoint {
         match self.node_group_slot(context) {
             Some(slot) if matches!(slot.state, NodeGroupState::NotMade) => {
                 slot.state = NodeGroupState::None;
-                self.policy.node_collectives
-                    && self.node_barriers.are_available()
-                    && self.is_usable()
+                self.wants_node_groups() && self.node_barriers.are_available() && self.is_usable()
             }
             _ => false,
         }
+    }
+
+    /// Whether ranks use node groups, as the settings of the job say.
+    pub(crate) const fn wants_node_groups(&self) -> bool {
+        self.policy.node_collectives
     }
 
     #[inline]
@@ -179,7 +182,7 @@ impl Endpoint {
     /// Whether the ranks of each node have a node group for the communicator with this context, whose ranks
     /// are on several nodes.
     pub(crate) fn groups_on_nodes(&mut self, context: u32) -> GroupsOnNodes {
-        let wants = self.policy.node_collectives;
+        let wants = self.wants_node_groups();
         let Some(slot) = self.node_group_slot(context) else {
             return GroupsOnNodes::None;
         };

@@ -26,8 +26,8 @@ impl Endpoint {
             OwnGroup::Free(of, _) => **of == *links,
         };
         let all = (0..OWN_GROUPS).filter(|&index| is_free(&self.own_groups[index]));
-        let wanted = self.policy.node_collectives && self.node_barriers.are_available();
-        all.filter(|_| wanted)
+        let can_have = self.node_barriers.are_available();
+        all.filter(|_| can_have)
             .fold(0, |all, index| all | 1 << index)
     }
 

@@ -14,6 +14,9 @@ use crate::bytes::pairs;
 pub(crate) trait CallDriver: CollectiveDriver {
     /// The error of a buffer that is shorter than the call says.
     fn short_buffer(&self) -> Self::Error;
+
+    /// Whether it has an operation for reductions.
+    fn has_operation(&self) -> bool;
 }
 
 /// Runs the call; this rank reads `input` and writes `output`. False: node groups do not serve it. Inlined, as all around
@@ -72,6 +75,9 @@ pub(crate) async fn run_call<D: CallDriver>(
                 .await?;
         }
         Collective::Reduce | Collective::Allreduce | Collective::ReduceScatterBlock => {
+            if !node_group.can_reduce(call.element_bytes) || !driver.has_operation() {
+                return Ok(false);
+            }
             let given = match call.collective {
                 Collective::Reduce if !is_root => input,
                 _ => given,

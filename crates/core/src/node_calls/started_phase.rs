@@ -157,6 +157,10 @@ impl CallDriver for PhaseDriver {
     fn short_buffer(&self) -> PhaseStop {
         PhaseStop::ShortBuffer
     }
+
+    fn has_operation(&self) -> bool {
+        self.operation.is_some()
+    }
 }
 
 impl CollectiveDriver for PhaseDriver {

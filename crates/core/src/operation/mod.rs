@@ -60,10 +60,6 @@ impl UsedOperation<'_> {
         }
     }
 
-    pub(crate) fn is_some(&self) -> bool {
-        self.get().is_some()
-    }
-
     pub(crate) fn take(&mut self) -> Option<OwnedOperation> {
         match self {
             Self::Lent(_) => None,

@@ -34,7 +34,8 @@ pub(super) enum Prepared<A: Threading> {
 
 impl<A: Threading> Comm<A> {
     /// Prepares a collective that is run repeatedly (`MPI_Allreduce_init` and its kin). Ranks prepare those
-    /// of one communicator in the same order, and run them in any order on which all agree.
+    /// of one communicator in the same order, and run them in any order on which all agree. It may wait for
+    /// the other ranks.
     ///
     /// Its input may be lent uniquely too, to be changed between two runs:
     ///

@@ -256,10 +256,6 @@ impl<A: Threading> IntraNodeRun<'_, A> {
         let Some(node_group) = node_group.as_deref_mut() else {
             return Ok(false);
         };
-        let reduces = call.collective.reduces();
-        if reduces && (!node_group.can_reduce(call.element_bytes) || caller.operation.is_none()) {
-            return Ok(false);
-        }
         run_call(node_group, caller, call, (input, output))
     }
 }
@@ -288,6 +284,10 @@ struct IntraNodeCaller<'a, A: Threading> {
 impl<A: Threading> CallDriver for IntraNodeCaller<'_, A> {
     fn short_buffer(&self) -> Error {
         self.members.short_buffer()
+    }
+
+    fn has_operation(&self) -> bool {
+        self.operation.is_some()
     }
 }
 

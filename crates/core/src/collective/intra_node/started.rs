@@ -49,38 +49,26 @@ impl<A: Threading> Members<'_, A> {
         groups: &mut NodeGroups,
         operation: &mut UsedOperation<'_>,
     ) -> Result<bool> {
-        let mut outcome = None;
-        let running = match stage {
-            PhaseStage::Queued(phase) => {
-                let Some(node_group) = self.next_group(groups)? else {
-                    return Ok(false);
-                };
-                let (call, element) = (phase.call.collective, phase.call.element_bytes);
-                if call.reduces() && !(node_group.can_reduce(element) && operation.is_some()) {
-                    return Err(self.refused(&NOT_SERVED));
-                }
-                let running = StartedPhase::new(*phase, node_group, operation.take());
-                *stage = PhaseStage::Running(running);
-                let PhaseStage::Running(running) = stage else {
-                    unreachable!("just stored");
-                };
-                running
-            }
-            PhaseStage::Running(running) => {
-                outcome = self.poll_phase(running);
-                if outcome.is_none() {
-                    return Ok(false);
-                }
-                running
-            }
-        };
         loop {
-            if let Some(end) = running.resume(outcome) {
+            let end = match stage {
+                PhaseStage::Queued(phase) => {
+                    let Some(node_group) = self.next_group(groups)? else {
+                        return Ok(false);
+                    };
+                    let mut begun = StartedPhase::new(*phase, node_group, operation.take());
+                    let end = begun.resume(None);
+                    *stage = PhaseStage::Running(begun);
+                    end
+                }
+                PhaseStage::Running(running) => {
+                    let Some(outcome) = self.poll_phase(running) else {
+                        return Ok(false);
+                    };
+                    running.resume(Some(outcome))
+                }
+            };
+            if let Some(end) = end {
                 return self.end_phase(end, groups, operation);
-            }
-            outcome = self.poll_phase(running);
-            if outcome.is_none() {
-                return Ok(false);
             }
         }
     }

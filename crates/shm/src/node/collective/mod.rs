@@ -75,5 +75,5 @@ pub use group::NodeGroup;
 pub(crate) use next_root::PredictedRoots;
 pub use operands::Operands;
 
-/// Communicators of a rank that can have a [`NodeGroup`].
+/// Node groups that a rank can be in.
 pub const MAX_GROUPS: usize = crate::segment::arena::MAX_GROUPS;
