@@ -1,5 +1,7 @@
 //! What the ranks of one node share for collectives: barriers by flags, and the node groups of communicators.
 
+use std::collections::VecDeque;
+
 use oxmpi_coll::catalog::Call;
 use oxmpi_shm::NodeBarriers;
 use oxmpi_shm::node::collective::{AwaitedSteps, NodeGroup, StepLost};
@@ -30,23 +32,36 @@ enum NodeGroupState {
     InUse,
 }
 
-/// The started collectives that use a node group, in the order of their starts, which is the same on all ranks: the number
-/// of the first, and of the next to come.
-#[derive(Clone, Copy, Default)]
+/// The started collectives that may use a node group, in the order of their starts, which is the same on all ranks.
+#[derive(Default)]
 struct GroupQueue {
+    /// The number of the first.
     first: u32,
-    next: u32,
+    /// Whether each has left: one that does not need the group leaves before those in front of it.
+    left: VecDeque<bool>,
 }
 
 impl GroupQueue {
-    const fn is_empty(self) -> bool {
-        self.first == self.next
+    fn is_empty(&self) -> bool {
+        self.left.is_empty()
     }
 
-    const fn enter(&mut self) -> u32 {
-        let number = self.next;
-        self.next = number.wrapping_add(1);
+    /// Puts one in; gives its number.
+    fn enter(&mut self) -> u32 {
+        let number = self.first.wrapping_add(self.left.len() as u32);
+        self.left.push_back(false);
         number
+    }
+
+    /// Takes out the one of this number.
+    fn leave(&mut self, number: u32) {
+        if let Some(left) = (self.left).get_mut(number.wrapping_sub(self.first) as usize) {
+            *left = true;
+        }
+        while self.left.front() == Some(&true) {
+            self.left.pop_front();
+            self.first = self.first.wrapping_add(1);
+        }
     }
 }
 
@@ -54,7 +69,10 @@ impl NodeGroupSlot {
     /// No collective has needed the group yet.
     pub(super) const NOT_MADE: Self = Self {
         state: NodeGroupState::NotMade,
-        queue: GroupQueue { first: 0, next: 0 },
+        queue: GroupQueue {
+            first: 0,
+            left: VecDeque::new(),
+        },
     };
 
     /// Lends the group, if no other collective uses it.
@@ -251,13 +269,10 @@ impl Endpoint {
         }
     }
 
-    /// Takes the started collective of this number out of the queue. It is the first, unless the communicator's
-    /// collectives have failed: then none goes on.
+    /// Takes the started collective of this number out of the queue.
     pub(crate) fn leave_group_queue(&mut self, context: u32, number: u32) {
-        if let Some(slot) = self.node_group_slot(context)
-            && slot.queue.first == number
-        {
-            slot.queue.first = slot.queue.first.wrapping_add(1);
+        if let Some(slot) = self.node_group_slot(context) {
+            slot.queue.leave(number);
         }
     }
 
@@ -323,5 +338,25 @@ impl Endpoint {
         faults
             .filter_map(|(peer, fault)| Some((peer, fault?)))
             .next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::GroupQueue;
+
+    #[test]
+    fn the_first_of_a_queue_is_the_first_that_has_not_left() {
+        let mut queue = GroupQueue {
+            first: u32::MAX - 1,
+            ..GroupQueue::default()
+        };
+        let numbers = [(); 4].map(|()| queue.enter());
+        for (leaves, first) in [(1, 0), (2, 0), (0, 3)] {
+            queue.leave(numbers[leaves]);
+            assert_eq!(queue.first, numbers[first], "after {leaves} left");
+        }
+        queue.leave(numbers[3]);
+        assert!(queue.is_empty());
     }
 }
