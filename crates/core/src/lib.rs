@@ -21,6 +21,7 @@
 //! - endpoints: `endpoint`, `thread_endpoints`, `links`, `ownership`, `threading`;
 //! - communicators: `communicator`, `create`, `intercomm`, `group`, `process_group`, `placement`, `split`;
 //! - topologies: `topology`;
+//! - windows: `window`, with `window_state`;
 //! - messages: `envelope`, `request`, `bytes`, `data`, `error`, `failure`;
 //! - collectives: `collective`, with `algorithm_choices`, `collective_members`, `collective_state`,
 //!   `collective_scratch`, `node_calls`, `operation` and `barrier`.
@@ -53,9 +54,13 @@ mod process_group;
 mod request;
 pub mod settings;
 mod split;
+#[cfg(test)]
+mod test_job;
 mod thread_endpoints;
 mod threading;
 mod topology;
+mod window;
+mod window_state;
 
 pub use boot::{AgreedSettings, NetworkPreference, StartOptions, open_transports, probe_verbs};
 pub use collective::{InterGroups, PreparedCollective};
@@ -83,6 +88,8 @@ pub use process_group::{Comparison, ProcessGroup};
 pub use request::{Claimed, OpenRequest, RawRequest};
 pub use threading::Threading;
 pub use topology::{Grid, Topology};
+pub use window::{LockKind, Shape, Window, WindowRange};
+pub use window_state::AccumulateOp;
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

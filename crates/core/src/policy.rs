@@ -52,6 +52,8 @@ pub struct EndpointPolicy {
     pub node_collectives: bool,
     /// Whether ranks compare their calls before each collective.
     pub checks: bool,
+    /// Whether the rank accesses windows of its node itself, where it can.
+    pub direct_windows: bool,
     /// How the rank waits for messages.
     pub wait: WaitMode,
     /// Empty polls before a passive wait yields.
@@ -68,6 +70,7 @@ impl Default for EndpointPolicy {
             tuning: Tuning::default(),
             node_collectives: true,
             checks: false,
+            direct_windows: true,
             wait: WaitMode::Auto,
             spin: 2000,
         }

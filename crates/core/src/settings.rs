@@ -112,6 +112,18 @@ pub const SETTINGS: &[Setting] = &[
         check: |text| switch(text).map(drop),
     },
     Setting {
+        name: "window_direct",
+        aliases: &[],
+        default: "on",
+        kind: "switch",
+        level: Level::Expert,
+        short: "whether ranks access windows of their node themselves",
+        long: "When on, a rank accesses the memory of a window on its node by loads and stores where that is shared memory, and by \
+               system calls where it is private and the system lets it; the owner does nothing. When off, it asks the owner by \
+               messages, which the owner answers in its next calls.",
+        check: |text| switch(text).map(drop),
+    },
+    Setting {
         name: "handle_leaks",
         aliases: &[Alias::new(Product::OpenMpi, "mpi_show_handle_leaks")],
         default: "off",

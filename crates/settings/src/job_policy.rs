@@ -61,6 +61,7 @@ fn endpoint_policy(
         tuning,
         node_collectives: values.node_collectives(),
         checks: values.checks_collectives(),
+        direct_windows: values.parse("window_direct", oxmpi_text::switch),
         wait: values.parse("wait", str::parse),
         spin: values.parse("spin", spin),
     })

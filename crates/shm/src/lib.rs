@@ -43,6 +43,8 @@ pub mod settings;
 pub mod transport;
 #[cfg(feature = "std")]
 pub mod wait;
+#[cfg(feature = "std")]
+pub mod window;
 
 #[cfg(feature = "std")]
 pub use node::{GatheredNode, JobKey, JoinError, Node, NodeLeader};

@@ -61,11 +61,13 @@ pub enum Kind {
     Flow = 7,
     /// Answer to a request-to-send of path R1: the key to the receiver's buffer.
     ClearToSend = 8,
+    /// A message of a window; it never reaches the engine.
+    Window = 9,
 }
 
 impl Kind {
     /// Every kind, in the order of the codes.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Eager,
         Self::RequestToSend,
         Self::Finished,
@@ -74,6 +76,7 @@ impl Kind {
         Self::Transport,
         Self::Flow,
         Self::ClearToSend,
+        Self::Window,
     ];
 
     /// The kind with this code.
@@ -89,6 +92,7 @@ impl Kind {
             6 => Some(Self::Transport),
             7 => Some(Self::Flow),
             8 => Some(Self::ClearToSend),
+            9 => Some(Self::Window),
             _ => None,
         }
     }
@@ -143,7 +147,7 @@ pub enum HeaderError {
     #[error("frame of version {0}, expected version {VERSION}")]
     Version(u8),
     /// An unknown kind.
-    #[error("frame of unknown kind {0}, expected 1 to 8")]
+    #[error("frame of unknown kind {0}, expected 1 to 9")]
     Kind(u8),
     /// Unknown flags.
     #[error("frame with unknown flags {0:#04x}")]

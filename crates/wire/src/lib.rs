@@ -27,6 +27,7 @@ pub mod slab;
 pub mod transport;
 pub mod transports;
 pub mod trials;
+pub mod window;
 
 #[cfg(feature = "alloc")]
 pub use engine::{

@@ -8,6 +8,7 @@ mod own_groups;
 mod peers;
 mod requests;
 mod wait;
+mod windows;
 
 use std::any::Any;
 use std::fmt::Display;
@@ -34,6 +35,7 @@ use super::links::{LinkRanks, LinksRx, LinksTx};
 use super::placement::EndpointNodes;
 use super::policy::EndpointPolicy;
 use super::request::OpenRequest;
+use super::window_state::WindowTable;
 use crate::boot::WiredRanks;
 use crate::error::{Error, Result};
 
@@ -92,6 +94,8 @@ pub struct Endpoint {
     reach: Option<RankAreas>,
     /// The algorithms that serve collectives.
     pub(super) choices: Choices,
+    /// The windows of its communicators.
+    pub(super) windows: WindowTable,
 }
 
 /// An operation that no handle waits for, and the owner of its buffer.
@@ -182,6 +186,7 @@ impl Endpoint {
             node_links,
             own_link,
             reach,
+            windows: WindowTable::default(),
         })
     }
 

@@ -5,6 +5,7 @@ use oxmpi_wire::engine::Failure;
 use oxmpi_wire::{Peer, Rx};
 
 use super::super::thread_endpoints;
+use super::super::window_state::Arrivals;
 use super::{Endpoint, POLLS};
 
 /// Arrivals that one poll hands over at most, so that a flood does not keep a call from seeing that
@@ -20,7 +21,14 @@ impl Endpoint {
     #[inline(always)]
     pub(crate) fn progress_inline(&mut self) -> u32 {
         let sent = self.engine.resume(&mut self.tx);
-        let come = self.rx.poll(&mut self.tx, BUDGET, &mut self.engine);
+        let mut arrivals = Arrivals {
+            engine: &mut self.engine,
+            windows: &mut self.windows,
+        };
+        let come = self.rx.poll(&mut self.tx, BUDGET, &mut arrivals);
+        if self.windows.is_busy() {
+            return sent + come + self.advance_windows();
+        }
         sent + come
     }
 

@@ -28,6 +28,12 @@ pub enum ErrorClass {
     NoMemory,
     /// A process has died, has left the job, or broke the protocol.
     ProcessAborted,
+    /// An access beyond the memory of a window.
+    RmaRange,
+    /// A call that does not suit the epochs of a window.
+    RmaSync,
+    /// A wrong window.
+    Window,
     /// A limit of the library.
     Internal,
     /// None of the others: the error's text says more.
@@ -49,6 +55,9 @@ impl ErrorClass {
             Self::Request => "MPI_ERR_REQUEST",
             Self::NoMemory => "MPI_ERR_NO_MEM",
             Self::ProcessAborted => "MPI_ERR_PROC_ABORTED",
+            Self::RmaRange => "MPI_ERR_RMA_RANGE",
+            Self::RmaSync => "MPI_ERR_RMA_SYNC",
+            Self::Window => "MPI_ERR_WIN",
             Self::Internal => "MPI_ERR_INTERN",
             Self::Other => "MPI_ERR_OTHER",
         }
@@ -76,6 +85,9 @@ impl Error {
             Self::Count { .. } => ErrorClass::Count,
             Self::Blocks { .. } | Self::Layout { .. } => ErrorClass::Argument,
             Self::Operation { .. } | Self::Reproducible { .. } => ErrorClass::Op,
+            Self::WindowRange { .. } => ErrorClass::RmaRange,
+            Self::WindowEpoch { .. } => ErrorClass::RmaSync,
+            Self::Window { .. } => ErrorClass::Window,
             Self::Persistent { .. } => ErrorClass::Request,
             Self::Peer { .. } => ErrorClass::ProcessAborted,
             Self::Contexts => ErrorClass::Internal,

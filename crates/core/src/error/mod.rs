@@ -158,6 +158,37 @@ pub enum Error {
         /// The reason.
         why: String,
     },
+    /// An access beyond the memory of its target in a window (`MPI_ERR_RMA_RANGE`).
+    WindowRange {
+        /// The calling rank.
+        rank: usize,
+        /// The rank whose memory was named.
+        target: usize,
+        /// The displacement, in units.
+        displacement: u64,
+        /// Bytes of a unit.
+        unit: u64,
+        /// Bytes from there to the end of the access.
+        len: u64,
+        /// Bytes of the target's memory.
+        size: u64,
+    },
+    /// A call that does not suit the epochs of a window (`MPI_ERR_RMA_SYNC`).
+    WindowEpoch {
+        /// The calling rank.
+        rank: usize,
+        /// The name of the call.
+        call: &'static str,
+        /// What is wrong, and what to call first.
+        why: &'static str,
+    },
+    /// A window that cannot do what it should (`MPI_ERR_WIN`).
+    Window {
+        /// The calling rank.
+        rank: usize,
+        /// The reason.
+        why: String,
+    },
     /// A persistent operation that was started in a scope of another communicator than the one that prepared it
     /// (`MPI_ERR_REQUEST`).
     Persistent {
@@ -312,6 +343,22 @@ impl fmt::Display for Error {
                  itself has to be as long as what it receives from itself"
             ),
             Self::Collective { rank, why } => write!(f, "a collective on rank {rank}: {why}"),
+            Self::WindowRange {
+                rank,
+                target,
+                displacement,
+                unit,
+                len,
+                size,
+            } => write!(
+                f,
+                "rank {rank} named {len} B at displacement {displacement} (in units of {unit} B) of a window, but rank {target} \
+                 has {size} B there"
+            ),
+            Self::WindowEpoch { rank, call, why } => {
+                write!(f, "rank {rank} called {call} on a window: {why}")
+            }
+            Self::Window { rank, why } => write!(f, "a window on rank {rank}: {why}"),
             Self::Persistent { rank } => write!(
                 f,
                 "rank {rank} started a persistent operation in a scope of another communicator; start it in a \

@@ -304,6 +304,7 @@ impl<T: Tx + Rma> Sink<T> for Engine<T> {
                 Kind::Flow => self.on_flow(tx, from, body),
                 Kind::ClearToSend => self.on_clear_to_send(tx, from, head, body),
                 Kind::Transport => Err("a frame of the transport's own reached the engine"),
+                Kind::Window => Err("a frame of a window came to a rank without windows"),
             }
         };
         if let Err(rule) = accepted.and_then(|()| self.check_answers(from)) {

@@ -2,7 +2,6 @@
 
 mod arena;
 mod failure_notices;
-mod job;
 mod node_phases;
 mod started;
 mod threads;
@@ -16,10 +15,11 @@ use oxmpi_os::RawBytes;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use self::arena::{Arena, Element, combine};
-use self::job::{job, job_placed};
 use super::{Buffers, Communicator, PlanRun};
 use crate::Single;
 use crate::placement::on_one_node;
+use crate::test_job as job;
+use crate::test_job::{job, job_placed};
 
 /// Cases of one algorithm on one number of ranks: all there are, or as many drawn ones.
 const CASES: usize = 10;

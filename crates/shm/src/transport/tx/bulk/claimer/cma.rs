@@ -1,7 +1,7 @@
 //! The claimer's side of cross-memory attach: it reads the owner's memory, all of it or every piece that it takes; or it
 //! waits for the pieces of an owner whose bytes have gaps.
 
-use oxmpi_os::cma::CmaError;
+use oxmpi_os::cma::{CmaError, may_write};
 use oxmpi_wire::{Bytes, Fault};
 
 use super::claim::{Claim, ClaimProgress, ClaimStep};
@@ -20,6 +20,13 @@ impl<B: Bytes> ShmTx<B> {
     pub(super) fn peer_process(&mut self, peer: u32) -> Option<PeerProcess> {
         let area = self.segment.area()?;
         self.claims.access[peer as usize].process(&self.segment, area, peer)
+    }
+
+    /// The process of `peer`, if this one may read and write its memory.
+    pub(crate) fn process(&mut self, peer: u32) -> Option<PeerProcess> {
+        let process = self.peer_process(peer)?;
+        // A peer that claims the number of this process would choose which bytes of this process to overwrite.
+        (!process.is_this_process() && may_write()).then_some(process)
     }
 
     /// The address where operation `id` puts its bytes, if they are contiguous.

@@ -1,0 +1,92 @@
+//! What the calls on windows need of an endpoint.
+
+use oxmpi_os::RawBytes;
+use oxmpi_shm::heap::HeapBlock;
+use oxmpi_shm::window::{WindowMemory, WindowPlace, WindowWords};
+use oxmpi_wire::window::WindowMessage;
+use oxmpi_wire::{Busy, Fault, Peer, Tx};
+
+use super::super::window_state::{WindowState, wake};
+use super::Endpoint;
+
+impl Endpoint {
+    /// Goes on with what windows have waited for. Returns how much moved.
+    #[cold]
+    pub(super) fn advance_windows(&mut self) -> u32 {
+        let (engine, ranks) = (&self.engine, &self.link_ranks);
+        let lost = |peer: Peer| {
+            let fault = engine.fault(peer)?;
+            let rank = || (ranks.as_ref()).map_or(peer.0, |ranks| ranks.rank(peer.0));
+            fault.is_failure().then(rank)
+        };
+        self.windows.advance(&mut self.tx, &lost)
+    }
+
+    /// The window of the communicator with this context.
+    #[inline]
+    pub(crate) fn window(&mut self, context: u32) -> Option<&mut WindowState> {
+        self.windows.get(context)
+    }
+
+    /// This rank's number on its node, and how many ranks that has.
+    pub(crate) const fn on_node(&self) -> [u32; 2] {
+        [self.own_link, self.node_links]
+    }
+
+    /// The place of this rank's memory in a window, and its locks: in shared memory, if other ranks are on the node and there
+    /// is some.
+    pub(crate) fn window_place(
+        &self,
+        (start, len): (*mut u8, u64),
+    ) -> (WindowPlace, Option<HeapBlock>) {
+        let areas = self.reach.as_ref().filter(|_| self.node_links > 1);
+        let locks = areas.and_then(|areas| WindowPlace::allocate_locks(areas, len));
+        let place = WindowPlace::of(areas, self.own_link, (start, len), locks.as_ref());
+        (place, locks)
+    }
+
+    /// The memory at this place of the peer, and its locks, if this rank reaches them.
+    pub(crate) fn reach_window(
+        &mut self,
+        peer: Peer,
+        place: &WindowPlace,
+    ) -> Option<(WindowMemory, WindowWords)> {
+        let is_near = peer.0 < self.node_links && self.policy.direct_windows;
+        let areas = self.reach.as_ref().filter(|_| is_near)?;
+        place.reach(areas, peer.0, &mut self.tx.node)
+    }
+
+    /// The locks of this rank's own memory at this place, where other ranks of the node reach them.
+    pub(crate) fn own_locks(&self, place: &WindowPlace) -> Option<WindowWords> {
+        place.reach_locks(self.reach.as_ref()?, self.own_link)
+    }
+
+    /// Sends a message of a window, with the `len` bytes of `bytes` from `at` on.
+    ///
+    /// # Errors
+    /// [`Busy`] when the peer has no room now.
+    pub(crate) fn send_to_window(
+        &mut self,
+        to: Peer,
+        context: u32,
+        message: WindowMessage,
+        bytes: (&RawBytes, u64, usize),
+    ) -> Result<(), Busy> {
+        message.send(&mut self.tx, to, context, bytes)
+    }
+
+    /// Most bytes that a message of a window carries to a peer.
+    pub(crate) fn window_piece(&self, to: Peer) -> usize {
+        self.tx.limits(to).frame as usize - WindowMessage::LEN
+    }
+
+    /// Wakes the ranks of the node that wait for a lock of a window, a bit each.
+    pub(crate) fn wake_for_window(&mut self, context: u32, waiting: u64) {
+        wake(&mut self.tx, context, waiting, self.own_link);
+    }
+
+    /// Why the peer is lost, if it is.
+    pub(crate) fn loss(&self, peer: Peer) -> Option<Fault> {
+        self.engine.fault(peer)
+    }
+}

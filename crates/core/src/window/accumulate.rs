@@ -1,0 +1,218 @@
+//! Accumulates: operations on elements of a target, each atomic (MPI 5.0, section 12.3.4).
+//!
+//! Whoever changes elements so, this rank, another one of the node or the target itself for a rank of another node, holds
+//! the locks of their blocks meanwhile. So they are atomic whatever the path, the operation and the kind.
+
+use oxmpi_os::RawBytes;
+use oxmpi_shm::window::WindowWords;
+use oxmpi_wire::Bytes;
+
+use super::super::operation::ElementKind;
+use super::super::threading::Threading;
+use super::super::window_state::{AccumulateOp, Accumulation, BlockLocks};
+use super::Window;
+use super::near::Near;
+use super::target::WindowRange;
+use crate::bytes::target;
+use crate::error::Result;
+
+/// Most bytes of elements that are combined while a block is locked, beside the last element.
+const PIECE: usize = 4 << 10;
+
+/// Bytes of the largest element.
+const LARGEST: usize = 64;
+
+/// Room for the elements of a piece, aligned for all kinds.
+#[repr(align(64))]
+struct Room([u8; PIECE + LARGEST]);
+
+impl Room {
+    const NEW: Self = Self([0; PIECE + LARGEST]);
+}
+
+/// What an accumulate reads and writes at the origin.
+#[derive(Clone, Copy)]
+struct Operands<'a> {
+    operands: &'a RawBytes,
+    /// Where the elements before go.
+    before: Option<&'a RawBytes>,
+    /// Packed bytes of a target's element in the operands: those of a comparison and of a swap are twice as many.
+    operation: &'a Accumulation,
+}
+
+impl<A: Threading> Window<A> {
+    /// Combines elements of a target with those of `from`, by an operation on elements of `kind` (`MPI_Accumulate`).
+    /// Accumulates of one origin to one place take effect in their order.
+    ///
+    /// # Errors
+    /// As [`Window::put`]; when the kind does not have the operation.
+    ///
+    /// # Cost
+    /// On this node a lock for each 4 KiB, and two copies; else messages of up to 32 KiB.
+    pub fn accumulate(
+        &self,
+        from: RawBytes,
+        (kind, op): (ElementKind, AccumulateOp),
+        to: &WindowRange<'_>,
+    ) -> Result<()> {
+        let operation = &Accumulation::new(kind, op)?;
+        let len = match op {
+            AccumulateOp::NoOp => to.shape.len().unwrap_or(from.len()),
+            _ => from.len(),
+        };
+        let operands = &from;
+        let operands = Operands {
+            operands,
+            before: None,
+            operation,
+        };
+        self.combine("accumulate", operands, (to, len))
+    }
+
+    /// As [`Window::accumulate`], with the elements that were there before in `before` when the access is flushed or its
+    /// epoch ends (`MPI_Get_accumulate`, `MPI_Fetch_and_op`).
+    ///
+    /// # Errors
+    /// As [`Window::accumulate`].
+    pub fn get_accumulate(
+        &self,
+        from: RawBytes,
+        before: RawBytes,
+        (kind, op): (ElementKind, AccumulateOp),
+        to: &WindowRange<'_>,
+    ) -> Result<()> {
+        let operation = &Accumulation::new(kind, op)?;
+        let (operands, len) = (&from, before.len());
+        let operands = Operands {
+            operands,
+            before: Some(&before),
+            operation,
+        };
+        self.combine("get_accumulate", operands, (to, len))
+    }
+
+    /// Stores the second element of `operands` at a target if the first is there, and gives the one that was there before
+    /// in `before`, as [`Window::get_accumulate`] (`MPI_Compare_and_swap`).
+    ///
+    /// # Errors
+    /// As [`Window::accumulate`]; of elements other than integers, truth values and bytes.
+    pub fn compare_and_swap(
+        &self,
+        operands: RawBytes,
+        before: RawBytes,
+        kind: ElementKind,
+        to: &WindowRange<'_>,
+    ) -> Result<()> {
+        let operation = &Accumulation::compare_swap(kind)?;
+        let (operands, len) = (&operands, before.len());
+        let operands = Operands {
+            operands,
+            before: Some(&before),
+            operation,
+        };
+        self.combine("compare_and_swap", operands, (to, len))
+    }
+
+    fn combine(
+        &self,
+        call: &'static str,
+        operands: Operands<'_>,
+        (to, len): (&WindowRange<'_>, u64),
+    ) -> Result<()> {
+        let Some(target) = self.target(call, to, len)? else {
+            return Ok(());
+        };
+        let Operands {
+            operands: from,
+            before,
+            operation,
+        } = operands;
+        if !operation.suits(from.len().max(operation.operands(len)), len)
+            || from.len() < operation.operands(len)
+        {
+            return Err(self.wrong_operands(&operands, len));
+        }
+        self.each_run(&target, to, |at, first, len| match self.near(target.peer) {
+            Some(near) => self.combine_near(near, &operands, (at, first, len), to.rank),
+            None => self.accumulate_far(target.peer, operation, (at, len), (from, before, first)),
+        })
+    }
+
+    /// Combines `len` bytes of the target from `at` on with the operands' from `first` on.
+    fn combine_near(
+        &self,
+        near: &Near,
+        operands: &Operands<'_>,
+        (at, first, len): (u64, u64, u64),
+        rank: usize,
+    ) -> Result<()> {
+        let operation = operands.operation;
+        let element = operation.kind.size() as u64;
+        let (mut elements, mut given) = (Room::NEW, Room::NEW);
+        let mut done = 0;
+        while done < len {
+            // Whole elements, one of which may reach into the next block.
+            let left = WindowWords::left_in_block(at + done);
+            let now = (left.div_ceil(element) * element).min(len - done);
+            let count = operation.operands(now);
+            let given = &mut given.0[..count as usize];
+            let from = if count == 0 { 0 } else { first + done };
+            for (to, piece) in pieces_of(given, operands.operands, from) {
+                to.copy_from(&piece);
+            }
+            let _locked = self.lock_blocks(near, at + done, now)?;
+            let elements = &mut elements.0[..now as usize];
+            let combined = near.update(at + done, elements, |elements| {
+                if let Some(before) = operands.before {
+                    before.fill(first + done, &mut &*elements);
+                }
+                operation.apply(given, elements)
+            });
+            combined.map_err(|_| self.unreached(rank))?;
+            done += now;
+        }
+        Ok(())
+    }
+
+    /// Locks the blocks of the `len` bytes from `at` on.
+    #[inline]
+    fn lock_blocks<'a>(&self, near: &'a Near, at: u64, len: u64) -> Result<BlockLocks<'a>> {
+        match BlockLocks::try_all(near.words(), at, len, self.me) {
+            Some(locked) => Ok(locked),
+            None => self.wait_for_blocks(near, at, len),
+        }
+    }
+
+    #[cold]
+    fn wait_for_blocks<'a>(&self, near: &'a Near, at: u64, len: u64) -> Result<BlockLocks<'a>> {
+        let words = near.words();
+        let locked = self.until_on_node(|| BlockLocks::try_all(words, at, len, self.me))?;
+        Ok(locked)
+    }
+
+    #[cold]
+    fn wrong_operands(&self, operands: &Operands<'_>, len: u64) -> crate::error::Error {
+        crate::error::Error::Window {
+            rank: self.rank(),
+            why: format!(
+                "{} B of operands for {len} B of {:?}; they are whole elements, as many as the operation takes",
+                operands.operands.len(),
+                operands.operation.kind
+            ),
+        }
+    }
+}
+
+/// The places in `into` of the packed bytes of `from` from `first` on, piece by piece.
+fn pieces_of(
+    into: &mut [u8],
+    from: &RawBytes,
+    first: u64,
+) -> impl Iterator<Item = (RawBytes, RawBytes)> {
+    let (whole, mut at) = (target(into), 0);
+    from.pieces(first, whole.len()).filter_map(move |piece| {
+        let to = whole.range(at, piece.len())?;
+        at += piece.len();
+        Some((to, piece))
+    })
+}

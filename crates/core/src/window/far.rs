@@ -1,0 +1,158 @@
+//! What a target is asked for by messages, where this rank does not reach its memory.
+
+use oxmpi_os::RawBytes;
+use oxmpi_wire::Peer;
+use oxmpi_wire::window::WindowMessage;
+
+use super::super::threading::Threading;
+use super::super::window_state::{Accumulation, Answered, MOST_ACCUMULATED};
+use super::Window;
+use crate::error::{Error, FaultReason, Result};
+
+/// Bytes of a buffer: a packed offset, and how many.
+pub(super) type Packed<'a> = (&'a RawBytes, u64, u64);
+
+impl<A: Threading> Window<A> {
+    /// Sends a message once there is room.
+    pub(super) fn ask(
+        &self,
+        peer: Peer,
+        message: WindowMessage,
+        (bytes, at, len): (&RawBytes, u64, usize),
+    ) -> Result<()> {
+        let context = self.comm.context();
+        let sent = self.comm.access().until(|endpoint| {
+            if let Some(fault) = endpoint.loss(peer) {
+                return Some(Err(fault));
+            }
+            let sent = endpoint.send_to_window(peer, context, message, (bytes, at, len));
+            sent.is_ok().then_some(Ok(()))
+        })?;
+        sent.map_err(|fault| self.lost(peer, fault))
+    }
+
+    /// Sends a request that is awaited: `message` makes it of its number.
+    pub(super) fn ask_and_wait(
+        &self,
+        peer: Peer,
+        message: impl FnOnce(u64) -> WindowMessage,
+    ) -> Result<()> {
+        let number = self.with_state(|state| state.answers.awaited(peer))?;
+        self.ask(peer, message(number), (&RawBytes::empty(), 0, 0))?;
+        let context = self.comm.context();
+        let ended = self.comm.access().until(|endpoint| {
+            let state = endpoint.window(context)?;
+            if let Some(answered) = state.answers.end(number) {
+                return Some(Ok(answered));
+            }
+            let fault = endpoint.loss(peer)?;
+            if let Some(state) = endpoint.window(context) {
+                state.answers.forget(number);
+            }
+            Some(Err(fault))
+        })?;
+        match ended {
+            Ok(Answered::Done) => Ok(()),
+            Ok(Answered::Refused(rank)) => Err(self.holder_lost(rank)),
+            Err(fault) => Err(self.lost(peer, fault)),
+        }
+    }
+
+    /// The error of a lock that a lost rank may have.
+    #[cold]
+    fn holder_lost(&self, rank: u64) -> Error {
+        let link = (u32::try_from(rank).ok())
+            .and_then(|rank| self.comm.access().with(|endpoint| endpoint.link(rank)));
+        let fault = oxmpi_wire::Fault::PeerDead;
+        match link {
+            Some(link) => self.lost(Peer(link), fault),
+            None => Error::Transport {
+                rank: self.rank(),
+                fault: FaultReason(fault),
+            },
+        }
+    }
+
+    /// Notes that a peer is asked for something that a flush waits for.
+    fn note_asked(&self, peer: Peer) -> Result<u64> {
+        self.with_state(|state| {
+            state.asked.insert(peer.0);
+        })?;
+        Ok((self.comm.access()).with(|endpoint| endpoint.window_piece(peer)) as u64)
+    }
+
+    pub(super) fn put_far(
+        &self,
+        peer: Peer,
+        at: u64,
+        (from, first, len): Packed<'_>,
+    ) -> Result<()> {
+        let piece = self.note_asked(peer)?;
+        for (done, now) in pieces(len, piece) {
+            let message = WindowMessage::Put { at: at + done };
+            self.ask(peer, message, (from, first + done, now as usize))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn get_far(&self, peer: Peer, at: u64, (to, first, len): Packed<'_>) -> Result<()> {
+        self.note_asked(peer)?;
+        let answer = self.with_state(|state| state.answers.bytes(peer, (*to, first, len)))?;
+        let message = WindowMessage::Get { answer, at, len };
+        self.ask(peer, message, (&RawBytes::empty(), 0, 0))
+    }
+
+    /// Combines `len` bytes of the target from `at` on. The operands are packed from `first` on, and what was there before
+    /// is written there in `before`, if that is asked for.
+    pub(super) fn accumulate_far(
+        &self,
+        peer: Peer,
+        operation: &Accumulation,
+        (at, len): (u64, u64),
+        (operands, before, first): (&RawBytes, Option<&RawBytes>, u64),
+    ) -> Result<()> {
+        let room = self.note_asked(peer)?;
+        let element = operation.kind.size() as u64;
+        let most = room.min(MOST_ACCUMULATED) / operation.operands(1).max(1);
+        for (done, now) in pieces(len, most / element * element) {
+            let answer = match before {
+                Some(before) => self.with_state(|state| {
+                    (state.answers).bytes(peer, (*before, first + done, now))
+                })?,
+                None => 0,
+            };
+            let message = WindowMessage::Accumulate {
+                answer,
+                at: at + done,
+                len: now,
+                operation: operation.number(),
+            };
+            let count = operation.operands(now);
+            let from = if count == 0 { 0 } else { first + done };
+            self.ask(peer, message, (operands, from, count as usize))?;
+        }
+        Ok(())
+    }
+
+    /// Waits until what a peer was asked for is done there.
+    pub(super) fn flush_far(&self, peer: Peer) -> Result<()> {
+        if self.with_state(|state| state.asked.remove(&peer.0))? {
+            self.ask_and_wait(peer, |answer| WindowMessage::Flush { answer })?;
+        }
+        Ok(())
+    }
+
+    /// As [`Self::flush_far`], of all peers.
+    pub(super) fn flush_asked(&self) -> Result<()> {
+        while let Some(link) = self.with_state(|state| state.asked.first().copied())? {
+            self.flush_far(Peer(link))?;
+        }
+        Ok(())
+    }
+}
+
+/// Offsets and lengths of the pieces of `len` bytes, of at most `most` each.
+fn pieces(len: u64, most: u64) -> impl Iterator<Item = (u64, u64)> {
+    let count = len.div_ceil(most.max(1));
+    (0..count).map(move |i| (i * most, most.min(len - i * most)))
+}

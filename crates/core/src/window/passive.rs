@@ -1,0 +1,172 @@
+//! Epochs of locks, in which the target does nothing (MPI 5.0, section 12.5.3), and flushes.
+
+use std::sync::atomic::{Ordering, fence};
+
+use oxmpi_shm::window::LockKind;
+use oxmpi_wire::Peer;
+use oxmpi_wire::window::WindowMessage;
+
+use super::super::threading::Threading;
+use super::Window;
+use super::near::Near;
+use crate::error::Result;
+
+impl<A: Threading> Window<A> {
+    /// Locks the memory of a target (`MPI_Win_lock`). Locks are granted in the order in which they are asked for, shared
+    /// ones side by side.
+    ///
+    /// # Errors
+    /// In another epoch; when the target, or a rank that may have the lock, is lost.
+    ///
+    /// # Cost
+    /// On this node two atomic instructions where the lock is free; else a message there and back.
+    pub fn lock(&self, rank: usize, kind: LockKind) -> Result<()> {
+        let peer = self
+            .comm
+            .link(rank)
+            .ok_or_else(|| self.comm.rank_error(rank))?;
+        self.epochs("lock", |epochs| epochs.lock(rank as u32, kind))?;
+        let locked = self.take_lock(peer, kind);
+        if locked.is_err() {
+            self.epochs("lock", |epochs| epochs.unlock(rank as u32))?;
+        }
+        locked
+    }
+
+    /// Gives back the lock of a target: all accesses to it have ended, here and there (`MPI_Win_unlock`).
+    ///
+    /// # Errors
+    /// When the target was not locked; when it is lost.
+    pub fn unlock(&self, rank: usize) -> Result<()> {
+        let peer = self
+            .comm
+            .link(rank)
+            .ok_or_else(|| self.comm.rank_error(rank))?;
+        let kind = self.epochs("unlock", |epochs| epochs.unlock(rank as u32))?;
+        self.release_lock(peer, kind)
+    }
+
+    /// Locks the memory of all ranks, shared (`MPI_Win_lock_all`). Each lock is taken at the first access to its target.
+    ///
+    /// # Errors
+    /// In another epoch.
+    pub fn lock_all(&self) -> Result<()> {
+        self.epochs("lock_all", |epochs| epochs.lock_all())
+    }
+
+    /// Ends an epoch of [`Window::lock_all`] (`MPI_Win_unlock_all`).
+    ///
+    /// # Errors
+    /// When there is none; when a target is lost.
+    pub fn unlock_all(&self) -> Result<()> {
+        let taken = self.epochs("unlock_all", |epochs| epochs.unlock_all())?;
+        let mut ended = Ok(());
+        for rank in taken {
+            if let Some(peer) = self.comm.link(rank as usize) {
+                ended = ended.and(self.release_lock(peer, LockKind::Shared));
+            }
+        }
+        ended
+    }
+
+    /// Ends all accesses to a target so far, here and there (`MPI_Win_flush`).
+    ///
+    /// # Errors
+    /// When the target is not locked; when it is lost.
+    ///
+    /// # Cost
+    /// On this node a look at a list; else a message there and back, if there were accesses.
+    #[inline]
+    pub fn flush(&self, rank: usize) -> Result<()> {
+        let peer = self
+            .comm
+            .link(rank)
+            .ok_or_else(|| self.comm.rank_error(rank))?;
+        self.epochs("flush", |epochs| epochs.flush(Some(rank as u32)))?;
+        match self.near(peer) {
+            Some(_) => {
+                fence(Ordering::Release);
+                Ok(())
+            }
+            None => self.flush_far(peer),
+        }
+    }
+
+    /// As [`Window::flush`], of all targets that are locked (`MPI_Win_flush_all`).
+    ///
+    /// # Errors
+    /// As [`Window::flush`].
+    pub fn flush_all(&self) -> Result<()> {
+        self.epochs("flush_all", |epochs| epochs.flush(None))?;
+        fence(Ordering::Release);
+        self.flush_asked()
+    }
+
+    /// Takes the lock that an access needs in an epoch of all targets.
+    #[cold]
+    pub(super) fn lock_for_access(&self, rank: usize, peer: Peer) -> Result<()> {
+        self.take_lock(peer, LockKind::Shared)?;
+        self.with_state(|state| state.epochs.took_lock(rank as u32))
+    }
+
+    fn take_lock(&self, peer: Peer, kind: LockKind) -> Result<()> {
+        match self.near(peer) {
+            Some(near) => self.lock_near(near, kind),
+            None => {
+                let exclusive = kind == LockKind::Exclusive;
+                self.ask_and_wait(peer, |answer| WindowMessage::Lock { answer, exclusive })
+            }
+        }
+    }
+
+    fn lock_near(&self, near: &Near, kind: LockKind) -> Result<()> {
+        let locks = near.words().locks();
+        let ticket = locks.ticket();
+        if locks.is_granted(ticket, kind) {
+            return Ok(());
+        }
+        self.until_on_node(|| {
+            if locks.is_granted(ticket, kind) {
+                return Some(());
+            }
+            locks.wait(self.me);
+            locks.is_granted(ticket, kind).then_some(())
+        })
+    }
+
+    fn release_lock(&self, peer: Peer, kind: LockKind) -> Result<()> {
+        match self.near(peer) {
+            Some(near) => {
+                let waiting = near.words().locks().release(kind);
+                if waiting != 0 {
+                    let context = self.comm.context();
+                    (self.comm.access())
+                        .with(|endpoint| endpoint.wake_for_window(context, waiting));
+                }
+                Ok(())
+            }
+            None => {
+                // What was asked before is done before.
+                self.with_state(|state| state.asked.remove(&peer.0))?;
+                let exclusive = kind == LockKind::Exclusive;
+                self.ask_and_wait(peer, |answer| WindowMessage::Unlock { answer, exclusive })
+            }
+        }
+    }
+
+    /// Waits until `ready` gives something, which ranks of the node decide by words in shared memory.
+    ///
+    /// # Errors
+    /// When a rank is lost that may keep it from that.
+    pub(super) fn until_on_node<R>(&self, mut ready: impl FnMut() -> Option<R>) -> Result<R> {
+        let ended = self.comm.access().until(|endpoint| {
+            if let Some(come) = ready() {
+                return Some(Ok(come));
+            }
+            let lost = endpoint.windows.lost().first().copied()?;
+            // It may have given it back before it was lost.
+            Some(ready().ok_or(lost))
+        })?;
+        ended.map_err(|(peer, fault)| self.lost(peer, fault))
+    }
+}

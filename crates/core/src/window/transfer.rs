@@ -1,0 +1,138 @@
+//! Puts and gets (MPI 5.0, section 12.3).
+
+use oxmpi_os::RawBytes;
+use oxmpi_wire::{Bytes, Peer};
+
+use super::super::envelope::PROC_NULL;
+use super::super::threading::Threading;
+use super::super::window_state::Needs;
+use super::Window;
+use super::target::{WindowRange, offset};
+use crate::error::{Error, Result};
+
+/// A target that was checked: its link, the offset that places count from, and how many bytes are named.
+pub(super) struct Checked {
+    pub(super) peer: Peer,
+    pub(super) base: u64,
+    pub(super) len: u64,
+}
+
+impl<A: Threading> Window<A> {
+    /// Writes `from` to memory of a target (`MPI_Put`). The bytes are read before this returns.
+    ///
+    /// # Errors
+    /// Outside of an epoch; where the range is beyond the target's memory, or has another length than `from`; when the
+    /// target is lost.
+    ///
+    /// # Cost
+    /// On this node a copy; else a message for each contiguous range.
+    pub fn put(&self, from: RawBytes, to: &WindowRange<'_>) -> Result<()> {
+        let Some(target) = self.target("put", to, from.len())? else {
+            return Ok(());
+        };
+        self.each_run(&target, to, |at, first, len| match self.near(target.peer) {
+            Some(near) => {
+                (near.write(at, (&from, first, len))).map_err(|_| self.unreached(to.rank))
+            }
+            None => self.put_far(target.peer, at, (&from, first, len)),
+        })
+    }
+
+    /// Reads memory of a target into `to` (`MPI_Get`), which has the bytes when the access is flushed or its epoch ends, and
+    /// belongs to the window until then.
+    ///
+    /// # Errors
+    /// As [`Window::put`].
+    ///
+    /// # Cost
+    /// As [`Window::put`].
+    pub fn get(&self, to: RawBytes, from: &WindowRange<'_>) -> Result<()> {
+        let Some(target) = self.target("get", from, to.len())? else {
+            return Ok(());
+        };
+        self.each_run(&target, from, |at, first, len| {
+            match self.near(target.peer) {
+                Some(near) => {
+                    (near.read(at, (&to, first, len))).map_err(|_| self.unreached(from.rank))
+                }
+                None => self.get_far(target.peer, at, (&to, first, len)),
+            }
+        })
+    }
+
+    /// Checks that `range`, which should have `len` packed bytes, may be accessed now. `None`: nothing is to be done.
+    #[inline]
+    pub(super) fn target(
+        &self,
+        call: &'static str,
+        range: &WindowRange<'_>,
+        len: u64,
+    ) -> Result<Option<Checked>> {
+        let rank = range.rank;
+        if rank == PROC_NULL {
+            return Ok(None);
+        }
+        let peer = self
+            .comm
+            .link(rank)
+            .ok_or_else(|| self.comm.rank_error(rank))?;
+        if let Needs::Lock = self.epochs(call, |epochs| epochs.access(rank as u32))? {
+            self.lock_for_access(rank, peer)?;
+        }
+        let has = range.shape.len();
+        if has != Some(len) {
+            return Err(self.counts_differ(len, has.unwrap_or(u64::MAX)));
+        }
+        let (size, unit) = self.sizes.of(rank);
+        let base = (range.displacement.checked_mul(unit)).filter(|&base| base <= i64::MAX as u64);
+        let inside = base.zip(range.shape.span()).and_then(|(base, [low, end])| {
+            let low = base.checked_add_signed(low)?;
+            let end = base.checked_add_signed(end)?;
+            (low <= end && end <= size).then_some(base)
+        });
+        match inside {
+            Some(base) => Ok(Some(Checked { peer, base, len })),
+            None => Err(self.out_of_range(range)),
+        }
+    }
+
+    /// Calls `with` for each contiguous range of the target: its offset there, and its packed bytes.
+    #[inline]
+    pub(super) fn each_run(
+        &self,
+        target: &Checked,
+        range: &WindowRange<'_>,
+        mut with: impl FnMut(u64, u64, u64) -> Result<()>,
+    ) -> Result<()> {
+        let mut first = 0;
+        for run in range.shape.runs(target.len) {
+            with(offset(target.base, &run), first, run.len)?;
+            first += run.len;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn counts_differ(&self, origin: u64, target: u64) -> Error {
+        Error::Window {
+            rank: self.rank(),
+            why: format!(
+                "{origin} B at the origin, but {target} B at the target; both are the same"
+            ),
+        }
+    }
+
+    #[cold]
+    fn out_of_range(&self, range: &WindowRange<'_>) -> Error {
+        let (size, unit) = self.sizes.of(range.rank);
+        let end = range.shape.span().map_or(i64::MAX, |[_, end]| end);
+        Error::WindowRange {
+            rank: self.rank(),
+            target: range.rank,
+            displacement: range.displacement,
+            unit,
+            len: u64::try_from(end).unwrap_or(0),
+            size,
+        }
+    }
+}

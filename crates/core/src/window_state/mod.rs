@@ -1,0 +1,210 @@
+//! The windows of an endpoint, as arrivals from other ranks find them: [`WindowTable`].
+//!
+//! The calls on windows are in [`window`](super::window). Here is what belongs to the endpoint: the [epochs] of this rank,
+//! what it serves as a [target](server) to origins that do not reach its memory, and the [answers] that it waits for.
+
+mod accumulation;
+mod answers;
+mod epochs;
+mod server;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use oxmpi_os::RawBytes;
+use oxmpi_shm::heap::HeapBlock;
+use oxmpi_shm::window::WindowWords;
+use oxmpi_wire::engine::Engine;
+use oxmpi_wire::window::WindowMessage;
+use oxmpi_wire::{Envelope, Fault, Header, Kind, Peer, Sink, Take, Token, Tx};
+
+pub use self::accumulation::AccumulateOp;
+pub(crate) use self::accumulation::Accumulation;
+pub(crate) use self::answers::{Answered, Answers};
+pub(crate) use self::epochs::{Epochs, Needs, WrongEpoch};
+pub(crate) use self::server::{BlockLocks, MOST_ACCUMULATED, wake};
+use self::server::{LostRank, Server};
+use super::links::LinksTx;
+
+/// The result of a peer's message; the error is the rule of the protocol that it broke.
+type Accepted = Result<(), &'static str>;
+
+/// The windows of an endpoint, by the contexts of their communicators.
+#[derive(Default)]
+pub(crate) struct WindowTable {
+    windows: BTreeMap<u32, Box<WindowState>>,
+    /// Whether a window may have something to do that no arrival announces.
+    busy: bool,
+    /// The peers that failed.
+    lost: Vec<(Peer, Fault)>,
+}
+
+/// One window of this rank.
+pub(crate) struct WindowState {
+    pub(crate) epochs: Epochs,
+    /// Calls of this rank on the window so far.
+    pub(crate) calls: u8,
+    /// What this rank waits for.
+    pub(crate) answers: Answers,
+    /// The links that were asked by messages for something, since they were flushed.
+    pub(crate) asked: BTreeSet<u32>,
+    /// Exposures and ended accesses that peers have announced, by link.
+    pub(crate) posts: BTreeMap<u32, u32>,
+    pub(crate) completes: BTreeMap<u32, u32>,
+    server: Server,
+    /// The memory of the locks, if it is shared.
+    _locks: Option<HeapBlock>,
+}
+
+impl WindowState {
+    /// A window with this memory of the rank and its locks; `on_node` are this rank's number on its node, and how
+    /// many ranks that has.
+    pub(crate) fn new(
+        memory: RawBytes,
+        (words, locks): (Arc<WindowWords>, Option<HeapBlock>),
+        on_node: [u32; 2],
+    ) -> Self {
+        Self {
+            _locks: locks,
+            epochs: Epochs::default(),
+            calls: 0,
+            answers: Answers::default(),
+            asked: BTreeSet::new(),
+            posts: BTreeMap::new(),
+            completes: BTreeMap::new(),
+            server: Server::new(memory, words, on_node),
+        }
+    }
+
+    fn accept(
+        &mut self,
+        tx: &mut LinksTx,
+        from: Peer,
+        head: &Header,
+        body: &mut impl Take,
+    ) -> Accepted {
+        let message = WindowMessage::parse(head, body)?;
+        match message {
+            WindowMessage::Post => *self.posts.entry(from.0).or_default() += 1,
+            WindowMessage::Complete => *self.completes.entry(from.0).or_default() += 1,
+            WindowMessage::Wake => {}
+            WindowMessage::Data { answer, at } => self.answers.data(from, answer, at, body)?,
+            WindowMessage::Done { answer } => self.answers.done(from, answer)?,
+            WindowMessage::Refused { answer, rank } => self.answers.refused(from, answer, rank)?,
+            request => self
+                .server
+                .ask(tx, head.envelope.context, from, request, body)?,
+        }
+        Ok(())
+    }
+}
+
+impl WindowTable {
+    /// The window of this context.
+    pub(crate) fn get(&mut self, context: u32) -> Option<&mut WindowState> {
+        self.windows.get_mut(&context).map(|window| &mut **window)
+    }
+
+    /// The peers that failed, and why.
+    pub(crate) fn lost(&self) -> &[(Peer, Fault)] {
+        &self.lost
+    }
+
+    /// Adds a window.
+    pub(crate) fn insert(&mut self, context: u32, window: WindowState) {
+        self.windows.insert(context, Box::new(window));
+    }
+
+    /// Removes a window, which no peer uses any more.
+    pub(crate) fn remove(&mut self, context: u32) {
+        self.windows.remove(&context);
+    }
+
+    /// Whether [`WindowTable::advance`] has something to do.
+    #[inline]
+    pub(crate) const fn is_busy(&self) -> bool {
+        self.busy
+    }
+
+    /// Goes on with what waited for room or for a lock. Returns how much moved, at least 1 while something waits that
+    /// nobody announces.
+    #[cold]
+    pub(crate) fn advance(&mut self, tx: &mut LinksTx, lost: LostRank<'_>) -> u32 {
+        let mut moved = 0;
+        self.busy = false;
+        for (&context, window) in &mut self.windows {
+            moved += window.server.advance(tx, context, lost);
+            self.busy |= window.server.is_busy();
+        }
+        moved
+    }
+
+    fn accept(
+        &mut self,
+        tx: &mut LinksTx,
+        from: Peer,
+        head: &Header,
+        body: &mut impl Take,
+    ) -> Accepted {
+        if body.left() as u64 != u64::from(head.len) {
+            return Err("the length of a frame's body differs from its header");
+        }
+        let window = self.windows.get_mut(&head.envelope.context);
+        let window = window.ok_or("a message of a window is for a window that this rank has")?;
+        window.accept(tx, from, head, body)?;
+        self.busy |= window.server.is_busy();
+        Ok(())
+    }
+
+    /// A peer is lost: what it asked is forgotten.
+    fn lose(&mut self, peer: Peer, why: Fault) {
+        if why.is_failure() {
+            self.lost.push((peer, why));
+        }
+        for window in self.windows.values_mut() {
+            window.server.lose(peer);
+        }
+        // Who waits for a lock that it had is told.
+        self.busy |= !self.windows.is_empty();
+    }
+}
+
+/// Where the arrivals of an endpoint go: to its engine, and messages of windows to these.
+pub(crate) struct Arrivals<'a> {
+    pub(crate) engine: &'a mut Engine<LinksTx>,
+    pub(crate) windows: &'a mut WindowTable,
+}
+
+impl Sink<LinksTx> for Arrivals<'_> {
+    #[inline(always)]
+    fn expected(&mut self, from: Peer, envelope: Envelope, body: &mut impl Take) -> bool {
+        Sink::<LinksTx>::expected(self.engine, from, envelope, body)
+    }
+
+    #[inline]
+    fn frame(&mut self, tx: &mut LinksTx, from: Peer, head: &Header, body: &mut impl Take) {
+        if head.kind != Kind::Window {
+            return self.engine.frame(tx, from, head, body);
+        }
+        if self.engine.fault(from).is_none()
+            && let Err(rule) = self.windows.accept(tx, from, head, body)
+        {
+            let why = Fault::Protocol(rule);
+            self.lost(tx, from, why);
+            tx.give_up(from, why);
+        }
+    }
+
+    fn done(&mut self, tx: &mut LinksTx, token: Token, result: Result<(), Fault>) {
+        self.engine.done(tx, token, result);
+    }
+
+    fn room(&mut self, tx: &mut LinksTx, to: Peer) {
+        self.engine.room(tx, to);
+    }
+
+    fn lost(&mut self, tx: &mut LinksTx, peer: Peer, why: Fault) {
+        self.engine.lost(tx, peer, why);
+        self.windows.lose(peer, why);
+    }
+}
