@@ -56,6 +56,7 @@ mod op;
 pub mod threads;
 mod value;
 mod values;
+pub mod window;
 mod world;
 
 pub use buffer::Buffer;

@@ -73,6 +73,17 @@ impl<T: Data> Memory<T> {
     }
 }
 
+impl<T: Data> From<Vec<T>> for Memory<T> {
+    /// The memory of a vector, which other ranks do not reach by loads and stores.
+    fn from(elements: Vec<T>) -> Self {
+        let count = elements.len();
+        Self {
+            backing: Backing::Private(elements),
+            count,
+        }
+    }
+}
+
 impl<T: Data> Deref for Memory<T> {
     type Target = [T];
 

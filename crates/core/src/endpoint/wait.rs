@@ -25,7 +25,8 @@ impl Endpoint {
             engine: &mut self.engine,
             windows: &mut self.windows,
         };
-        let come = self.rx.poll(&mut self.tx, BUDGET, &mut arrivals);
+        let kept = arrivals.hand_over(&mut self.tx);
+        let come = kept + self.rx.poll(&mut self.tx, BUDGET, &mut arrivals);
         if self.windows.is_busy() {
             return sent + come + self.advance_windows();
         }

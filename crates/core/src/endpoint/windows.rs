@@ -6,20 +6,18 @@ use oxmpi_shm::window::{WindowMemory, WindowPlace, WindowWords};
 use oxmpi_wire::window::WindowMessage;
 use oxmpi_wire::{Busy, Fault, Peer, Tx};
 
-use super::super::window_state::{WindowState, wake};
+use super::super::window_state::{Peers, WindowState, wake};
 use super::Endpoint;
 
 impl Endpoint {
     /// Goes on with what windows have waited for. Returns how much moved.
     #[cold]
     pub(super) fn advance_windows(&mut self) -> u32 {
-        let (engine, ranks) = (&self.engine, &self.link_ranks);
-        let lost = |peer: Peer| {
-            let fault = engine.fault(peer)?;
-            let rank = || (ranks.as_ref()).map_or(peer.0, |ranks| ranks.rank(peer.0));
-            fault.is_failure().then(rank)
+        let peers = Peers {
+            engine: &self.engine,
+            ranks: self.link_ranks.as_ref(),
         };
-        self.windows.advance(&mut self.tx, &lost)
+        self.windows.advance(&mut self.tx, &peers)
     }
 
     /// The window of the communicator with this context.

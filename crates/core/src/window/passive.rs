@@ -11,6 +11,9 @@ use super::Window;
 use super::near::Near;
 use crate::error::Result;
 
+/// Polls for a lock between two looks at all ranks for one that is lost, which takes as long as there are ranks.
+const POLLS_BETWEEN_LOOKS: u32 = 16;
+
 impl<A: Threading> Window<A> {
     /// Locks the memory of a target (`MPI_Win_lock`). Locks are granted in the order in which they are asked for, shared
     /// ones side by side.
@@ -83,6 +86,23 @@ impl<A: Threading> Window<A> {
             .link(rank)
             .ok_or_else(|| self.comm.rank_error(rank))?;
         self.epochs("flush", |epochs| epochs.flush(Some(rank as u32)))?;
+        self.settle(peer)
+    }
+
+    /// As [`Window::flush`], in an epoch of any kind.
+    ///
+    /// # Errors
+    /// When the target is lost, which then answers nothing any more.
+    pub fn finish(&self, rank: usize) -> Result<()> {
+        let peer = self
+            .comm
+            .link(rank)
+            .ok_or_else(|| self.comm.rank_error(rank))?;
+        self.settle(peer)
+    }
+
+    #[inline]
+    fn settle(&self, peer: Peer) -> Result<()> {
         match self.near(peer) {
             Some(_) => {
                 fence(Ordering::Release);
@@ -159,11 +179,21 @@ impl<A: Threading> Window<A> {
     /// # Errors
     /// When a rank is lost that may keep it from that.
     pub(super) fn until_on_node<R>(&self, mut ready: impl FnMut() -> Option<R>) -> Result<R> {
+        let group = self.comm.group();
+        let mut polls = 0u32;
         let ended = self.comm.access().until(|endpoint| {
             if let Some(come) = ready() {
                 return Some(Ok(come));
             }
-            let lost = endpoint.windows.lost().first().copied()?;
+            polls += 1;
+            if !polls.is_multiple_of(POLLS_BETWEEN_LOOKS) {
+                return None;
+            }
+            let links = (0..group.size()).filter_map(|rank| group.link(rank as usize));
+            let lost = links.map(Peer).find_map(|peer| {
+                let fault = endpoint.loss(peer)?;
+                fault.is_failure().then_some((peer, fault))
+            })?;
             // It may have given it back before it was lost.
             Some(ready().ok_or(lost))
         })?;

@@ -22,9 +22,9 @@ pub use self::accumulation::AccumulateOp;
 pub(crate) use self::accumulation::Accumulation;
 pub(crate) use self::answers::{Answered, Answers};
 pub(crate) use self::epochs::{Epochs, Needs, WrongEpoch};
+use self::server::Server;
 pub(crate) use self::server::{BlockLocks, MOST_ACCUMULATED, wake};
-use self::server::{LostRank, Server};
-use super::links::LinksTx;
+use super::links::{LinkRanks, LinksTx};
 
 /// The result of a peer's message; the error is the rule of the protocol that it broke.
 type Accepted = Result<(), &'static str>;
@@ -35,8 +35,6 @@ pub(crate) struct WindowTable {
     windows: BTreeMap<u32, Box<WindowState>>,
     /// Whether a window may have something to do that no arrival announces.
     busy: bool,
-    /// The peers that failed.
-    lost: Vec<(Peer, Fault)>,
 }
 
 /// One window of this rank.
@@ -105,11 +103,6 @@ impl WindowTable {
         self.windows.get_mut(&context).map(|window| &mut **window)
     }
 
-    /// The peers that failed, and why.
-    pub(crate) fn lost(&self) -> &[(Peer, Fault)] {
-        &self.lost
-    }
-
     /// Adds a window.
     pub(crate) fn insert(&mut self, context: u32, window: WindowState) {
         self.windows.insert(context, Box::new(window));
@@ -129,11 +122,11 @@ impl WindowTable {
     /// Goes on with what waited for room or for a lock. Returns how much moved, at least 1 while something waits that
     /// nobody announces.
     #[cold]
-    pub(crate) fn advance(&mut self, tx: &mut LinksTx, lost: LostRank<'_>) -> u32 {
+    pub(crate) fn advance(&mut self, tx: &mut LinksTx, peers: &Peers<'_>) -> u32 {
         let mut moved = 0;
         self.busy = false;
         for (&context, window) in &mut self.windows {
-            moved += window.server.advance(tx, context, lost);
+            moved += window.server.advance(tx, context, peers);
             self.busy |= window.server.is_busy();
         }
         moved
@@ -155,17 +148,24 @@ impl WindowTable {
         self.busy |= window.server.is_busy();
         Ok(())
     }
+}
 
-    /// A peer is lost: what it asked is forgotten.
-    fn lose(&mut self, peer: Peer, why: Fault) {
-        if why.is_failure() {
-            self.lost.push((peer, why));
-        }
-        for window in self.windows.values_mut() {
-            window.server.lose(peer);
-        }
-        // Who waits for a lock that it had is told.
-        self.busy |= !self.windows.is_empty();
+/// The peers of an endpoint, as far as a target asks for them.
+pub(crate) struct Peers<'a> {
+    pub(crate) engine: &'a Engine<LinksTx>,
+    pub(crate) ranks: Option<&'a LinkRanks>,
+}
+
+impl Peers<'_> {
+    /// Whether nothing comes of the peer any more.
+    fn is_gone(&self, peer: Peer) -> bool {
+        self.engine.fault(peer).is_some()
+    }
+
+    /// The number in the endpoint of the rank at a link, if it has failed.
+    fn failed(&self, peer: Peer) -> Option<u32> {
+        let has_failed = self.engine.fault(peer)?.is_failure();
+        has_failed.then(|| self.ranks.map_or(peer.0, |ranks| ranks.rank(peer.0)))
     }
 }
 
@@ -183,15 +183,9 @@ impl Sink<LinksTx> for Arrivals<'_> {
 
     #[inline]
     fn frame(&mut self, tx: &mut LinksTx, from: Peer, head: &Header, body: &mut impl Take) {
-        if head.kind != Kind::Window {
-            return self.engine.frame(tx, from, head, body);
-        }
-        if self.engine.fault(from).is_none()
-            && let Err(rule) = self.windows.accept(tx, from, head, body)
-        {
-            let why = Fault::Protocol(rule);
-            self.lost(tx, from, why);
-            tx.give_up(from, why);
+        match head.kind {
+            Kind::Window => self.accept(tx, from, head, body),
+            _ => self.engine.frame(tx, from, head, body),
         }
     }
 
@@ -205,6 +199,29 @@ impl Sink<LinksTx> for Arrivals<'_> {
 
     fn lost(&mut self, tx: &mut LinksTx, peer: Peer, why: Fault) {
         self.engine.lost(tx, peer, why);
-        self.windows.lose(peer, why);
+    }
+}
+
+impl Arrivals<'_> {
+    /// Hands over the frames of windows that have come to the engine, in its fast path. Returns how many.
+    pub(crate) fn hand_over(&mut self, tx: &mut LinksTx) -> u32 {
+        let mut handed = 0;
+        while let Some((from, head, bytes)) = self.engine.take_window_frame() {
+            self.accept(tx, from, &head, &mut &bytes[..]);
+            handed += 1;
+        }
+        handed
+    }
+
+    /// A message of a window.
+    #[cold]
+    fn accept(&mut self, tx: &mut LinksTx, from: Peer, head: &Header, body: &mut impl Take) {
+        if self.engine.fault(from).is_none()
+            && let Err(rule) = self.windows.accept(tx, from, head, body)
+        {
+            let why = Fault::Protocol(rule);
+            self.lost(tx, from, why);
+            tx.give_up(from, why);
+        }
     }
 }

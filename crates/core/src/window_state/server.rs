@@ -12,7 +12,7 @@ use oxmpi_wire::window::WindowMessage;
 use oxmpi_wire::{Bytes, Peer, Take, Tx};
 
 use super::super::links::LinksTx;
-use super::{Accepted, Accumulation};
+use super::{Accepted, Accumulation, Peers};
 use crate::bytes::{source, target};
 
 /// What a rank does for its origins at one window.
@@ -55,9 +55,6 @@ enum Owed {
     /// No bytes.
     Plain(WindowMessage),
 }
-
-/// The number in the endpoint of the rank at a link, if it is lost.
-pub(super) type LostRank<'a> = &'a dyn Fn(Peer) -> Option<u32>;
 
 /// Whether what an origin asked is done, or waits.
 enum Served {
@@ -273,7 +270,11 @@ impl Server {
 
     /// Goes on with what waited. Returns how much moved, at least 1 while a block's lock is waited for, as nobody announces
     /// that it is free.
-    pub(super) fn advance(&mut self, tx: &mut LinksTx, context: u32, lost: LostRank<'_>) -> u32 {
+    pub(super) fn advance(&mut self, tx: &mut LinksTx, context: u32, peers: &Peers<'_>) -> u32 {
+        // What a lost origin asked is forgotten. Its ticket stays: nobody after it is served, but is told why.
+        self.waiting.retain(|(from, ..)| !peers.is_gone(*from));
+        self.owed.retain(|(to, _)| !peers.is_gone(*to));
+        self.tickets.retain(|ticket| !peers.is_gone(ticket.of));
         let mut moved = 0;
         let mut held_up: Vec<Peer> = Vec::new();
         for _ in 0..self.waiting.len() {
@@ -294,7 +295,7 @@ impl Server {
         }
         moved += self.grant();
         if !self.tickets.is_empty() {
-            self.refuse(lost);
+            self.refuse(peers);
             // Whoever gives the lock back on this node wakes this rank, which looks once more.
             self.words.locks().wait(self.me);
             moved += self.grant();
@@ -304,11 +305,11 @@ impl Server {
     }
 
     /// Tells those who wait for the lock, if a rank that may have it is lost.
-    fn refuse(&mut self, lost: LostRank<'_>) {
+    fn refuse(&mut self, peers: &Peers<'_>) {
         let holder = self.held.iter().map(|(peer, _)| *peer);
         // Ranks of the node take the lock without this one's knowledge.
         let on_node = (0..self.on_node).map(Peer);
-        let Some(rank) = holder.chain(on_node).find_map(lost) else {
+        let Some(rank) = holder.chain(on_node).find_map(|peer| peers.failed(peer)) else {
             return;
         };
         for Ticket { of, answer, .. } in self.tickets.drain(..) {
@@ -316,14 +317,6 @@ impl Server {
             let refused = Owed::Plain(WindowMessage::Refused { answer, rank });
             self.owed.push_back((of, refused));
         }
-    }
-
-    /// Forgets what a lost origin asked.
-    pub(super) fn lose(&mut self, peer: Peer) {
-        self.waiting.retain(|(from, ..)| *from != peer);
-        self.owed.retain(|(to, _)| *to != peer);
-        // Its ticket stays: nobody after it is served, and is told why.
-        self.tickets.retain(|ticket| ticket.of != peer);
     }
 }
 

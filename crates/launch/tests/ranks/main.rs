@@ -34,3 +34,4 @@ mod traffic;
 mod transports;
 mod uninit;
 mod waiting;
+mod windows;

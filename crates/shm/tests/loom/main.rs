@@ -8,3 +8,4 @@ mod model;
 mod rings;
 mod steps;
 mod waiting;
+mod windows;

@@ -130,6 +130,8 @@ pub struct Engine<T: Memory> {
     counters: Counters,
     /// Ends of operations that another owner has started: see [`Engine::take_foreign`].
     foreign: VecDeque<(u64, Result<(), Fault>)>,
+    /// Frames of windows: see [`Engine::take_window_frame`].
+    window_frames: VecDeque<(Peer, Header, Vec<u8>)>,
 }
 
 impl<T: Tx + Rma> Engine<T> {
@@ -154,6 +156,7 @@ impl<T: Tx + Rma> Engine<T> {
             unpolled: MAX_UNPOLLED,
             counters: Counters::default(),
             foreign: VecDeque::new(),
+            window_frames: VecDeque::new(),
         };
         (0..engine.peers.len() as u32).for_each(|peer| engine.update_allowed(tx, peer));
         engine
@@ -256,6 +259,13 @@ impl<T: Tx + Rma> Engine<T> {
         self.foreign.pop_front()
     }
 
+    /// The oldest frame of a window that has come to the engine, with its sender. Whoever keeps windows is a sink of its own,
+    /// and passes the engine's frames on; but where the engine polls by itself, in its fast path, such frames come to it.
+    /// They are taken before the next poll, so they are no more than came in one.
+    pub fn take_window_frame(&mut self) -> Option<(Peer, Header, Vec<u8>)> {
+        self.window_frames.pop_front()
+    }
+
     /// The engine's counters.
     #[must_use]
     pub const fn counters(&self) -> Counters {
@@ -304,7 +314,12 @@ impl<T: Tx + Rma> Sink<T> for Engine<T> {
                 Kind::Flow => self.on_flow(tx, from, body),
                 Kind::ClearToSend => self.on_clear_to_send(tx, from, head, body),
                 Kind::Transport => Err("a frame of the transport's own reached the engine"),
-                Kind::Window => Err("a frame of a window came to a rank without windows"),
+                Kind::Window => {
+                    let mut bytes = alloc::vec![0; body.left()];
+                    body.take(&mut bytes);
+                    self.window_frames.push_back((from, *head, bytes));
+                    Ok(())
+                }
             }
         };
         if let Err(rule) = accepted.and_then(|()| self.check_answers(from)) {

@@ -1,0 +1,128 @@
+//! Windows whose owners take part in their epochs: [`ActiveWindow`].
+
+use oxmpi_core::Result;
+
+use super::{Epoch, WindowOf};
+use crate::data::Data;
+use crate::memory::Memory;
+
+/// A window for epochs in which its owner takes part; made by [`Comm::active_window`](crate::Comm::active_window).
+///
+/// Between epochs its memory is the owner's slice:
+///
+/// ```compile_fail
+/// # fn f(window: &mut oxmpi::window::ActiveWindow<u64>) -> oxmpi::Result<()> {
+/// let mine = window.local_mut();
+/// window.fence(|epoch| epoch.put(&[1], 0, 0))?;
+/// mine[0] = 2; // another rank may have written it meanwhile
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What a get writes is borrowed until the epoch ends:
+///
+/// ```compile_fail
+/// # fn f(window: &mut oxmpi::window::ActiveWindow<u64>) -> oxmpi::Result<()> {
+/// let mut value = [0];
+/// window.fence(|epoch| {
+///     epoch.get(&mut value, 0, 0)?;
+///     assert_eq!(value[0], 0); // it may not have come
+///     Ok(())
+/// })
+/// # }
+/// ```
+///
+/// There is no access outside of an epoch:
+///
+/// ```compile_fail
+/// # fn f(window: &mut oxmpi::window::ActiveWindow<u64>) -> oxmpi::Result<()> {
+/// let mut kept = None;
+/// window.fence(|epoch| {
+///     kept = Some(epoch);
+///     Ok(())
+/// })?;
+/// kept.unwrap().put(&[1], 0, 0)
+/// # }
+/// ```
+pub struct ActiveWindow<T: Data> {
+    own: WindowOf<T>,
+}
+
+impl<T: Data> ActiveWindow<T> {
+    pub(super) const fn new(own: WindowOf<T>) -> Self {
+        Self { own }
+    }
+
+    /// This rank's memory.
+    #[must_use]
+    pub fn local(&self) -> &[T] {
+        &self.own.memory
+    }
+
+    /// This rank's memory, to be written.
+    #[must_use]
+    pub fn local_mut(&mut self) -> &mut [T] {
+        &mut self.own.memory
+    }
+
+    /// An epoch of all ranks between two fences (`MPI_Win_fence`): what `body` accesses has ended, here and at its targets,
+    /// when this returns. Collective.
+    ///
+    /// # Errors
+    /// The error of `body`, after the epoch has ended; when a rank is lost meanwhile.
+    pub fn fence<'env, R>(
+        &'env mut self,
+        body: impl for<'s> FnOnce(&'s Epoch<'env, T>) -> Result<R>,
+    ) -> Result<R> {
+        let raw = &self.own.raw;
+        raw.fence(true)?;
+        let end = EndOfAccesses(|| raw.fence(false));
+        end.after(body(&Epoch::new(raw)))
+    }
+
+    /// An epoch in which this rank accesses `targets`, and exposes its memory to `origins`, which do the same the other way
+    /// round (`MPI_Win_post`, `MPI_Win_start`, `MPI_Win_complete`, `MPI_Win_wait`). Other ranks do not take part.
+    ///
+    /// # Errors
+    /// As [`ActiveWindow::fence`].
+    pub fn exchange<'env, R>(
+        &'env mut self,
+        origins: &[usize],
+        targets: &[usize],
+        body: impl for<'s> FnOnce(&'s Epoch<'env, T>) -> Result<R>,
+    ) -> Result<R> {
+        let raw = &self.own.raw;
+        raw.post(origins)?;
+        raw.start(targets)?;
+        let end = EndOfAccesses(|| raw.complete().and_then(|()| raw.wait()));
+        end.after(body(&Epoch::new(raw)))
+    }
+
+    /// Frees the window and gives its memory back, once all ranks have called it (`MPI_Win_free`). A window that is dropped
+    /// instead keeps its memory until the process ends.
+    ///
+    /// # Errors
+    /// When a rank is lost meanwhile.
+    pub fn free(self) -> Result<Memory<T>> {
+        self.own.free()
+    }
+}
+
+/// Ends an epoch, also where its body panics: buffers that are read into are their owners' afterwards.
+pub(super) struct EndOfAccesses<F: Fn() -> Result<()>>(pub(super) F);
+
+impl<F: Fn() -> Result<()>> EndOfAccesses<F> {
+    /// Ends the epoch after its body, which gave this.
+    pub(super) fn after<R>(self, given: Result<R>) -> Result<R> {
+        let ended = (self.0)();
+        std::mem::forget(self);
+        given.and_then(|value| ended.map(|()| value))
+    }
+}
+
+impl<F: Fn() -> Result<()>> Drop for EndOfAccesses<F> {
+    fn drop(&mut self) {
+        // An error means that the target is lost, which then writes nothing any more.
+        let _ended = (self.0)();
+    }
+}

@@ -1,0 +1,106 @@
+//! Models of the locks of windows; see `rings.rs` for how models work.
+
+use crate::model::{Model, spawn_with};
+use loom::thread;
+use oxmpi_shm::ring::{LockKind, STRIDE, WindowLocks};
+
+type Locks = WindowLocks<Model>;
+
+/// The word whose plain value the lock protects.
+const VALUE: usize = STRIDE;
+
+fn locks() -> (Locks, Model) {
+    let words = Model::new(Locks::words(1), |at| at < 4 || at == STRIDE);
+    (Locks::new(words.clone()), words)
+}
+
+fn lock(locks: &Locks, kind: LockKind) {
+    let ticket = locks.ticket();
+    while !locks.is_granted(ticket, kind) {
+        thread::yield_now();
+    }
+}
+
+/// Adds to the value under the lock.
+fn add(locks: &Locks, words: &Model) {
+    lock(locks, LockKind::Exclusive);
+    words.write(VALUE, words.read(VALUE) + 1);
+    let _waiting = locks.release(LockKind::Exclusive);
+}
+
+#[test]
+fn a_writer_is_alone() {
+    loom::model(|| {
+        let both = locks();
+        let other = spawn_with(both.clone(), |(locks, words)| add(&locks, &words));
+        add(&both.0, &both.1);
+        other.join().unwrap();
+        lock(&both.0, LockKind::Shared);
+        assert_eq!(both.1.read(VALUE), 2);
+    });
+}
+
+#[test]
+fn readers_see_what_a_writer_left() {
+    loom::model(|| {
+        let both = locks();
+        let other = spawn_with(both.clone(), |(locks, words)| add(&locks, &words));
+        lock(&both.0, LockKind::Shared);
+        let first = both.1.read(VALUE);
+        assert_eq!(both.1.read(VALUE), first, "the writer waits");
+        let _waiting = both.0.release(LockKind::Shared);
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn tickets_are_served_in_their_order() {
+    loom::model(|| {
+        let (locks, _) = locks();
+        let [reader, writer, later] = [(); 3].map(|()| locks.ticket());
+        assert!(locks.is_granted(reader, LockKind::Shared));
+        assert!(!locks.is_granted(writer, LockKind::Exclusive));
+        assert!(!locks.is_granted(later, LockKind::Shared), "a writer is before it");
+        let _waiting = locks.release(LockKind::Shared);
+        assert!(locks.is_granted(writer, LockKind::Exclusive));
+        assert!(!locks.is_granted(later, LockKind::Shared));
+        let _waiting = locks.release(LockKind::Exclusive);
+        assert!(locks.is_granted(later, LockKind::Shared));
+    });
+}
+
+/// Who would sleep is woken.
+#[test]
+fn a_release_is_not_slept_over() {
+    loom::model(|| {
+        let (locks, _) = locks();
+        let ticket = locks.ticket();
+        assert!(locks.is_granted(ticket, LockKind::Exclusive));
+        let waiter = spawn_with(locks.clone(), |locks| {
+            let ticket = locks.ticket();
+            locks.wait(5);
+            locks.is_granted(ticket, LockKind::Exclusive)
+        });
+        let waiting = locks.release(LockKind::Exclusive);
+        let granted = waiter.join().unwrap();
+        assert!(granted || waiting == 1 << 5, "{waiting:#x}");
+    });
+}
+
+#[test]
+fn a_block_is_one_ranks() {
+    loom::model(|| {
+        let both = locks();
+        let add = |locks: &Locks, words: &Model, rank| {
+            while let Err(holder) = locks.lock_block(0, rank) {
+                assert_eq!(holder, 1 - rank);
+                thread::yield_now();
+            }
+            words.write(VALUE, words.read(VALUE) + 1);
+            locks.unlock_block(0);
+        };
+        let other = spawn_with(both.clone(), move |(locks, words)| add(&locks, &words, 1));
+        add(&both.0, &both.1, 0);
+        other.join().unwrap();
+    });
+}
