@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use oxmpi_os::limit;
 
-use super::catalog::{GroupFacts, SharedProcessors};
+use super::catalog::{GroupFacts, ProtocolPreference, SharedProcessors};
 use super::next_root::RootPredictor;
 use super::non_temporal::NonTemporalTrials;
 use super::pair_buffers::{PairBufferSizes, PairBuffers};
@@ -49,6 +49,8 @@ pub struct NodeGroup {
     pub(super) co_located: u64,
     /// Which ranks share processors, where that is known and even.
     pub(super) processors: Option<Arc<ProcessorGroups>>,
+    /// The protocol that the user asks for.
+    preference: Option<ProtocolPreference>,
     /// The protocols of long calls.
     pub(super) trials: Box<ProtocolTrials>,
     /// How bounce buffers are written, where there are more ranks.
@@ -132,6 +134,7 @@ impl NodeGroup {
             pair_buffers: PairBuffers::new(me, members.len(), pair_bytes),
             co_located: 0,
             processors: None,
+            preference: None,
             trials: Box::new(ProtocolTrials::new()),
             non_temporal: NonTemporalTrials::new(),
             non_temporal_from: None,
@@ -152,6 +155,11 @@ impl NodeGroup {
         assert!(ranks == 0 || ranks == self.size(), "a processor each");
         self.co_located = processors::co_located_with(self.me, processors);
         self.processors = ProcessorGroups::new(self.me, processors).map(Arc::new);
+    }
+
+    /// Sets the protocol that long calls go by where it may serve them. All ranks set the same.
+    pub const fn prefer(&mut self, preference: Option<ProtocolPreference>) {
+        self.preference = preference;
     }
 
     /// Wakes a rank of the group if it sleeps. Called after everything that is published to it.
@@ -184,6 +192,7 @@ impl NodeGroup {
                 Some(false) => SharedProcessors::Even,
                 Some(true) => SharedProcessors::EvenInOrder,
             },
+            preference: self.preference,
         }
     }
 

@@ -76,6 +76,7 @@ mod waits;
 pub(crate) use awaited::ranks_of;
 pub use awaited::{AwaitedSteps, StepLost};
 pub use call_kind::CallKind;
+pub use catalog::ProtocolPreference;
 pub use driver::CollectiveDriver;
 pub use group::NodeGroup;
 pub(crate) use next_root::PredictedRoots;

@@ -3,6 +3,7 @@
 use super::super::call_kind::CallKind;
 use super::super::pair_buffers::PairBufferSizes;
 use super::super::pieces::SLOT_LEN;
+use super::ProtocolPreference;
 use crate::segment::arena;
 
 /// What the choice knows of a group; all its ranks know the same.
@@ -16,6 +17,8 @@ pub struct GroupFacts {
     pub cma: bool,
     /// How ranks share processors.
     pub processors: SharedProcessors,
+    /// What the user asks for.
+    pub preference: Option<ProtocolPreference>,
 }
 
 /// How the ranks of a group share processors.
@@ -61,6 +64,7 @@ impl GroupFacts {
             on_node: ranks,
             cma: false,
             processors: SharedProcessors::Uneven,
+            preference: None,
         }
     }
 

@@ -6,10 +6,11 @@
 //! [`CallKind::long_from`], does not ask: where it puts its bytes follows from the sizes of buffers alone, and a test
 //! compares that with the rows.
 //!
-//! `rows.rs` has the rows, `facts.rs` what they ask about, `stores.rs` when bytes are written past the caches, `trials.rs`
+//! `rows.rs` has the rows, `facts.rs` what they ask about, `preference.rs` what a user may ask for, `stores.rs` when bytes are written past the caches, `trials.rs`
 //! how many calls a trial takes.
 
 mod facts;
+mod preference;
 #[cfg(test)]
 pub(super) mod record;
 mod rows;
@@ -21,6 +22,7 @@ mod trials;
 use std::fmt;
 
 pub use facts::{CallFacts, GroupFacts, SharedProcessors};
+pub use preference::ProtocolPreference;
 pub(super) use rows::{CMA_FROM, reduces_by_messages};
 pub(super) use stores::output_nt_from;
 pub use stores::{BUFFERS_NT, BufferStores, OUTPUT_NT_LEAST, OUTPUT_NT_QUARTERS};
@@ -211,10 +213,8 @@ impl CallKind {
     /// A few compares for each of at most seven rows.
     #[must_use]
     pub fn choose(self, group: &GroupFacts, call: &CallFacts) -> ProtocolChoice {
-        let mut rows = self
-            .rows()
-            .iter()
-            .filter(|row| row.serves(self, group, call));
+        let asked = self.asked(group.preference);
+        let mut rows = asked.filter(|row| row.serves(self, group, call));
         let first = rows
             .next()
             .expect("the last row of a collective serves every call");
@@ -226,6 +226,23 @@ impl CallKind {
             protocol: first.protocol,
             rival,
         }
+    }
+
+    /// The rows in the order in which they are asked: those that the user prefers come first, without trials.
+    pub fn asked(
+        self,
+        preference: Option<ProtocolPreference>,
+    ) -> impl Iterator<Item = ProtocolRow> {
+        let is_preferred = move |row: &&ProtocolRow| {
+            preference.is_some_and(|preferred| preferred.names(row.protocol))
+        };
+        let first = self.rows().iter().filter(is_preferred);
+        let first = first.map(|row| ProtocolRow {
+            decision: Decision::Table,
+            ..*row
+        });
+        let others = (self.rows().iter()).filter(move |row| !is_preferred(row));
+        first.chain(others.copied())
     }
 
     /// Bytes below which a node group puts the bytes of a call in slots or buffers, whatever group it is; from them on it

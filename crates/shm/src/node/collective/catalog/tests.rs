@@ -154,6 +154,35 @@ fn what_a_row_needs_is_asked_for() {
     }
 }
 
+#[test]
+fn a_preferred_protocol_takes_what_it_may_serve() {
+    let named = |kind, preference, len| {
+        let group = GroupFacts {
+            preference: Some(preference),
+            processors: SharedProcessors::EvenInOrder,
+            ..group(4)
+        };
+        named(kind, group, len)
+    };
+    for (kind, preference, expected) in [
+        (CallKind::Scatter, ProtocolPreference::Buffers, "ping_pong"),
+        (CallKind::Scatter, ProtocolPreference::Cma, "cma"),
+        (CallKind::Scatter, ProtocolPreference::Shares, "trials"),
+        (CallKind::Bcast, ProtocolPreference::Cma, "bounce"),
+        (CallKind::Allreduce, ProtocolPreference::Buffers, "bounce"),
+        (CallKind::Allreduce, ProtocolPreference::Shares, "shares"),
+        (CallKind::Allreduce, ProtocolPreference::Cma, "hierarchical"),
+    ] {
+        assert_eq!(named(kind, preference, 256 * KIB), expected);
+    }
+    let allreduce = |len| named(CallKind::Allreduce, ProtocolPreference::Hierarchical, len);
+    assert_eq!(allreduce(127 * KIB), "shares");
+}
+
+fn preferences() -> impl Strategy<Value = Option<ProtocolPreference>> {
+    prop::option::of(prop::sample::select(&ProtocolPreference::ALL[..]))
+}
+
 /// Random facts and calls of groups on nodes of up to 64 ranks.
 fn calls() -> impl Strategy<Value = (CallKind, GroupFacts, CallFacts)> {
     let processors = [
@@ -167,12 +196,14 @@ fn calls() -> impl Strategy<Value = (CallKind, GroupFacts, CallFacts)> {
         0u32..64,
         any::<bool>(),
         prop::sample::select(processors.to_vec()),
+        preferences(),
     );
-    let facts = facts.prop_map(|(ranks, others, cma, processors)| GroupFacts {
+    let facts = facts.prop_map(|(ranks, others, cma, processors, preference)| GroupFacts {
         ranks,
         on_node: (ranks + others).min(64),
         cma,
         processors,
+        preference,
     });
     let call = (0u32..25, any::<u64>(), any::<bool>(), any::<bool>());
     let call = call.prop_map(|(bits, len, in_place, commutes)| CallFacts {
@@ -192,7 +223,9 @@ proptest! {
         };
         prop_assert!(call.len >= kind.long_from() || is_plain(choice.protocol));
         // What is tried is CMA, against buffers.
-        prop_assert_eq!(choice.rival.is_some(), choice.protocol == NodeProtocol::Cma);
+        let is_wanted = group.preference == Some(ProtocolPreference::Cma);
+        let is_tried = choice.protocol == NodeProtocol::Cma && !is_wanted;
+        prop_assert_eq!(choice.rival.is_some(), is_tried);
         prop_assert!(choice.rival.is_none_or(is_plain));
     }
 }
@@ -250,6 +283,7 @@ proptest! {
         per_processor in 1u32..4,
         is_cyclic in any::<bool>(),
         may_use_cma in any::<bool>(),
+        preference in preferences(),
         made in prop::collection::vec(calls(), 1..30),
     ) {
         let processors: Vec<u32> = (0..ranks)
@@ -257,6 +291,7 @@ proptest! {
             .collect();
         let of_ranks = each_rank((ranks, on_node.max(ranks)), |_, mut group, mut driver| {
             group.set_processors(&processors);
+            group.prefer(preference);
             if may_use_cma {
                 // Sandboxes may forbid it, then to all; other ranks' memory is mapped once they have come.
                 make((&mut group, &mut driver), CallKind::Barrier, 0, CallFacts::of(0));
@@ -282,6 +317,47 @@ proptest! {
                 let is_named = |one: &NodeProtocol| *one == named || Some(*one) == choice.rival;
                 prop_assert!(ran.len() == 1 && is_named(&ran[0]), "{:?} by {:?}, rank {}", call, ran, rank);
             }
+        }
+    }
+}
+
+/// Calls that are tried go by buffers first, then by CMA.
+#[test]
+fn trials_run_both_protocols() {
+    for (kind, ranks) in [
+        (CallKind::Bcast, 2),
+        (CallKind::Scatter, 3),
+        (CallKind::Gather, 3),
+        (CallKind::Allgather, 2),
+        (CallKind::Alltoall, 3),
+        (CallKind::ReduceScatter, 3),
+    ] {
+        let call = CallFacts::of(128 * KIB);
+        let until_both = TRIALS.first_touch / call.len
+            + 2 * u64::from(TrialRun::of(ranks as usize, call.len).calls());
+        let all = each_rank((ranks, ranks), |_, mut group, mut driver| {
+            make(
+                (&mut group, &mut driver),
+                CallKind::Barrier,
+                0,
+                CallFacts::of(0),
+            );
+            let may_use_cma = group.enable_cma();
+            record::take();
+            for _ in 0..until_both {
+                make((&mut group, &mut driver), kind, 0, call);
+            }
+            (
+                kind.choose(&group.facts(), &call),
+                record::take(),
+                may_use_cma,
+            )
+        });
+        for (choice, ran, may_use_cma) in all {
+            let both = [choice.rival, Some(choice.protocol)];
+            let expected: Vec<_> = both.into_iter().flatten().collect();
+            assert_eq!(ran, expected, "{}", kind.name());
+            assert_eq!(expected.len() == 2, may_use_cma);
         }
     }
 }
