@@ -79,12 +79,12 @@ impl NodeProtocols {
     pub(super) fn text(&self) -> String {
         let mut ranges: Vec<_> = self.0.iter().collect();
         ranges.sort_by_key(|range| range.from);
-        let head = ["from", "to", "protocol", "decided by", "how", "if"];
+        let head = ["from", "below", "protocol", "decided by", "how", "if"];
         let mut rows = vec![head.map(String::from).to_vec()];
         rows.extend(ranges.into_iter().map(|LengthRange { row, from, to }| {
             vec![
                 Size(*from).to_string(),
-                limit(*to).map_or_else(String::new, |to| Size(to).to_string()),
+                limit(*to).map_or_else(String::new, |to| Size(to + 1).to_string()),
                 row.protocol.name().into(),
                 decided_by(row).into(),
                 row.protocol.about().into(),

@@ -211,7 +211,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         (bytes, to, len): (&RawBytes, u64, u64),
     ) -> Result<(), Unreached> {
         #[cfg(test)]
-        super::catalog::record::note(super::catalog::NodeProtocol::Cma);
+        super::record::note(super::catalog::NodeProtocol::Cma.name());
         let first = self.shown(rank, step).wrapping_add(at);
         let processes = self.group.processes.as_ref().expect("CMA is enabled");
         let mut result = Ok(());

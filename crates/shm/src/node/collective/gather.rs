@@ -168,7 +168,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         (bytes, from, len): (&RawBytes, u64, u64),
     ) -> Result<(), D::Error> {
         #[cfg(test)]
-        super::catalog::record::note(NodeProtocol::Cma);
+        super::record::note(NodeProtocol::Cma.name());
         let first = self.shown(rank, step).wrapping_add(at);
         self.wait_until_free(step + 1).await?;
         self.enter(step);

@@ -39,7 +39,7 @@ impl NodeGroup {
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         #[cfg(test)]
-        super::catalog::record::note(super::catalog::NodeProtocol::Hierarchical);
+        super::record::note(super::catalog::NodeProtocol::Hierarchical.name());
         let processors = self.processors.clone().expect("they are known");
         let call = (CallKind::Allreduce, HIERARCHICAL, operands.len);
         let mut run = CollectiveRun::new(self, driver, call, PayloadPath::PingPong);

@@ -66,6 +66,8 @@ mod polling;
 mod processors;
 mod protocol_choice;
 mod protocol_trials;
+#[cfg(test)]
+mod record;
 mod reduce;
 mod reduce_by_shares;
 mod run;

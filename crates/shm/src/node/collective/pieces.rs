@@ -17,11 +17,12 @@ pub(super) enum PayloadPath {
 
 #[cfg(test)]
 impl PayloadPath {
-    fn protocol(self) -> super::catalog::NodeProtocol {
+    /// The name of the protocol that goes this path.
+    const fn name(self) -> &'static str {
         match self {
-            Self::Slots => super::catalog::NodeProtocol::Slots,
-            Self::Bounce => super::catalog::NodeProtocol::Bounce,
-            Self::PingPong => super::catalog::NodeProtocol::PingPong,
+            Self::Slots => "slots",
+            Self::Bounce => "bounce",
+            Self::PingPong => "ping_pong",
         }
     }
 }
@@ -59,7 +60,7 @@ impl Pieces {
             false => (longest_in(buffer_len.min(LONG_PIECE), element), path),
         };
         #[cfg(test)]
-        super::catalog::record::note(path.protocol());
+        super::record::note(path.name());
         Self { len, piece, path }
     }
 

@@ -48,40 +48,11 @@ impl NodeGroup {
         root: usize,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
-        if operands.len < const { CallKind::Reduce.long_from() } {
-            return self.reduce_by_buffers(driver, root, operands).await;
-        }
-        self.long_reduce(driver, root, operands).await
-    }
-
-    // Not inlined, so that a short call, which does not get here, has the registers.
-    #[inline(never)]
-    async fn long_reduce<D: CollectiveDriver>(
-        &mut self,
-        driver: &mut D,
-        root: usize,
-        operands: Operands<'_>,
-    ) -> Result<(), D::Error> {
-        match CallKind::Reduce
-            .choose(&self.facts(), &operands.facts())
-            .protocol
+        if operands.len >= const { CallKind::Reduce.long_from() }
+            && self.long_reduce(driver, root, operands).await?
         {
-            by @ NodeProtocol::Shares => {
-                self.reduce_by_shares(driver, (by, Some(root)), operands)
-                    .await
-            }
-            _ => self.reduce_by_buffers(driver, root, operands).await,
+            return Ok(());
         }
-    }
-
-    // Inlined, since a short call takes no longer than a function call.
-    #[inline(always)]
-    async fn reduce_by_buffers<D: CollectiveDriver>(
-        &mut self,
-        driver: &mut D,
-        root: usize,
-        operands: Operands<'_>,
-    ) -> Result<(), D::Error> {
         let (me, len) = (self.me, operands.len);
         let pieces = self.pieces_for_one(len, operands.element);
         let mut run = CollectiveRun::new(self, driver, (CallKind::Reduce, root, len), pieces.path);
@@ -117,38 +88,11 @@ impl NodeGroup {
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
-        if operands.len < const { CallKind::Allreduce.long_from() } {
-            return self.allreduce_by_buffers(driver, operands).await;
-        }
-        self.long_allreduce(driver, operands).await
-    }
-
-    // Not inlined, so that a short call, which does not get here, has the registers.
-    #[inline(never)]
-    async fn long_allreduce<D: CollectiveDriver>(
-        &mut self,
-        driver: &mut D,
-        operands: Operands<'_>,
-    ) -> Result<(), D::Error> {
-        match CallKind::Allreduce
-            .choose(&self.facts(), &operands.facts())
-            .protocol
+        if operands.len >= const { CallKind::Allreduce.long_from() }
+            && self.long_allreduce(driver, operands).await?
         {
-            NodeProtocol::Hierarchical => self.hierarchical_allreduce(driver, operands).await,
-            by @ (NodeProtocol::Shares | NodeProtocol::SharesBounce) => {
-                self.reduce_by_shares(driver, (by, None), operands).await
-            }
-            _ => self.allreduce_by_buffers(driver, operands).await,
+            return Ok(());
         }
-    }
-
-    // Inlined, since a short call takes no longer than a function call.
-    #[inline(always)]
-    async fn allreduce_by_buffers<D: CollectiveDriver>(
-        &mut self,
-        driver: &mut D,
-        operands: Operands<'_>,
-    ) -> Result<(), D::Error> {
         let len = operands.len;
         let pieces = self.pieces_for_all(len, operands.element);
         let mut run = CollectiveRun::new(self, driver, (CallKind::Allreduce, 0, len), pieces.path);
@@ -162,6 +106,43 @@ impl NodeGroup {
             },
         )
         .await
+    }
+
+    /// Reduces to `root` by another protocol than buffers. False: the catalog names buffers.
+    #[inline(never)]
+    async fn long_reduce<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        root: usize,
+        operands: Operands<'_>,
+    ) -> Result<bool, D::Error> {
+        let choice = CallKind::Reduce.choose(&self.facts(), &operands.facts());
+        match choice.protocol {
+            by @ NodeProtocol::Shares => {
+                self.reduce_by_shares(driver, (by, Some(root)), operands)
+                    .await?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Reduces to all by another protocol than buffers. False: the catalog names buffers.
+    #[inline(never)]
+    async fn long_allreduce<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        operands: Operands<'_>,
+    ) -> Result<bool, D::Error> {
+        let choice = CallKind::Allreduce.choose(&self.facts(), &operands.facts());
+        match choice.protocol {
+            NodeProtocol::Hierarchical => self.hierarchical_allreduce(driver, operands).await?,
+            by @ (NodeProtocol::Shares | NodeProtocol::SharesBounce) => {
+                self.reduce_by_shares(driver, (by, None), operands).await?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// Reduces the input of all ranks, of which every rank gets its block, in rank order, at the start of its

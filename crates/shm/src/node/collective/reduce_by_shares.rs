@@ -37,7 +37,7 @@ impl NodeGroup {
             None => (CallKind::Allreduce, 0),
         };
         #[cfg(test)]
-        super::catalog::record::note(protocol);
+        super::record::note(protocol.name());
         let element = operands.element;
         let pieces = Pieces::in_shares(
             len,

@@ -238,7 +238,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     /// Publishes the address of `bytes` in `step`.
     pub(super) fn show(&mut self, step: u64, bytes: &RawBytes) {
         #[cfg(test)]
-        super::catalog::record::note(super::catalog::NodeProtocol::Cma);
+        super::record::note(super::catalog::NodeProtocol::Cma.name());
         let at = bytes.address().expect("what others read has no gaps");
         let mut payload = self.in_slot(self.group.me, step, 0, size_of::<u64>());
         payload.put_exact(at.to_ne_bytes());

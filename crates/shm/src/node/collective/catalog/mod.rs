@@ -6,13 +6,11 @@
 //! [`CallKind::long_from`], does not ask: where it puts its bytes follows from the sizes of buffers alone, and a test
 //! compares that with the rows.
 //!
-//! `rows.rs` has the rows, `facts.rs` what they ask about, `preference.rs` what a user may ask for, `stores.rs` when bytes are written past the caches, `trials.rs`
-//! how many calls a trial takes.
+//! `rows.rs` has the rows, `facts.rs` what they ask about, `preference.rs` what a user may ask for, `stores.rs` when bytes are
+//! written past the caches, `trials.rs` how many calls a trial takes.
 
 mod facts;
 mod preference;
-#[cfg(test)]
-pub(super) mod record;
 mod rows;
 mod stores;
 #[cfg(test)]
@@ -117,7 +115,7 @@ impl fmt::Display for Need {
             Self::Cma => "the system allows process_vm calls between all ranks",
             Self::Apart => "the call is not in place",
             Self::EvenProcessors => {
-                "several processors run equally many ranks, more than one each, in order or for an operation that commutes"
+                "several processors have equally many ranks, adjacent ones or of an operation that commutes"
             }
         })
     }

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::super::group::NodeGroup;
 use super::super::operands::Operands;
 use super::super::polling::{Polling, each_rank};
+use super::super::record;
 use super::*;
 
 const KIB: u64 = 1 << 10;
@@ -314,7 +315,8 @@ proptest! {
                     NodeProtocol::Messages => NodeProtocol::PingPong,
                     named => named,
                 };
-                let is_named = |one: &NodeProtocol| *one == named || Some(*one) == choice.rival;
+                let rival = choice.rival.map(NodeProtocol::name);
+                let is_named = |one: &&str| *one == named.name() || Some(*one) == rival;
                 prop_assert!(ran.len() == 1 && is_named(&ran[0]), "{:?} by {:?}, rank {}", call, ran, rank);
             }
         }
@@ -355,7 +357,7 @@ fn trials_run_both_protocols() {
         });
         for (choice, ran, may_use_cma) in all {
             let both = [choice.rival, Some(choice.protocol)];
-            let expected: Vec<_> = both.into_iter().flatten().collect();
+            let expected: Vec<_> = both.into_iter().flatten().map(NodeProtocol::name).collect();
             assert_eq!(ran, expected, "{}", kind.name());
             assert_eq!(expected.len() == 2, may_use_cma);
         }
