@@ -50,6 +50,8 @@ pub struct EndpointPolicy {
     pub tuning: Tuning,
     /// Whether ranks of a node run collectives by flags and buffers in shared memory.
     pub node_collectives: bool,
+    /// The protocol that their long collectives go by where it may serve them; all ranks have the same.
+    pub node_protocol: Option<oxmpi_shm::node::collective::ProtocolPreference>,
     /// Whether ranks compare their calls before each collective.
     pub checks: bool,
     /// Whether the rank accesses windows of its node itself, where it can.
@@ -69,6 +71,7 @@ impl Default for EndpointPolicy {
             bulk: oxmpi_shm::BulkPreference::default(),
             tuning: Tuning::default(),
             node_collectives: true,
+            node_protocol: None,
             checks: false,
             direct_windows: true,
             wait: WaitMode::Auto,

@@ -60,6 +60,7 @@ fn endpoint_policy(
         bulk: values.bulk_protocols(),
         tuning,
         node_collectives: values.node_collectives(),
+        node_protocol: values.node_protocol(),
         checks: values.checks_collectives(),
         direct_windows: values.parse("window_direct", oxmpi_text::switch),
         wait: values.parse("wait", str::parse),
@@ -86,12 +87,14 @@ const fn receive_queues(_: &Values) -> &'static str {
     ""
 }
 
+/// The settings beside those of `coll` that all ranks must agree on.
+const AGREED: [&str; 3] = ["shm_collectives", "shm_collective_protocol", RECEIVE_QUEUES];
+
 /// The settings that all ranks must agree on; `tuning` is made of `values`.
 fn agreed_settings(values: &Values, tuning: &Tuning) -> AgreedSettings {
     let is_agreed = |value: &&SettingValue| {
         let name = value.setting.name;
-        ["shm_collectives", RECEIVE_QUEUES].contains(&name)
-            || SETTINGS.iter().any(|row| row.name == name)
+        AGREED.contains(&name) || SETTINGS.iter().any(|row| row.name == name)
     };
     let set = (values.all.iter().filter(is_agreed))
         .filter(|value| value.origin != Origin::Default)
@@ -101,10 +104,11 @@ fn agreed_settings(values: &Values, tuning: &Tuning) -> AgreedSettings {
         false => format!("{:?}", tuning.rules),
     };
     let queues = receive_queues(values);
-    let (in_node, checks) = (values.node_collectives(), values.checks_collectives());
+    let in_node = (values.node_collectives(), values.node_protocol());
+    let checks = values.checks_collectives();
     // By value, as one value can be written in several ways.
     AgreedSettings::new(
-        &format!("{tuning:?} {in_node} {checks} {queues}"),
+        &format!("{tuning:?} {in_node:?} {checks} {queues}"),
         set.collect(),
         &rules,
     )

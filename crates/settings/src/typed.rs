@@ -178,6 +178,12 @@ impl Values {
         self.parse("shm_collectives", switch)
     }
 
+    /// The protocol of long collectives in the memory of a node that the user asks for.
+    pub fn node_protocol(&self) -> Option<oxmpi_shm::node::collective::ProtocolPreference> {
+        let parser = oxmpi_shm::settings::collective_protocol;
+        self.parse("shm_collective_protocol", parser)
+    }
+
     /// Whether ranks compare their calls before each collective.
     pub fn checks_collectives(&self) -> bool {
         self.parse("coll_check", switch)

@@ -7,6 +7,7 @@ use oxmpi_text::{
 };
 
 use crate::heap::{HeapSize, PagePreference};
+use crate::node::collective::ProtocolPreference;
 use crate::segment::SegmentLayout;
 use crate::segment::area::FIFO_LEN;
 use crate::transport::BulkProtocol;
@@ -153,6 +154,20 @@ pub const SETTINGS: &[Setting] = &[
                cost memory once they are used: up to 2.6 MiB for each rank and communicator. All ranks must have the same value.",
         check: |text| switch(text).map(drop),
     },
+    Setting {
+        name: "shm_collective_protocol",
+        aliases: &[],
+        default: "auto",
+        kind: "word",
+        level: Level::Expert,
+        short: "protocol of long collectives in the memory of a node",
+        long: "`auto` goes by a table of lengths and groups, and by the time of trial calls where that names two; \
+               `oxmpi explain allreduce 64KiB -n 4` prints it. `buffers` copies in and out of shared buffers, `cma` \
+               copies once by process_vm calls, with `shares` each rank reduces a share, `hierarchical` reduces \
+               among the ranks of each processor first. A word takes the calls that the table lets its protocol \
+               serve, without trials; others go as with `auto`. All ranks must have the same value.",
+        check: |text| collective_protocol(text).map(drop),
+    },
 ];
 
 /// Open MPI's names of ways to copy between address spaces, and ours.
@@ -179,6 +194,19 @@ pub fn protocol(text: &str) -> Result<Option<BulkProtocol>, Error> {
         1 => Some(BulkProtocol::Buffers),
         claimable => Some(BulkProtocol::CLAIMABLE[claimable - 2]),
     })
+}
+
+const COLLECTIVE_PROTOCOLS: Words = Words(&["auto", "buffers", "cma", "shares", "hierarchical"]);
+
+/// The value of `shm_collective_protocol`; `None` is `auto`.
+///
+/// # Errors
+/// The text is none of the words.
+pub fn collective_protocol(text: &str) -> Result<Option<ProtocolPreference>, Error> {
+    let index = COLLECTIVE_PROTOCOLS.find(text)?;
+    Ok(index
+        .checked_sub(1)
+        .map(|index| ProtocolPreference::ALL[index]))
 }
 
 /// The value of `shm_chunk`, in bytes; `None` is `auto`.
@@ -285,6 +313,7 @@ mod tests {
                 "shm_protocol" => protocol(default) == Ok(bulk.protocol),
                 "shm_chunk" => chunk(default) == Ok(bulk.chunk),
                 "shm_collectives" => switch(default) == Ok(true),
+                "shm_collective_protocol" => collective_protocol(default) == Ok(None),
                 "shm_slots" => slots(default) == Ok(usual.slots),
                 "shm_buffer" => buffer(default) == Ok(usual.buffer),
                 "shm_buffers" => buffers(default) == Ok(usual.buffers),

@@ -92,6 +92,7 @@ impl<A: Threading> Communicator<A> {
         let processors: Option<Vec<u32>> = of_node().map(|(_, processor)| processor).collect();
         let processors = processors.unwrap_or_default();
         node_group.set_processors(&processors);
+        node_group.prefer((self.access()).with(|endpoint| endpoint.policy().node_protocol));
         if let Some(cache) = &*LAST_CACHE {
             let known = processors.iter().map(|processor| processor - 1);
             node_group.set_cache(

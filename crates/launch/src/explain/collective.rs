@@ -2,6 +2,7 @@
 //!
 //! No job is started and nothing is measured: the choice comes from the functions that a job calls.
 
+mod node_protocols;
 mod options;
 mod phased;
 mod show;
@@ -17,6 +18,7 @@ use oxmpi_coll::placement::Placement;
 use oxmpi_settings::{Origin, Values};
 
 use crate::node_sizes::NodeSizes;
+use node_protocols::NodeProtocols;
 use options::Options;
 
 pub(super) use options::is_collective;
@@ -29,6 +31,8 @@ struct CollectiveExplained {
     call: Call,
     /// Whether a blocking barrier uses the node barrier in shared memory instead of the chosen algorithm.
     has_node_barrier: bool,
+    /// How the ranks serve the call in the memory that they share; `None`: they do not.
+    node_protocols: Option<NodeProtocols>,
     /// The choice for a blocking call, and its expected picoseconds.
     chosen: (Choice, u64),
     /// The reason for the choice.
@@ -134,12 +138,17 @@ fn explain(
     };
     let steps = table.steps().iter();
     let steps = steps.map(|step| (*step, cost(&at(step), &step.choice)));
+    let shares_node = call.shared_memory == SharedMemory::All;
+    let node_protocols = shares_node
+        .then(|| NodeProtocols::of(call.collective, call.size, values))
+        .flatten();
     let why = why(values, &tuning, &call, chosen, &others);
     Ok(CollectiveExplained {
         machine,
         per_node,
         call,
         has_node_barrier,
+        node_protocols,
         chosen,
         why,
         unsuited: unsuited.collect(),

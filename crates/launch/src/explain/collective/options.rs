@@ -44,7 +44,9 @@ without phases is expected to take less. Other collectives then treat each rank 
 
 Where all ranks share a node, the node's shared memory serves most calls without messages (intra-node); on
 several nodes it may serve the part inside each node. Nonblocking calls go by messages until the ranks have
-made a barrier or another collective that all wait for. shm_collectives=off uses messages for all calls.
+made a barrier or another collective that all wait for. shm_collectives=off uses messages for all calls. How
+bytes move in that memory is a table by size (in the node), in which trials decide between some protocols;
+shm_collective_protocol names one that goes first.
 
 To change the choice: allreduce_algorithm=ring for all sizes (`oxmpi settings _algorithm` lists the names,
 also those of Intel MPI, MPICH and Open MPI); coll_rules=FILE by sizes and ranks; coll_machine and the

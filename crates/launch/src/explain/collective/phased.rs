@@ -10,6 +10,7 @@ use oxmpi_settings::Values;
 use oxmpi_text::Size;
 use serde_json::{Value, json};
 
+use super::node_protocols::NodeProtocols;
 use super::options::Options;
 use super::show::{micros, parameters_json, with_parameters};
 use crate::columns::aligned;
@@ -21,6 +22,8 @@ struct Phase {
     size: u32,
     /// `None`: signals.
     by: Option<(Call, Choice, u64)>,
+    /// Of a phase in the memory of a node.
+    node_protocols: Option<NodeProtocols>,
 }
 
 /// What the command prints of a call in phases.
@@ -68,6 +71,12 @@ pub(super) fn explain<'a>(
             }
             PhaseWork::SignalsUp | PhaseWork::SignalsDown => None,
         },
+        node_protocols: match work {
+            PhaseWork::Collective(call, choice) if !choice.algorithm.is_by_messages() => {
+                NodeProtocols::of(call.collective, size(ranks), values)
+            }
+            _ => None,
+        },
     };
     Ok(PhasesExplained {
         options,
@@ -86,9 +95,16 @@ impl PhasesExplained<'_> {
             bytes => format!(" of {}", Size(bytes)),
         };
         let mut rows = vec![
-            ["ranks", "at most", "collective", "algorithm", "expected"]
-                .map(String::from)
-                .to_vec(),
+            [
+                "ranks",
+                "at most",
+                "collective",
+                "algorithm",
+                "expected",
+                "in the node",
+            ]
+            .map(String::from)
+            .to_vec(),
         ];
         rows.extend(self.phases.iter().map(|phase| {
             let (ranks, size) = (phase.ranks.to_string(), phase.size.to_string());
@@ -99,13 +115,16 @@ impl PhasesExplained<'_> {
                     "signals".into(),
                     "knomial".into(),
                     String::new(),
+                    String::new(),
                 ],
                 Some((call, choice, time)) => {
                     let by = with_parameters(choice);
                     let by = if by.is_empty() { by } else { format!(", {by}") };
                     let algorithm = format!("{}{by}", choice.algorithm.name());
                     let collective = call.collective.name().into();
-                    vec![ranks, size, collective, algorithm, micros(*time)]
+                    let protocols = phase.node_protocols.as_ref();
+                    let in_node = protocols.map_or_else(String::new, |all| all.at(call.bytes()));
+                    vec![ranks, size, collective, algorithm, micros(*time), in_node]
                 }
             }
         }));
@@ -141,6 +160,9 @@ impl PhasesExplained<'_> {
                 row["algorithm"] = choice.algorithm.name().into();
                 row["parameters"] = parameters_json(choice);
                 row["expected_ps"] = (*time).into();
+                if let Some(protocols) = &phase.node_protocols {
+                    row["node_protocols"] = protocols.names_at(call.bytes()).into();
+                }
             }
             row
         });

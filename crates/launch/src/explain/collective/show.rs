@@ -80,6 +80,9 @@ pub(super) fn text(explained: &CollectiveExplained) -> String {
         text += &format!("{IN_NODE}\n  nonblocking, before any call that all ranks wait for: ");
     }
     text += &format!("{algorithm}, {time_text}\n  {}\n", explained.why);
+    if let Some(protocols) = &explained.node_protocols {
+        text += &format!("  in the node: {}\n", protocols.at(call.bytes()));
+    }
     if let Some((next, later)) = explained.others.first() {
         text += &format!(
             "  next best: {}, {}\n",
@@ -117,6 +120,10 @@ pub(super) fn text(explained: &CollectiveExplained) -> String {
         for (_, why) in &explained.unsuited {
             text += &format!("  {why}\n");
         }
+    }
+    if let Some(protocols) = &explained.node_protocols {
+        text += "\nin the node, by size; a protocol with a condition goes before one without:\n";
+        text += &protocols.text();
     }
     if options.collective != Collective::Barrier {
         text += "\nby size:\n";
@@ -168,7 +175,7 @@ pub(super) fn json(explained: &CollectiveExplained) -> String {
         row
     });
     let (choice, time) = &explained.chosen;
-    let whole = json!({
+    let mut whole = json!({
         "format": "oxmpi-explain-collective",
         "version": 1,
         "collective": explained.options.collective.name(),
@@ -184,5 +191,9 @@ pub(super) fn json(explained: &CollectiveExplained) -> String {
         "unsuited": unsuited.collect::<Vec<_>>(),
         "by_size": steps.collect::<Vec<_>>(),
     });
+    if let Some(protocols) = &explained.node_protocols {
+        whole["node_protocols"] = protocols.names_at(explained.call.bytes()).into();
+        whole["node_protocols_by_size"] = protocols.json().into();
+    }
     format!("{whole:#}\n")
 }

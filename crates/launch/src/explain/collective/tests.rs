@@ -70,6 +70,72 @@ fn ranks_of_one_node_need_no_messages_unless_an_algorithm_is_asked_for() {
     ));
 }
 
+/// The rows are those of the catalog that the ranks of a node go by.
+#[test]
+fn ranks_of_one_node_have_protocols_by_size() {
+    let says = |words: &str, environment: &[(&str, &str)]| {
+        let text = said(words, environment).unwrap();
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("  in the node: "));
+        line.map(String::from)
+    };
+    let evenly = "hierarchical if several processors have equally many ranks, adjacent ones or of an \
+                  operation that commutes, else shares";
+    let allowed = "if the system allows process_vm calls between all ranks, else";
+    let expected = format!("the faster of cma and bounce in trials {allowed} bounce");
+    for (words, protocols) in [
+        ("allreduce 8 -n 4", "slots"),
+        ("allreduce 4KiB -n 4", "bounce"),
+        ("allreduce 64KiB -n 4", "shares"),
+        ("allreduce 64KiB -n 2", "ping_pong"),
+        ("allreduce 128KiB -n 4", evenly),
+        ("allreduce 128KiB -n 3", "shares"),
+        ("allgather 64KiB -n 4", &expected),
+        ("bcast 64KiB -n 4", "bounce"),
+    ] {
+        assert_eq!(says(words, &[]).as_deref(), Some(protocols), "{words}");
+    }
+    for apart in [
+        "barrier -n 4",
+        "allreduce 256KiB -n 2",
+        "bcast 8 -n 4 --machine zen4",
+    ] {
+        assert_eq!(says(apart, &[]), None, "{apart}");
+    }
+    let forced = |protocol: &str, words: &str| {
+        let environment = [("OXMPI_SHM_COLLECTIVE_PROTOCOL", protocol)];
+        says(words, &environment).unwrap()
+    };
+    assert_eq!(forced("buffers", "allgather 64KiB -n 4"), "bounce");
+    assert_eq!(forced("shares", "allreduce 1MiB -n 4"), "shares");
+    assert_eq!(
+        forced("cma", "allgather 1MiB -n 4"),
+        format!("cma {allowed} bounce")
+    );
+    let read = json("allreduce 1MiB -n 8", &[]);
+    assert_eq!(
+        read["node_protocols"],
+        serde_json::json!(["hierarchical", "shares_bounce"])
+    );
+    let rows = read["node_protocols_by_size"].as_array().unwrap();
+    let row = |protocol: &str| {
+        let of = |name: &str| {
+            let row = rows.iter().find(|row| row["protocol"] == protocol).unwrap();
+            row[name].clone()
+        };
+        serde_json::json!(["from_bytes", "to_bytes", "decided_by"].map(of))
+    };
+    assert_eq!(row("bounce"), serde_json::json!([57, 8191, "table"]));
+    let no_end = serde_json::json!([8192, null, "table"]);
+    assert_eq!(row("shares_bounce"), no_end);
+    let phases = json("allreduce 64KiB --per-node 4+3+4", &[]);
+    assert_eq!(
+        phases["phases"][0]["node_protocols"],
+        serde_json::json!(["shares"])
+    );
+}
+
 #[test]
 fn several_nodes_use_intra_node_phases_where_that_is_faster() {
     let is_suited = |words: &str, environment: &[_]| {

@@ -4,10 +4,10 @@ use oxmpi_os::RawBytes;
 use oxmpi_resumable::resumable;
 
 use super::call_kind::CallKind;
+use super::catalog::{CallFacts, NodeProtocol};
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
 use super::operands::contiguous;
-use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 
 #[resumable]
@@ -28,41 +28,41 @@ impl NodeGroup {
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        if !self.may_use_cma(block) {
+        if block < const { CallKind::Allgather.long_from() } {
             return self
-                .allgather_by_bounce(driver, (input, from, block), output, meanwhile)
+                .allgather_by_buffers(driver, (input, from, block), output, meanwhile)
                 .await;
         }
-        self.allgather_by_best_protocol(driver, (input, from, block), output, meanwhile)
+        self.long_allgather(driver, (input, from, block), output, meanwhile)
             .await
     }
 
     // Not inlined, so that a short call, which does not get here, has the registers.
     #[inline(never)]
-    async fn allgather_by_best_protocol<D: CollectiveDriver>(
+    async fn long_allgather<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, from, block): (&RawBytes, u64, u64),
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        let kind = (CallKind::Allgather, block);
-        let trial = self.begin_trial(driver, kind).await?;
-        match trial.protocol {
-            CollectiveProtocol::Bounce => {
-                self.allgather_by_bounce(driver, (input, from, block), output, meanwhile)
-                    .await
-            }
-            CollectiveProtocol::Cma => {
+        let kind = (CallKind::Allgather, CallFacts::of(block));
+        let call = self.begin_long(driver, kind).await?;
+        match call.protocol {
+            NodeProtocol::Cma => {
                 let (call, own) = (CallKind::Allgather, contiguous(input, from, block as usize));
                 self.exchange_by_cma(driver, (call, block), (&own, 0), output, meanwhile)
                     .await
             }
+            _ => {
+                self.allgather_by_buffers(driver, (input, from, block), output, meanwhile)
+                    .await
+            }
         }?;
-        self.end_trial(driver, kind, trial).await
+        self.end_long(driver, call).await
     }
 
-    async fn allgather_by_bounce<D: CollectiveDriver>(
+    async fn allgather_by_buffers<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, from, block): (&RawBytes, u64, u64),
@@ -76,7 +76,8 @@ impl NodeGroup {
         } else {
             block
         };
-        let non_temporal = self.exceeds_caches(self.all(block).saturating_add(own));
+        let non_temporal =
+            self.exceeds_caches(CallKind::Allgather, self.all(block).saturating_add(own));
         let mut run =
             CollectiveRun::new(self, driver, (CallKind::Allgather, 0, block), pieces.path);
         run.exchange(

@@ -4,10 +4,10 @@ use oxmpi_os::RawBytes;
 use oxmpi_resumable::resumable;
 
 use super::call_kind::CallKind;
+use super::catalog::{CallFacts, NodeProtocol};
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
 use super::pieces::vector_index;
-use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 
 #[resumable]
@@ -28,41 +28,44 @@ impl NodeGroup {
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        if in_place || !self.may_use_cma(block) {
+        if block < const { CallKind::Alltoall.long_from() } {
             return self
-                .alltoall_by_bounce(driver, (input, block, in_place), output, meanwhile)
+                .alltoall_by_buffers(driver, (input, block, in_place), output, meanwhile)
                 .await;
         }
-        self.alltoall_by_best_protocol(driver, (input, block, in_place), output, meanwhile)
+        self.long_alltoall(driver, (input, block, in_place), output, meanwhile)
             .await
     }
 
     // Not inlined, so that a short call, which does not get here, has the registers.
     #[inline(never)]
-    async fn alltoall_by_best_protocol<D: CollectiveDriver>(
+    async fn long_alltoall<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, block, in_place): (&RawBytes, u64, bool),
         output: &RawBytes,
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
-        let kind = (CallKind::Alltoall, block);
-        let trial = self.begin_trial(driver, kind).await?;
-        match trial.protocol {
-            CollectiveProtocol::Bounce => {
-                self.alltoall_by_bounce(driver, (input, block, in_place), output, meanwhile)
-                    .await
-            }
-            CollectiveProtocol::Cma => {
+        let facts = CallFacts {
+            in_place,
+            ..CallFacts::of(block)
+        };
+        let call = self.begin_long(driver, (CallKind::Alltoall, facts)).await?;
+        match call.protocol {
+            NodeProtocol::Cma => {
                 let (call, at) = ((CallKind::Alltoall, block), self.me as u64 * block);
                 self.exchange_by_cma(driver, call, (input, at), output, meanwhile)
                     .await
             }
+            _ => {
+                self.alltoall_by_buffers(driver, (input, block, in_place), output, meanwhile)
+                    .await
+            }
         }?;
-        self.end_trial(driver, kind, trial).await
+        self.end_long(driver, call).await
     }
 
-    async fn alltoall_by_bounce<D: CollectiveDriver>(
+    async fn alltoall_by_buffers<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (input, block, in_place): (&RawBytes, u64, bool),
@@ -72,7 +75,8 @@ impl NodeGroup {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_each(block, size - 1, 1);
         let buffers = if in_place { 1 } else { 2 };
-        let non_temporal = self.exceeds_caches(self.all(block).saturating_mul(buffers));
+        let non_temporal =
+            self.exceeds_caches(CallKind::Alltoall, self.all(block).saturating_mul(buffers));
         let mut run = CollectiveRun::new(self, driver, (CallKind::Alltoall, 0, block), pieces.path);
         run.exchange(
             pieces,

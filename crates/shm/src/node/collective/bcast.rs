@@ -5,9 +5,9 @@ use oxmpi_os::RawBytes;
 use oxmpi_resumable::resumable;
 
 use super::call_kind::CallKind;
+use super::catalog::{CallFacts, NodeProtocol};
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
-use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 
 #[resumable]
@@ -27,37 +27,37 @@ impl NodeGroup {
         root: usize,
         given: (&RawBytes, u64),
     ) -> Result<(), D::Error> {
-        if !self.may_bcast_by_cma(given.1) {
-            return self.bcast_by_bounce(driver, root, given).await;
+        if given.1 < const { CallKind::Bcast.long_from() } {
+            return self.bcast_by_buffers(driver, root, given).await;
         }
-        self.bcast_by_best_protocol(driver, root, given).await
+        self.long_bcast(driver, root, given).await
     }
 
     // Not inlined, so that a short call, which does not get here, has the registers.
     #[inline(never)]
-    async fn bcast_by_best_protocol<D: CollectiveDriver>(
+    async fn long_bcast<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
         given: (&RawBytes, u64),
     ) -> Result<(), D::Error> {
         let (bytes, len) = given;
-        let kind = (CallKind::Bcast, len);
-        let trial = self.begin_trial(driver, kind).await?;
-        match trial.protocol {
-            CollectiveProtocol::Bounce => self.bcast_by_bounce(driver, root, given).await,
-            CollectiveProtocol::Cma => {
+        let kind = (CallKind::Bcast, CallFacts::of(len));
+        let call = self.begin_long(driver, kind).await?;
+        match call.protocol {
+            NodeProtocol::Cma => {
                 let call = (CallKind::Bcast, root, len);
                 self.read_from_root(driver, call, (bytes, 0), bytes, |_| Ok(()))
                     .await
             }
+            _ => self.bcast_by_buffers(driver, root, given).await,
         }?;
-        self.end_trial(driver, kind, trial).await
+        self.end_long(driver, call).await
     }
 
     // Inlined, since a short call takes no longer than a function call.
     #[inline(always)]
-    async fn bcast_by_bounce<D: CollectiveDriver>(
+    async fn bcast_by_buffers<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,

@@ -1,17 +1,57 @@
 //! Which collective a call is, and the mark by which ranks recognise the same call: [`CallKind`].
 
 /// The collective of a call.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum CallKind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallKind {
+    /// The root's vector to all.
     Bcast = 1,
+    /// A block of the root's to each.
     Scatter,
+    /// A block of each to the root.
     Gather,
+    /// A block of each to all.
     Allgather,
+    /// A block of each to each.
     Alltoall,
+    /// The combined vectors to the root.
     Reduce,
+    /// The combined vectors to all.
     Allreduce,
+    /// A block of the combined vectors to each.
     ReduceScatter,
+    /// No bytes.
     Barrier,
+}
+
+impl CallKind {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Bcast,
+        Self::Scatter,
+        Self::Gather,
+        Self::Allgather,
+        Self::Alltoall,
+        Self::Reduce,
+        Self::Allreduce,
+        Self::ReduceScatter,
+        Self::Barrier,
+    ];
+
+    /// MPI's name, in lower case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bcast => "bcast",
+            Self::Scatter => "scatter",
+            Self::Gather => "gather",
+            Self::Allgather => "allgather",
+            Self::Alltoall => "alltoall",
+            Self::Reduce => "reduce",
+            Self::Allreduce => "allreduce",
+            Self::ReduceScatter => "reduce_scatter_block",
+            Self::Barrier => "barrier",
+        }
+    }
 }
 
 /// One more than the highest number of a kind that moves bytes.

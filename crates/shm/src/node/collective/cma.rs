@@ -26,6 +26,7 @@ use oxmpi_resumable::resumable;
 use oxmpi_wire::Bytes;
 
 use super::call_kind::CallKind;
+use super::catalog::CMA_FROM;
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
 use super::operands::{Operands, contiguous};
@@ -34,38 +35,13 @@ use super::run::CollectiveRun;
 use super::scratch::SCRATCH_LEN;
 use crate::transport::{CmaAccess, CmaBytes};
 
-/// Bytes of a block from which CMA may be faster on some processors: on Emerald Rapids two ranks took 0.55 of
-/// the time for a broadcast of 64 KiB, sixteen 0.36 for a scatter. Where it is slower (three times on Zen 4
-/// processors that share a cache) trials find out. Shorter blocks gain little.
-const MIN_CMA_BLOCK: u64 = 64 << 10;
-
 #[resumable]
 impl NodeGroup {
     /// Whether ranks may show their memory in calls on blocks of `block` bytes. What is shown must have no gaps: a range
     /// of its own in another rank's memory costs 500 ns (Zen 5, November 2026).
     #[must_use]
     pub const fn may_show(block: u64) -> bool {
-        block >= MIN_CMA_BLOCK
-    }
-
-    /// Whether a broadcast of `len` bytes may go by CMA. With more than two ranks all would read the root's
-    /// memory page by page: four took 1.6 times the time on Emerald Rapids, sixteen six times.
-    #[inline]
-    pub(super) fn may_bcast_by_cma(&self, len: u64) -> bool {
-        self.may_use_cma(len) && self.size() == 2
-    }
-
-    /// Whether a reduce_scatter of blocks of `block` bytes may go by CMA: on Cascade Lake eight ranks on two
-    /// processors took three quarters of the time for 128 KiB, four the same.
-    pub(super) fn may_reduce_by_cma(&self, block: u64) -> bool {
-        self.may_use_cma(block) && self.size() > 2
-    }
-
-    /// Whether blocks of `block` bytes may go by CMA: they are long, and it is
-    /// [enabled](NodeGroup::enable_cma).
-    #[inline]
-    pub(super) fn may_use_cma(&self, block: u64) -> bool {
-        Self::may_show(block) && self.processes.is_some()
+        block >= CMA_FROM
     }
 
     /// Enables CMA if this rank may read and write the memory of all others, and says whether it does. All
@@ -234,6 +210,8 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         (rank, step, at): (usize, u64, u64),
         (bytes, to, len): (&RawBytes, u64, u64),
     ) -> Result<(), Unreached> {
+        #[cfg(test)]
+        super::record::note(super::catalog::NodeProtocol::Cma.name());
         let first = self.shown(rank, step).wrapping_add(at);
         let processes = self.group.processes.as_ref().expect("CMA is enabled");
         let mut result = Ok(());

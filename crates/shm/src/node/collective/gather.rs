@@ -9,11 +9,11 @@ use oxmpi_resumable::resumable;
 use oxmpi_wire::{Bytes, Put, Take};
 
 use super::call_kind::CallKind;
+use super::catalog::{CallFacts, NodeProtocol};
 use super::cma::{MAX_SYSCALL, Unreached};
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
 use super::pieces::PayloadPath;
-use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 use crate::transport::CmaBytes;
 
@@ -41,18 +41,18 @@ impl NodeGroup {
             false => assert!(input.len() >= block, "a short input"),
         }
         let given = (input, block);
-        if !self.may_use_cma(block) {
+        if block < const { CallKind::Gather.long_from() } {
             return self
-                .gather_by_bounce(driver, root, given, output, meanwhile)
+                .gather_by_buffers(driver, root, given, output, meanwhile)
                 .await;
         }
-        self.gather_by_best_protocol(driver, root, given, output, meanwhile)
+        self.long_gather(driver, root, given, output, meanwhile)
             .await
     }
 
     // Not inlined, so that a short call, which does not get here, has the registers.
     #[inline(never)]
-    async fn gather_by_best_protocol<D: CollectiveDriver>(
+    async fn long_gather<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -61,24 +61,24 @@ impl NodeGroup {
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let (_, block) = given;
-        let kind = (CallKind::Gather, block);
-        let trial = self.begin_trial(driver, kind).await?;
-        match trial.protocol {
-            CollectiveProtocol::Bounce => {
-                self.gather_by_bounce(driver, root, given, output, meanwhile)
-                    .await
-            }
-            CollectiveProtocol::Cma => {
+        let kind = (CallKind::Gather, CallFacts::of(block));
+        let call = self.begin_long(driver, kind).await?;
+        match call.protocol {
+            NodeProtocol::Cma => {
                 self.gather_by_cma(driver, root, given, output, meanwhile)
                     .await
             }
+            _ => {
+                self.gather_by_buffers(driver, root, given, output, meanwhile)
+                    .await
+            }
         }?;
-        self.end_trial(driver, kind, trial).await
+        self.end_long(driver, call).await
     }
 
     // Inlined, since a short call takes no longer than a function call.
     #[inline(always)]
-    async fn gather_by_bounce<D: CollectiveDriver>(
+    async fn gather_by_buffers<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -88,8 +88,7 @@ impl NodeGroup {
     ) -> Result<(), D::Error> {
         let (me, size) = (self.me, self.size());
         let pieces = self.pieces_for_one(block, 1);
-        // Of two ranks only the root writes an output: blocks of 8 MiB took 1.1 times the time non-temporal.
-        let non_temporal = size > 2 && self.exceeds_caches(self.all(block));
+        let non_temporal = self.exceeds_caches(CallKind::Gather, self.all(block));
         let mut run =
             CollectiveRun::new(self, driver, (CallKind::Gather, root, block), pieces.path);
         run.run_on_root(root, meanwhile)?;
@@ -168,6 +167,8 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         (rank, step, at): (usize, u64, u64),
         (bytes, from, len): (&RawBytes, u64, u64),
     ) -> Result<(), D::Error> {
+        #[cfg(test)]
+        super::record::note(NodeProtocol::Cma.name());
         let first = self.shown(rank, step).wrapping_add(at);
         self.wait_until_free(step + 1).await?;
         self.enter(step);

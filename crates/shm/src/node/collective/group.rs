@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use oxmpi_os::limit;
 
+use super::catalog::{GroupFacts, ProtocolPreference, SharedProcessors};
 use super::next_root::RootPredictor;
 use super::non_temporal::NonTemporalTrials;
-use super::pair_buffers::PairBuffers;
+use super::pair_buffers::{PairBufferSizes, PairBuffers};
 use super::pieces::{PayloadPath, Pieces};
 use super::ping_pong_schedule::PingPongSchedule;
 use super::processors::{self, ProcessorGroups};
@@ -15,7 +16,7 @@ use super::protocol_trials::ProtocolTrials;
 use super::scratch::Scratch;
 use crate::ring::{MappedWords, SleepFlag};
 use crate::segment::Segment;
-use crate::segment::arena::{self, CollectiveSlots, LONG_PIECE, MAX_GROUPS, SLOTS};
+use crate::segment::arena::{self, CollectiveSlots, MAX_GROUPS, SLOTS};
 use crate::transport::{MembarrierFence, PeerProcess};
 
 /// One rank's state for the collectives of a group of ranks of its node.
@@ -42,10 +43,14 @@ pub struct NodeGroup {
     pub(super) pair_slots: Option<PingPongSchedule>,
     /// Ping-pong buffers shared with each other rank.
     pub(super) pair_buffers: PairBuffers,
+    /// The greatest length of a vector that goes to a root through ping-pong buffers.
+    pair_limit: u64,
     /// The others on this rank's processor, a bit each, as far as that is known.
     pub(super) co_located: u64,
     /// Which ranks share processors, where that is known and even.
     pub(super) processors: Option<Arc<ProcessorGroups>>,
+    /// The protocol that the user asks for.
+    preference: Option<ProtocolPreference>,
     /// The protocols of long calls.
     pub(super) trials: Box<ProtocolTrials>,
     /// How bounce buffers are written, where there are more ranks.
@@ -113,6 +118,10 @@ impl NodeGroup {
         segment.area();
         let others = members.iter().enumerate();
         let others = others.filter(|&(rank, _)| rank != me);
+        let buffer_len = arena::bounce_buffer_len(on_node);
+        let pair_bytes = arena::pair_buffers_len(on_node);
+        let pair_limit =
+            PairBufferSizes::new(members.len(), pair_bytes).longest_at_once(buffer_len);
         Some(Self {
             others: others.fold(0, |all, (_, member)| all | 1 << member.rank),
             me,
@@ -120,14 +129,16 @@ impl NodeGroup {
             step: 0,
             finished: 0,
             root_predictor: RootPredictor::new(),
-            buffer_len: arena::bounce_buffer_len(on_node),
+            buffer_len,
             pair_slots: (members.len() == 2).then(|| PingPongSchedule::new(SLOTS)),
-            pair_buffers: PairBuffers::new(me, members.len(), arena::pair_buffers_len(on_node)),
+            pair_buffers: PairBuffers::new(me, members.len(), pair_bytes),
             co_located: 0,
             processors: None,
+            preference: None,
             trials: Box::new(ProtocolTrials::new()),
             non_temporal: NonTemporalTrials::new(),
             non_temporal_from: None,
+            pair_limit,
             members,
             scratch: Box::new([const { Scratch::new() }; 3]),
             processes: None,
@@ -144,6 +155,11 @@ impl NodeGroup {
         assert!(ranks == 0 || ranks == self.size(), "a processor each");
         self.co_located = processors::co_located_with(self.me, processors);
         self.processors = ProcessorGroups::new(self.me, processors).map(Arc::new);
+    }
+
+    /// Sets the protocol that long calls go by where it may serve them. All ranks set the same.
+    pub const fn prefer(&mut self, preference: Option<ProtocolPreference>) {
+        self.preference = preference;
     }
 
     /// Wakes a rank of the group if it sleeps. Called after everything that is published to it.
@@ -163,6 +179,23 @@ impl NodeGroup {
         self.members.len()
     }
 
+    /// What the [catalog](super::catalog) asks about the group.
+    pub(super) fn facts(&self) -> GroupFacts {
+        let processors = self.processors.as_ref();
+        let are_in_order = processors.map(|processors| processors.are_in_order);
+        GroupFacts {
+            ranks: self.size() as u32,
+            on_node: self.segment.layout().ranks,
+            cma: self.processes.is_some(),
+            processors: match are_in_order {
+                None => SharedProcessors::Uneven,
+                Some(false) => SharedProcessors::Even,
+                Some(true) => SharedProcessors::EvenInOrder,
+            },
+            preference: self.preference,
+        }
+    }
+
     /// Cuts a vector that a rank sends to all others, in elements of `element` bytes.
     #[inline]
     pub(super) fn pieces_for_all(&self, len: u64, element: usize) -> Pieces {
@@ -178,9 +211,7 @@ impl NodeGroup {
     /// in a cache though the reader changes from call to call.
     #[inline]
     pub(super) fn pieces_for_one(&self, len: u64, element: usize) -> Pieces {
-        match self.pair_buffers.is_roomy(self.buffer_len.min(LONG_PIECE))
-            && self.pair_buffers.holds(len)
-        {
+        match len <= self.pair_limit {
             true => self.pieces_for_each(len, 1, element),
             false => self.pieces_for_all(len, element),
         }

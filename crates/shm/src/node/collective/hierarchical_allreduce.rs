@@ -29,16 +29,7 @@ const PHASES: u64 = 4;
 
 #[resumable]
 impl NodeGroup {
-    /// Whether an allreduce of these operands goes by processors.
-    pub(super) fn uses_hierarchy(&self, operands: Operands<'_>) -> bool {
-        let processors = self.processors.as_ref();
-        let fits = operands.element <= self.pair_buffers.buffer_len.min(SCRATCH_LEN);
-        operands.len >= MIN_LEN
-            && fits
-            && processors.is_some_and(|all| operands.commutes || all.are_in_order)
-    }
-
-    /// [`NodeGroup::allreduce`] where the group [uses the hierarchy](NodeGroup::uses_hierarchy).
+    /// [`NodeGroup::allreduce`] of a group whose [processors](ProcessorGroups) are known.
     ///
     /// # Errors
     /// When a rank never arrives.
@@ -47,15 +38,14 @@ impl NodeGroup {
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
+        #[cfg(test)]
+        super::record::note(super::catalog::NodeProtocol::Hierarchical.name());
         let processors = self.processors.clone().expect("they are known");
         let call = (CallKind::Allreduce, HIERARCHICAL, operands.len);
         let mut run = CollectiveRun::new(self, driver, call, PayloadPath::PingPong);
         run.hierarchical_allreduce(&processors, operands).await
     }
 }
-
-/// Bytes from which the hierarchy is faster.
-const MIN_LEN: u64 = 128 << 10;
 
 /// In the mark of a call without a root: hierarchical.
 const HIERARCHICAL: usize = 1;

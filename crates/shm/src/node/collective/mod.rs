@@ -22,8 +22,10 @@
 //! Of more than two ranks each writes its own slots, and bounce buffers for all readers; data for one other
 //! rank goes through ping-pong buffers of the pair (`pair_buffers.rs`, `ping_pong_schedule.rs`). Two ranks
 //! use ping-pong buffers and ping-pong slots for everything. Long blocks may move by cross-memory attach
-//! (`cma.rs`); `protocol_trials.rs` learns whether they do, and `non_temporal.rs` whether bounce buffers are
-//! written past the caches. `non_temporal_outputs.rs` does so for outputs that the caches cannot hold.
+//! (`cma.rs`), and long reductions by shares (`reduce_by_shares.rs`). Which protocol a call takes is a row of the
+//! [`catalog`]; where two are to be tried, `protocol_trials.rs` learns which is faster. `non_temporal.rs` learns
+//! whether bounce buffers are written past the caches; `non_temporal_outputs.rs` does so for outputs that the caches
+//! cannot hold.
 //!
 //! Reductions apply the operation in the order of ranks, `((x0 op x1) op x2) ..`, on any rank and by any
 //! protocol: all ranks get the same bits, and the operation need not commute. But where ranks share
@@ -45,6 +47,7 @@ mod awaited;
 mod barrier;
 mod bcast;
 mod call_kind;
+pub mod catalog;
 mod cma;
 mod driver;
 mod exchange;
@@ -58,9 +61,13 @@ mod operands;
 mod pair_buffers;
 mod pieces;
 mod ping_pong_schedule;
+#[cfg(test)]
+mod polling;
 mod processors;
 mod protocol_choice;
 mod protocol_trials;
+#[cfg(test)]
+mod record;
 mod reduce;
 mod reduce_by_shares;
 mod run;
@@ -70,6 +77,8 @@ mod waits;
 
 pub(crate) use awaited::ranks_of;
 pub use awaited::{AwaitedSteps, StepLost};
+pub use call_kind::CallKind;
+pub use catalog::ProtocolPreference;
 pub use driver::CollectiveDriver;
 pub use group::NodeGroup;
 pub(crate) use next_root::PredictedRoots;

@@ -4,11 +4,7 @@ use std::time::{Duration, Instant};
 
 use oxmpi_wire::trials::{Estimate, Policy, Schedule, per_byte};
 
-/// Bytes from which a write may be non-temporal.
-pub(super) const MIN_LEN: usize = 2 << 10;
-
-/// Bytes from which a write may be timed.
-const TIMED: usize = 4 << 10;
+use super::catalog::BUFFERS_NT;
 
 /// A cached write may take this many times as long as a non-temporal one, whose bytes the reader fetches from memory.
 const WORTH: u64 = 3;
@@ -62,13 +58,13 @@ impl NonTemporalTrials {
     /// How the next write, of `len` bytes, goes.
     #[inline]
     pub(super) fn next(&mut self, len: usize) -> BufferStore {
-        if len < MIN_LEN {
+        if len < BUFFERS_NT.from {
             return BufferStore::CACHED;
         }
         let [cached, non_temporal] = [self.costs[0].cost(), self.costs[1].cost()];
         let non_temporal = cached > non_temporal.saturating_mul(WORTH);
         match self.schedule.count(TIMED_ONE_IN) {
-            Some(sample) if len >= TIMED => BufferStore {
+            Some(sample) if len >= BUFFERS_NT.timed_from => BufferStore {
                 non_temporal: non_temporal != sample.is_multiple_of(TRIED_ONE_IN),
                 start: Some(Instant::now()),
             },
@@ -199,8 +195,8 @@ mod tests {
     fn short_writes_are_not_timed() {
         let mut trials = NonTemporalTrials::new();
         for _ in 0..1000 {
-            assert!(!trials.next(MIN_LEN - 1).non_temporal);
-            assert!(trials.next(TIMED - 1).start.is_none());
+            assert!(!trials.next(BUFFERS_NT.from - 1).non_temporal);
+            assert!(trials.next(BUFFERS_NT.timed_from - 1).start.is_none());
         }
     }
 }

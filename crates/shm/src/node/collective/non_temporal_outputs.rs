@@ -15,10 +15,9 @@
 //! This is not learned, as it is for [bounce buffers](super::non_temporal): whichever way most pieces go, the
 //! next one is faster that way, since those before have left the caches so.
 
+use super::call_kind::CallKind;
+use super::catalog::output_nt_from;
 use super::group::NodeGroup;
-
-/// Calls below this length always fit.
-const MIN_LIMIT: u64 = 1 << 20;
 
 impl NodeGroup {
     /// Sets the size of the last cache of this rank's processor, in bytes, and the number of ranks of the
@@ -29,7 +28,7 @@ impl NodeGroup {
     /// part; the rest is for bounce buffers and other data. Ranks need not set the same.
     pub fn set_cache(&mut self, bytes: u64, sharers: u32) {
         let part = bytes / u64::from(sharers.max(1));
-        self.non_temporal_from = Some((part / 4 * 3).max(MIN_LIMIT));
+        self.non_temporal_from = Some(output_nt_from(part));
     }
 
     /// Ranks of the node.
@@ -38,11 +37,13 @@ impl NodeGroup {
         self.segment.layout().ranks
     }
 
-    /// Whether a call that moves `bytes` bytes from or to this rank's memory writes its output past the
-    /// caches.
-    #[inline]
-    pub(super) fn exceeds_caches(&self, bytes: u64) -> bool {
-        self.non_temporal_from.is_some_and(|least| bytes >= least)
+    /// Whether a call of `kind` that moves `bytes` bytes from or to this rank's memory writes its output past
+    /// the caches.
+    #[inline(always)]
+    pub(super) fn exceeds_caches(&self, kind: CallKind, bytes: u64) -> bool {
+        let fewest = kind.output_nt_ranks();
+        fewest.is_some_and(|fewest| self.size() >= fewest as usize)
+            && self.non_temporal_from.is_some_and(|least| bytes >= least)
     }
 }
 
@@ -52,6 +53,7 @@ mod tests {
 
     use oxmpi_os::memory::Memfd;
 
+    use super::super::catalog::OUTPUT_NT_LEAST;
     use super::*;
     use crate::segment::{Segment, SegmentLayout};
 
@@ -61,11 +63,12 @@ mod tests {
         let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
         let segment = Arc::new(Segment::map(&memory, layout, 0).unwrap());
         let mut group = NodeGroup::new(&segment, 0, 0..3, 0).expect("there is memory");
-        assert!(!group.exceeds_caches(u64::MAX));
+        let exceeds = |group: &NodeGroup, bytes| group.exceeds_caches(CallKind::Gather, bytes);
+        assert!(!exceeds(&group, u64::MAX));
         let known = [(32 << 20, 8, 3 << 20), (32 << 20, 1, 24 << 20)];
-        for (bytes, sharers, limit) in known.into_iter().chain([(0, 0, MIN_LIMIT)]) {
+        for (bytes, sharers, limit) in known.into_iter().chain([(0, 0, OUTPUT_NT_LEAST)]) {
             group.set_cache(bytes, sharers);
-            assert!(group.exceeds_caches(limit) && !group.exceeds_caches(limit - 1));
+            assert!(exceeds(&group, limit) && !exceeds(&group, limit - 1));
         }
     }
 }

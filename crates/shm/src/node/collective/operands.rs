@@ -2,6 +2,8 @@
 
 use oxmpi_os::RawBytes;
 
+use super::catalog::CallFacts;
+
 /// What a rank contributes to a reduction, and where the result goes. Both are contiguous.
 #[derive(Clone, Copy, Debug)]
 pub struct Operands<'a> {
@@ -15,6 +17,17 @@ pub struct Operands<'a> {
     pub element: usize,
     /// Whether operands may be combined in another order than that of their ranks, as an allreduce may do.
     pub commutes: bool,
+}
+
+impl Operands<'_> {
+    /// What the [catalog](super::catalog) asks about the call.
+    pub(super) fn facts(&self) -> CallFacts {
+        CallFacts {
+            len: self.len,
+            in_place: self.input.start() == self.output.start(),
+            commutes: self.commutes,
+        }
+    }
 }
 
 /// The `len` bytes of `bytes` from byte `at` on.

@@ -25,6 +25,16 @@ pub(super) struct PairBuffers {
     pub(super) count: usize,
 }
 
+/// The sizes of the buffers of each pair of ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PairBufferSizes {
+    /// Bytes of a rank's memory for the buffers of a pair.
+    part: usize,
+    buffer_len: usize,
+    stride: usize,
+    count: usize,
+}
+
 /// The buffers of two ranks.
 #[derive(Debug)]
 struct Pair {
@@ -53,14 +63,22 @@ pub(super) struct PairBuffer {
 /// between buffers of 16 KiB, up to 8.8 without.
 const fn gap(buffer_len: usize) -> usize {
     let gap = buffer_len / 4 / LINE * LINE;
-    if gap < PAGE { gap } else { PAGE }
+    least(gap, PAGE)
 }
 
-impl PairBuffers {
-    /// The buffers of rank `me` of `ranks`, each of which has `bytes` bytes for them.
-    pub(super) fn new(me: usize, ranks: usize, bytes: usize) -> Self {
+const fn least(one: usize, other: usize) -> usize {
+    if one < other { one } else { other }
+}
+
+const fn at_least_one(count: usize) -> usize {
+    if count == 0 { 1 } else { count }
+}
+
+impl PairBufferSizes {
+    /// The sizes among `ranks` ranks, each of which has `bytes` bytes for all its pairs.
+    pub(super) const fn new(ranks: usize, bytes: usize) -> Self {
         let others = ranks - 1;
-        let part = bytes / others.max(1) / LINE * LINE;
+        let part = bytes / at_least_one(others) / LINE * LINE;
         // Two ranks have no other buffers. Of more ranks the buffers of all pairs together should stay in a
         // cache: with twice as many an alltoall of 1 MiB took 1.17 times the time (four ranks on two Zen 5
         // processors).
@@ -69,9 +87,42 @@ impl PairBuffers {
             _ => (LONG_PIECE, PingPongSchedule::MIN_PER_RANK),
         };
         let room = part / PingPongSchedule::MIN_PER_RANK / LINE * LINE;
-        let stride = room.min(longest + gap(longest));
-        let buffer_len = stride - gap(stride).min(gap(longest));
-        let count = (part / stride.max(1)).clamp(PingPongSchedule::MIN_PER_RANK, most);
+        let stride = least(room, longest + gap(longest));
+        let buffer_len = stride - least(gap(stride), gap(longest));
+        let fitting = least(part / at_least_one(stride), most);
+        let count = if fitting < PingPongSchedule::MIN_PER_RANK {
+            PingPongSchedule::MIN_PER_RANK
+        } else {
+            fitting
+        };
+        Self {
+            part,
+            buffer_len,
+            stride,
+            count,
+        }
+    }
+
+    /// The greatest length of a vector that the buffers of one rank of a pair hold at once, if each has at least half the
+    /// bytes of a piece through bounce buffers of `bounce_len` bytes; else 0.
+    pub(super) const fn longest_at_once(self, bounce_len: usize) -> u64 {
+        match 2 * self.buffer_len >= least(bounce_len, LONG_PIECE) {
+            true => (self.count * self.buffer_len) as u64,
+            false => 0,
+        }
+    }
+}
+
+impl PairBuffers {
+    /// The buffers of rank `me` of `ranks`, each of which has `bytes` bytes for them.
+    pub(super) fn new(me: usize, ranks: usize, bytes: usize) -> Self {
+        let sizes = PairBufferSizes::new(ranks, bytes);
+        let PairBufferSizes {
+            part,
+            buffer_len,
+            stride,
+            count,
+        } = sizes;
         let with = |other: usize| {
             let owners = [me.min(other), me.max(other)];
             let [low, high] = owners;
@@ -92,16 +143,6 @@ impl PairBuffers {
             stride,
             count,
         }
-    }
-
-    /// Whether a buffer has at least half of `buffer_len` bytes.
-    pub(super) const fn is_roomy(&self, buffer_len: usize) -> bool {
-        2 * self.buffer_len >= buffer_len
-    }
-
-    /// Whether the buffers of one rank hold `len` bytes.
-    pub(super) const fn holds(&self, len: u64) -> bool {
-        len <= (self.count * self.buffer_len) as u64
     }
 
     fn with(&mut self, other: usize) -> &mut Pair {

@@ -15,6 +15,18 @@ pub(super) enum PayloadPath {
     PingPong,
 }
 
+#[cfg(test)]
+impl PayloadPath {
+    /// The name of the protocol that goes this path.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Slots => "slots",
+            Self::Bounce => "bounce",
+            Self::PingPong => "ping_pong",
+        }
+    }
+}
+
 /// The steps of a call. In each a rank writes up to a buffer, and of one vector up to [`LONG_PIECE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pieces {
@@ -27,7 +39,7 @@ pub(super) struct Pieces {
 }
 
 /// Payload bytes of a slot.
-const SLOT_LEN: usize = CollectiveSlots::<()>::PAYLOAD * 8;
+pub(super) const SLOT_LEN: usize = CollectiveSlots::<()>::PAYLOAD * 8;
 
 /// Bytes of a cache line: pieces start at one where they can.
 pub(super) const LINE: usize = 64;
@@ -47,6 +59,8 @@ impl Pieces {
             true => (len as usize, PayloadPath::Slots),
             false => (longest_in(buffer_len.min(LONG_PIECE), element), path),
         };
+        #[cfg(test)]
+        super::record::note(path.name());
         Self { len, piece, path }
     }
 

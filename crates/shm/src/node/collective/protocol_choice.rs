@@ -1,4 +1,5 @@
-//! How a long call takes its protocol: trials, the choice of rank 0, and the rest of a round.
+//! How a long call takes its protocol: the catalog names it, or two that trials compare; the choice of rank 0, and the rest of a
+//! round.
 
 use std::time::Instant;
 
@@ -6,31 +7,54 @@ use oxmpi_resumable::resumable;
 use oxmpi_wire::{Put, Take};
 
 use super::call_kind::CallKind;
+use super::catalog::{CallFacts, NodeProtocol, TrialRun};
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
 use super::pieces::PayloadPath;
-use super::protocol_trials::{CollectiveProtocol, NextCall, ProtocolChoice, TrialRun};
+use super::protocol_trials::{AnnouncedChoice, Candidate, NextCall};
 use super::run::CollectiveRun;
 
 #[resumable]
 impl NodeGroup {
-    /// Begins a call of `kind` on blocks of `len` bytes by the protocol that was faster of late. The caller moves the bytes,
-    /// and then [ends](NodeGroup::end_trial) it.
+    /// Begins a long call of `kind` by the protocol that the [catalog](super::catalog) names, or of two by the one that was
+    /// faster of late. The caller moves the bytes, and then [ends](NodeGroup::end_long) it.
     ///
     /// # Errors
     /// When a rank never arrives.
-    pub(super) async fn begin_trial<D: CollectiveDriver>(
+    pub(super) async fn begin_long<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        (kind, call): (CallKind, CallFacts),
+    ) -> Result<LongCall, D::Error> {
+        let (choice, len) = (kind.choose(&self.facts(), &call), call.len);
+        let begun = |protocol, timed| {
+            Ok(LongCall {
+                kind,
+                len,
+                protocol,
+                timed,
+            })
+        };
+        match choice.rival {
+            None => begun(choice.protocol, None),
+            Some(rival) => {
+                let (candidate, timed) = self.begin_trial(driver, (kind, len)).await?;
+                match candidate {
+                    Candidate::Buffers => begun(rival, timed),
+                    Candidate::Cma => begun(choice.protocol, timed),
+                }
+            }
+        }
+    }
+
+    /// Which of both protocols a call takes, and what is timed of it.
+    async fn begin_trial<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         (kind, len): (CallKind, u64),
-    ) -> Result<Trial, D::Error> {
+    ) -> Result<(Candidate, Option<TimedCall>), D::Error> {
         let run = TrialRun::of(self.size(), len);
-        let untimed = |protocol| {
-            Ok(Trial {
-                protocol,
-                timed: None,
-            })
-        };
+        let untimed = |protocol| Ok((protocol, None));
         match self.trials.next(kind, len, run) {
             NextCall::Settled(protocol) => untimed(protocol),
             NextCall::Agree => {
@@ -49,25 +73,35 @@ impl NodeGroup {
                     false => Instant::now(),
                 };
                 let last = call == run.calls() - 1;
-                Ok(Trial {
+                Ok((
                     protocol,
-                    timed: Some((start, last)),
-                })
+                    Some(TimedCall {
+                        protocol,
+                        start,
+                        last,
+                    }),
+                ))
             }
         }
     }
 
-    /// Ends a call that [`NodeGroup::begin_trial`] has begun.
+    /// Ends a call that [`NodeGroup::begin_long`] has begun.
     ///
     /// # Errors
     /// When a rank never arrives.
-    pub(super) async fn end_trial<D: CollectiveDriver>(
+    pub(super) async fn end_long<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
-        (kind, len): (CallKind, u64),
-        Trial { protocol, timed }: Trial,
+        LongCall {
+            kind, len, timed, ..
+        }: LongCall,
     ) -> Result<(), D::Error> {
-        if let Some((start, last)) = timed {
+        if let Some(TimedCall {
+            protocol,
+            start,
+            last,
+        }) = timed
+        {
             let end = match last {
                 true => self.common_time(driver, (kind, LEAVING, len)).await?,
                 false => Instant::now(),
@@ -90,12 +124,22 @@ impl NodeGroup {
     }
 }
 
-/// How a call goes.
+/// How a long call goes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Trial {
-    pub(super) protocol: CollectiveProtocol,
-    /// When a timed call began, and whether it is the last of its run.
-    timed: Option<(Instant, bool)>,
+pub(super) struct LongCall {
+    kind: CallKind,
+    len: u64,
+    pub(super) protocol: NodeProtocol,
+    timed: Option<TimedCall>,
+}
+
+/// A call whose time is learned.
+#[derive(Clone, Copy, Debug)]
+struct TimedCall {
+    protocol: Candidate,
+    start: Instant,
+    /// Whether it is the last one of its run.
+    last: bool,
 }
 
 /// The rank that announces the protocol.
@@ -118,7 +162,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
     }
 
     /// Announces the choice of the chooser, `chosen`, to all others, and returns it.
-    async fn share_choice(&mut self, chosen: ProtocolChoice) -> Result<ProtocolChoice, D::Error> {
+    async fn share_choice(&mut self, chosen: AnnouncedChoice) -> Result<AnnouncedChoice, D::Error> {
         let announce = |run: &mut Self| {
             let mut payload = run.in_slot(CHOOSER, 0, 0, 1);
             payload.put_exact([chosen.to_byte()]);
@@ -126,7 +170,7 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
         };
         let read = |run: &mut Self| {
             let [byte] = run.in_slot(CHOOSER, 0, 0, 1).take_exact();
-            ProtocolChoice::from_byte(byte)
+            AnnouncedChoice::from_byte(byte)
         };
         self.chooser_writes(0, announce, read).await
     }
@@ -156,63 +200,15 @@ impl<D: CollectiveDriver> CollectiveRun<'_, D> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::task::Poll;
-    use std::thread::yield_now;
-    use std::time::Duration;
     use std::vec::Vec;
 
-    use oxmpi_os::RawBytes;
-    use oxmpi_os::memory::Memfd;
-
-    use super::super::awaited::{AwaitedSteps, StepLost};
+    use super::super::polling::each_rank;
     use super::*;
-    use crate::segment::{Segment, SegmentLayout};
-
-    /// A wait ends after this time, since another thread has failed.
-    const WATCHDOG: Duration = Duration::from_secs(60);
-
-    /// Waits by polling.
-    struct Polling<'a>(&'a Segment);
-
-    impl CollectiveDriver for Polling<'_> {
-        type Error = (u32, StepLost);
-
-        fn polls(&self) -> u32 {
-            0
-        }
-
-        fn wait(&mut self, awaited: &mut AwaitedSteps) -> Poll<Result<(), (u32, StepLost)>> {
-            let start = Instant::now();
-            while awaited.missing() != 0 {
-                assert!(start.elapsed() < WATCHDOG, "{awaited:?}");
-                yield_now();
-                awaited.poll(self.0)?;
-            }
-            Poll::Ready(Ok(()))
-        }
-
-        fn yield_to_co_located(&mut self) {}
-
-        fn unreadable(&mut self, rank: u32) -> (u32, StepLost) {
-            unreachable!("no rank reads rank {rank}")
-        }
-
-        fn fold(&mut self, _: RawBytes, _: RawBytes) {}
-
-        fn fold_left(&mut self, _: RawBytes, _: RawBytes) {}
-    }
 
     #[test]
     fn no_rank_goes_on_before_the_chooser_has_read_the_clock() {
         for ranks in 2..=4 {
-            let layout = SegmentLayout::new(ranks);
-            let memory = Memfd::create("oxmpi-test", layout.file_len()).unwrap();
-            let starts = |rank: u32| {
-                let segment = Arc::new(Segment::map(&memory, layout, rank).unwrap());
-                let mut group =
-                    NodeGroup::new(&segment, 0, 0..ranks, rank as usize).expect("there is memory");
-                let mut driver = Polling(&segment);
+            let all = each_rank((ranks, ranks), |_, mut group, mut driver| {
                 let mut start = |at: u64| {
                     let call = (CallKind::Gather, ENTERING, at);
                     group.common_time(&mut driver, call)
@@ -220,15 +216,6 @@ mod tests {
                 (0..200)
                     .map(|at| start(at).expect("all come"))
                     .collect::<Vec<_>>()
-            };
-            let all: Vec<_> = std::thread::scope(|scope| {
-                let threads: Vec<_> = (0..ranks)
-                    .map(|rank| scope.spawn(move || starts(rank)))
-                    .collect();
-                threads
-                    .into_iter()
-                    .map(|thread| thread.join().unwrap())
-                    .collect()
             });
             let (chooser, others) = all.split_first().expect("there are ranks");
             for (at, start) in chooser.iter().enumerate() {

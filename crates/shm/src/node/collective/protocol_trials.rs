@@ -1,7 +1,7 @@
 //! Which protocol a long collective takes, learned from the time of its calls: [`ProtocolTrials`].
 //!
-//! Through bounce buffers ([`CollectiveProtocol::Bounce`]) each byte is copied twice, and ranks write what others read. By
-//! cross-memory attach ([`CollectiveProtocol::Cma`]) each byte is copied once, page by page. Which is faster depends on where
+//! Through buffers ([`Candidate::Buffers`]) each byte is copied twice, and ranks write what others read. By
+//! cross-memory attach ([`Candidate::Cma`]) each byte is copied once, page by page. Which is faster depends on where
 //! the processors lie, which virtual machines do not know, and which changes: 256 KiB each way took 29 us by bounce
 //! buffers and 39 by CMA between two Zen 4 processors that share a cache, 49 and 38 between two that do not.
 //!
@@ -17,62 +17,16 @@ use std::time::Duration;
 use oxmpi_wire::trials::{Estimate, Policy, per_byte};
 
 use super::call_kind::{CALL_KINDS, CallKind};
+use super::catalog::{TRIALS, TrialRun};
 
-/// How the bytes of a long call move.
+/// One of the two protocols that are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CollectiveProtocol {
-    /// Copied in and out of bounce buffers.
-    Bounce,
+pub(super) enum Candidate {
+    /// Copied in and out of buffers.
+    Buffers,
     /// Read from or written to another rank's memory by cross-memory attach.
     Cma,
 }
-
-/// The trial calls of one protocol at the start of a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TrialRun {
-    /// First calls, not timed: they find in the caches what the other protocol has left there.
-    pub(super) warmup: u32,
-    /// Timed calls.
-    pub(super) timed: u32,
-}
-
-impl TrialRun {
-    /// The trial calls of `ranks` ranks on blocks of `len` bytes.
-    pub(super) const fn of(ranks: usize, len: u64) -> Self {
-        let (warmup, timed) = match (ranks, len) {
-            (_, ..LONG) => (1, 3),
-            // After bounce buffers the first four broadcasts of 1 MiB by CMA take 100 to 140 us in place of 81; the
-            // first two the other way 150 to 220 in place of 91 (two far Zen 4 processors).
-            (2, LONG..CACHED) => (4, 4),
-            // One call takes longer than most disturbances, and more calls of the slower protocol cost more than they tell.
-            _ => (1, 2),
-        };
-        Self { warmup, timed }
-    }
-
-    /// All trial calls.
-    pub(super) const fn calls(self) -> u32 {
-        self.warmup + self.timed
-    }
-}
-
-/// Bytes from which a block is long.
-const LONG: u64 = 512 << 10;
-
-/// Blocks of two ranks below this length stay in the caches from call to call.
-const CACHED: u64 = 2 << 20;
-
-/// Bytes of calls of a kind through bounce buffers before the first round: the first touch of a buffer is slow.
-const FIRST_TOUCH: u64 = 1 << 20;
-
-/// Calls of the first round and of the longest; each round has twice the calls of the one before. The slower protocol
-/// takes one call in 32 of the longest round, and one in 256 where it is [far slower](ProtocolChoice::is_clear).
-const FIRST_ROUND: u32 = 32;
-const ROUND: u32 = 128;
-const CLEAR_ROUND: u32 = 1024;
-
-/// A protocol is far slower if it takes more than this many quarters of the other's time.
-const CLEAR: u64 = 5;
 
 /// Nanoseconds per MiB: the unit of the estimates.
 const UNIT: u64 = 1 << 20;
@@ -89,28 +43,28 @@ pub(super) struct LengthTrials {
     /// Time and bytes of the timed calls of this run so far.
     spent: (Duration, u64),
     /// The choice that rank 0 announced last: the protocol of the rest of the round.
-    choice: Option<ProtocolChoice>,
+    choice: Option<AnnouncedChoice>,
 }
 
 /// What rank 0 announces when both protocols have been tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ProtocolChoice {
+pub(super) struct AnnouncedChoice {
     /// The protocol of the rest of the round.
-    pub(super) protocol: CollectiveProtocol,
+    pub(super) protocol: Candidate,
     /// Whether the other protocol is far slower.
     is_clear: bool,
 }
 
-impl ProtocolChoice {
+impl AnnouncedChoice {
     /// The byte that stands for it in a slot.
     pub(super) const fn to_byte(self) -> u8 {
         (self.is_clear as u8) << 1 | self.protocol as u8
     }
 
-    /// The reverse of [`ProtocolChoice::to_byte`].
+    /// The reverse of [`AnnouncedChoice::to_byte`].
     pub(super) const fn from_byte(byte: u8) -> Self {
         Self {
-            protocol: [CollectiveProtocol::Bounce, CollectiveProtocol::Cma][(byte & 1) as usize],
+            protocol: [Candidate::Buffers, Candidate::Cma][(byte & 1) as usize],
             is_clear: byte >> 1 & 1 > 0,
         }
     }
@@ -120,11 +74,11 @@ impl ProtocolChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NextCall {
     /// By this protocol, as trial call of this number in its run.
-    Trial(CollectiveProtocol, u32),
+    Trial(Candidate, u32),
     /// By the protocol that rank 0 announces in it.
     Agree,
     /// By the protocol that was announced.
-    Settled(CollectiveProtocol),
+    Settled(Candidate),
 }
 
 impl LengthTrials {
@@ -132,7 +86,7 @@ impl LengthTrials {
     const NEW: Self = Self {
         costs: [Estimate::NEW; 2],
         calls: 0,
-        round: FIRST_ROUND,
+        round: TRIALS.first_round,
         spent: (Duration::ZERO, 0),
         choice: None,
     };
@@ -144,31 +98,30 @@ impl LengthTrials {
         if self.calls == self.round {
             self.calls = 0;
             let is_clear = self.choice.is_some_and(|choice| choice.is_clear);
-            self.round = (self.round * 2).min(if is_clear { CLEAR_ROUND } else { ROUND });
+            self.round = (self.round * 2).min(if is_clear {
+                TRIALS.longest_clear_round
+            } else {
+                TRIALS.longest_round
+            });
         }
         let run = run.calls();
         match (call / run, self.choice) {
-            (0, _) => NextCall::Trial(CollectiveProtocol::Bounce, call),
-            (1, _) => NextCall::Trial(CollectiveProtocol::Cma, call - run),
+            (0, _) => NextCall::Trial(Candidate::Buffers, call),
+            (1, _) => NextCall::Trial(Candidate::Cma, call - run),
             (_, Some(choice)) if call > 2 * run => NextCall::Settled(choice.protocol),
             _ => NextCall::Agree,
         }
     }
 
     /// Skips the trials of the first round: the choice is `known`.
-    fn skip_trials(&mut self, known: ProtocolChoice, run: TrialRun) {
+    fn skip_trials(&mut self, known: AnnouncedChoice, run: TrialRun) {
         self.calls = 2 * run.calls() + 1;
         self.choice = Some(known);
     }
 
     /// Adds the time of a timed call of `len` bytes; the `last` call of a run updates the estimate. Ranks may have waited for
     /// one that computes, or for another program, so a longer time than was known counts half.
-    pub(super) fn learn(
-        &mut self,
-        protocol: CollectiveProtocol,
-        len: u64,
-        (time, last): (Duration, bool),
-    ) {
+    pub(super) fn learn(&mut self, protocol: Candidate, len: u64, (time, last): (Duration, bool)) {
         self.spent.0 += time;
         self.spent.1 = self.spent.1.saturating_add(len);
         if last {
@@ -179,23 +132,22 @@ impl LengthTrials {
 
     /// Takes the announced choice. If it is another protocol than before, the next trials come soon: the time that was
     /// slow may have been disturbed.
-    pub(super) fn follow(&mut self, choice: ProtocolChoice) {
-        let is_other = |before: ProtocolChoice| before.protocol != choice.protocol;
+    pub(super) fn follow(&mut self, choice: AnnouncedChoice) {
+        let is_other = |before: AnnouncedChoice| before.protocol != choice.protocol;
         if self.choice.is_some_and(is_other) {
-            self.round = FIRST_ROUND;
+            self.round = TRIALS.first_round;
         }
         self.choice = Some(choice);
     }
 
     /// The faster protocol, as far as is known.
-    pub(super) fn choose(&self) -> ProtocolChoice {
+    pub(super) fn choose(&self) -> AnnouncedChoice {
         let [bounce, cma] = self.costs.map(|cost| cost.cost());
-        let protocol =
-            [CollectiveProtocol::Bounce, CollectiveProtocol::Cma][usize::from(cma < bounce)];
+        let protocol = [Candidate::Buffers, Candidate::Cma][usize::from(cma < bounce)];
         let [faster, slower] = [bounce.min(cma), bounce.max(cma)];
-        ProtocolChoice {
+        AnnouncedChoice {
             protocol,
-            is_clear: slower.saturating_mul(4) > faster.saturating_mul(CLEAR),
+            is_clear: slower.saturating_mul(4) > faster.saturating_mul(TRIALS.clear_quarters),
         }
     }
 }
@@ -221,7 +173,7 @@ impl ProtocolTrials {
     /// No call yet.
     pub(super) const fn new() -> Self {
         let new = KindTrials {
-            first_touch: FIRST_TOUCH,
+            first_touch: TRIALS.first_touch,
             lengths: [LengthTrials::NEW; LENGTH_CLASSES],
         };
         Self([new; CALL_KINDS])
@@ -235,14 +187,14 @@ impl ProtocolTrials {
         } = &mut self.0[kind as usize];
         if *first_touch > 0 {
             *first_touch = first_touch.saturating_sub(len);
-            return NextCall::Settled(CollectiveProtocol::Bounce);
+            return NextCall::Settled(Candidate::Buffers);
         }
         let (shorter, rest) = lengths.split_at_mut(length_class(len));
         let trials = &mut rest[0];
         if trials.choice.is_none() && trials.calls == 0 {
             // The longer a block, the less a system call matters.
             let nearest = shorter.iter().rev().find_map(|shorter| shorter.choice);
-            let is_cma = |known: &ProtocolChoice| known.protocol == CollectiveProtocol::Cma;
+            let is_cma = |known: &AnnouncedChoice| known.protocol == Candidate::Cma;
             if let Some(known) = nearest.filter(|known| is_cma(known) && known.is_clear) {
                 trials.skip_trials(known, run);
             }
@@ -271,7 +223,7 @@ mod tests {
     const TRIED: u32 = TrialRun::of(RANKS, BLOCK).calls();
     const FEW_TRIED: u32 = TrialRun::of(RANKS, 16 * BLOCK).calls();
     const RANKS: usize = 3;
-    const FIRST_TOUCH_CALLS: u32 = (FIRST_TOUCH / BLOCK) as u32;
+    const FIRST_TOUCH_CALLS: u32 = (TRIALS.first_touch / BLOCK) as u32;
 
     /// Makes `calls` calls of `ranks` ranks on blocks of `len` bytes and counts those by CMA. `time` returns
     /// the microseconds of a call by its protocol and the number of calls by the same protocol before it.
@@ -279,10 +231,10 @@ mod tests {
         trials: &mut ProtocolTrials,
         (ranks, len): (usize, u64),
         calls: u32,
-        time: impl Fn(CollectiveProtocol, u32) -> u64,
+        time: impl Fn(Candidate, u32) -> u64,
     ) -> u32 {
         let run = TrialRun::of(ranks, len);
-        let (mut cma_calls, mut before, mut same) = (0, CollectiveProtocol::Bounce, 0);
+        let (mut cma_calls, mut before, mut same) = (0, Candidate::Buffers, 0);
         for _ in 0..calls {
             let next = trials.next(CallKind::Bcast, len, run);
             let trials = trials.of(CallKind::Bcast, len);
@@ -290,14 +242,14 @@ mod tests {
                 NextCall::Trial(protocol, call) => (protocol, call),
                 NextCall::Settled(protocol) => (protocol, 0),
                 NextCall::Agree => {
-                    let choice = ProtocolChoice::from_byte(trials.choose().to_byte());
+                    let choice = AnnouncedChoice::from_byte(trials.choose().to_byte());
                     trials.follow(choice);
                     (choice.protocol, 0)
                 }
             };
             same = if protocol == before { same + 1 } else { 0 };
             before = protocol;
-            cma_calls += u32::from(protocol == CollectiveProtocol::Cma);
+            cma_calls += u32::from(protocol == Candidate::Cma);
             if call >= run.warmup {
                 let time = Duration::from_micros(time(protocol, same));
                 trials.learn(protocol, len, (time, call == run.calls() - 1));
@@ -326,17 +278,22 @@ mod tests {
     #[test]
     fn the_faster_protocol_is_taken_and_changes() {
         let mut trials = ProtocolTrials::new();
-        assert!(cma_calls(&mut trials, 4 * ROUND, 29, 35) <= 8 * TRIED);
-        cma_calls(&mut trials, 8 * ROUND, 45, 38);
-        assert_eq!(cma_calls(&mut trials, ROUND, 45, 38), ROUND - TRIED);
-        cma_calls(&mut trials, 8 * ROUND, 29, 35);
-        assert_eq!(cma_calls(&mut trials, ROUND, 29, 35), TRIED);
+        assert!(cma_calls(&mut trials, 4 * TRIALS.longest_round, 29, 35) <= 8 * TRIED);
+        cma_calls(&mut trials, 8 * TRIALS.longest_round, 45, 38);
+        assert_eq!(
+            cma_calls(&mut trials, TRIALS.longest_round, 45, 38),
+            TRIALS.longest_round - TRIED
+        );
+        cma_calls(&mut trials, 8 * TRIALS.longest_round, 29, 35);
+        assert_eq!(cma_calls(&mut trials, TRIALS.longest_round, 29, 35), TRIED);
         // Where one is far slower, it is tried no more often.
-        assert!(cma_calls(&mut trials, 4 * ROUND, 29, 39) <= 8 * TRIED);
-        cma_calls(&mut trials, 8 * ROUND, 49, 38);
-        assert!(cma_calls(&mut trials, ROUND, 49, 38) >= ROUND - TRIED);
-        cma_calls(&mut trials, 8 * ROUND, 29, 39);
-        assert!(cma_calls(&mut trials, ROUND, 29, 39) <= TRIED);
+        assert!(cma_calls(&mut trials, 4 * TRIALS.longest_round, 29, 39) <= 8 * TRIED);
+        cma_calls(&mut trials, 8 * TRIALS.longest_round, 49, 38);
+        assert!(
+            cma_calls(&mut trials, TRIALS.longest_round, 49, 38) >= TRIALS.longest_round - TRIED
+        );
+        cma_calls(&mut trials, 8 * TRIALS.longest_round, 29, 39);
+        assert!(cma_calls(&mut trials, TRIALS.longest_round, 29, 39) <= TRIED);
     }
 
     #[test]
@@ -345,14 +302,14 @@ mod tests {
             let mut trials = ProtocolTrials::new();
             cma_calls(
                 &mut trials,
-                FIRST_TOUCH_CALLS + 8 * CLEAR_ROUND,
+                FIRST_TOUCH_CALLS + 8 * TRIALS.longest_clear_round,
                 bounce,
                 cma,
             );
-            cma_calls(&mut trials, 8 * CLEAR_ROUND, bounce, cma)
+            cma_calls(&mut trials, 8 * TRIALS.longest_clear_round, bounce, cma)
         };
         assert!((8 * TRIED..=9 * TRIED).contains(&tries(20, 40)));
-        let close = 8 * CLEAR_ROUND / ROUND;
+        let close = 8 * TRIALS.longest_clear_round / TRIALS.longest_round;
         assert!((close * TRIED..=(close + 1) * TRIED).contains(&tries(36, 40)));
     }
 
@@ -365,16 +322,16 @@ mod tests {
                 (2, 4 * BLOCK),
                 calls,
                 |protocol, same| match protocol {
-                    CollectiveProtocol::Bounce if same < 2 => 180,
-                    CollectiveProtocol::Bounce => 91,
-                    CollectiveProtocol::Cma if same < 4 => 130,
-                    CollectiveProtocol::Cma => 81,
+                    Candidate::Buffers if same < 2 => 180,
+                    Candidate::Buffers => 91,
+                    Candidate::Cma if same < 4 => 130,
+                    Candidate::Cma => 81,
                 },
             )
         };
-        cma_calls(FIRST_TOUCH_CALLS + 8 * CLEAR_ROUND);
+        cma_calls(FIRST_TOUCH_CALLS + 8 * TRIALS.longest_clear_round);
         let run = TrialRun::of(2, 4 * BLOCK).calls();
-        assert!(cma_calls(ROUND) >= ROUND - 2 * run);
+        assert!(cma_calls(TRIALS.longest_round) >= TRIALS.longest_round - 2 * run);
     }
 
     #[test]
@@ -391,22 +348,34 @@ mod tests {
     #[test]
     fn a_change_shows_in_the_next_round() {
         let mut trials = ProtocolTrials::new();
-        cma_calls(&mut trials, FIRST_TOUCH_CALLS + 8 * CLEAR_ROUND, 20, 40);
-        cma_calls(&mut trials, CLEAR_ROUND, 40, 20);
-        assert!(cma_calls(&mut trials, ROUND, 40, 20) >= ROUND / 4 * 3);
+        cma_calls(
+            &mut trials,
+            FIRST_TOUCH_CALLS + 8 * TRIALS.longest_clear_round,
+            20,
+            40,
+        );
+        cma_calls(&mut trials, TRIALS.longest_clear_round, 40, 20);
+        assert!(
+            cma_calls(&mut trials, TRIALS.longest_round, 40, 20) >= TRIALS.longest_round / 4 * 3
+        );
     }
 
     #[test]
     fn a_disturbed_trial_costs_few_calls() {
         let mut trials = ProtocolTrials::new();
-        cma_calls(&mut trials, FIRST_TOUCH_CALLS + 8 * CLEAR_ROUND, 20, 40);
+        cma_calls(
+            &mut trials,
+            FIRST_TOUCH_CALLS + 8 * TRIALS.longest_clear_round,
+            20,
+            40,
+        );
         while trials.of(CallKind::Bcast, BLOCK).calls > 0 {
             cma_calls(&mut trials, 1, 20, 40);
         }
         assert_eq!(cma_calls(&mut trials, TRIED, 1000, 40), 0);
-        let cma_calls = cma_calls(&mut trials, CLEAR_ROUND, 20, 40);
+        let cma_calls = cma_calls(&mut trials, TRIALS.longest_clear_round, 20, 40);
         assert!(
-            (FIRST_ROUND / 2..2 * FIRST_ROUND).contains(&cma_calls),
+            (TRIALS.first_round / 2..2 * TRIALS.first_round).contains(&cma_calls),
             "{cma_calls}"
         );
     }
@@ -415,30 +384,27 @@ mod tests {
     fn first_touches_do_not_count() {
         let mut trials = ProtocolTrials::new();
         assert_eq!(cma_calls(&mut trials, FIRST_TOUCH_CALLS, 500, 40), 0);
-        assert_eq!(cma_calls(&mut trials, FIRST_ROUND, 21, 40), TRIED);
+        assert_eq!(cma_calls(&mut trials, TRIALS.first_round, 21, 40), TRIED);
     }
 
     #[test]
     fn a_call_that_waited_changes_nothing_if_another_did_not() {
         let mut trials = ProtocolTrials::new();
-        cma_calls(&mut trials, FIRST_TOUCH_CALLS + FIRST_ROUND, 29, 39);
+        cma_calls(&mut trials, FIRST_TOUCH_CALLS + TRIALS.first_round, 29, 39);
         let trials = trials.of(CallKind::Bcast, BLOCK);
         for time in [Duration::from_secs(1), Duration::from_micros(29)] {
             (1..TRIED).for_each(|call| {
-                trials.learn(CollectiveProtocol::Bounce, BLOCK, (time, call == TRIED - 1))
+                trials.learn(Candidate::Buffers, BLOCK, (time, call == TRIED - 1))
             });
         }
-        assert_eq!(trials.choose().protocol, CollectiveProtocol::Bounce);
+        assert_eq!(trials.choose().protocol, Candidate::Buffers);
     }
 
     #[test]
     fn calls_of_different_lengths_count_by_their_bytes() {
         let mut trials = LengthTrials::NEW;
         let time = Duration::from_micros(10);
-        for (protocol, lengths) in [
-            (CollectiveProtocol::Bounce, [4, 1, 1]),
-            (CollectiveProtocol::Cma, [1, 1, 3]),
-        ] {
+        for (protocol, lengths) in [(Candidate::Buffers, [4, 1, 1]), (Candidate::Cma, [1, 1, 3])] {
             for (call, mib) in lengths.into_iter().enumerate() {
                 trials.learn(protocol, mib << 20, (time, call + 1 == lengths.len()));
             }
@@ -452,12 +418,12 @@ mod tests {
         let run = TrialRun::of(RANKS, 100_000);
         trials.next(CallKind::Alltoall, 100_000, run);
         for (kind, fresh) in [
-            (CallKind::Alltoall, FIRST_TOUCH - 100_000),
-            (CallKind::Gather, FIRST_TOUCH),
+            (CallKind::Alltoall, TRIALS.first_touch - 100_000),
+            (CallKind::Gather, TRIALS.first_touch),
         ] {
             assert_eq!(trials.0[kind as usize].first_touch, fresh);
         }
-        trials.next(CallKind::Alltoall, FIRST_TOUCH, run);
+        trials.next(CallKind::Alltoall, TRIALS.first_touch, run);
         for len in [100_000, 70_000, 140_000, u64::MAX, 100_000] {
             trials.next(CallKind::Alltoall, len, run);
         }
@@ -472,7 +438,7 @@ mod tests {
             let mut trials = ProtocolTrials::new();
             cma_calls(
                 &mut trials,
-                FIRST_TOUCH_CALLS + FIRST_ROUND,
+                FIRST_TOUCH_CALLS + TRIALS.first_round,
                 times[0],
                 times[1],
             );

@@ -9,21 +9,13 @@ use oxmpi_resumable::resumable;
 use oxmpi_wire::Bytes;
 
 use super::call_kind::CallKind;
+use super::catalog::{self, NodeProtocol};
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
 use super::operands::{Operands, contiguous};
 use super::pieces::{self, vector_index};
-use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 use super::scratch::{ASIDE, OPERAND, SCRATCH_LEN};
-
-/// Bytes from which each rank combines its share, of more than two ranks: that costs a step and a copy of a
-/// share.
-const MIN_SHARED: u64 = 8 << 10;
-
-/// Bytes from which messages reduce the vectors of two ranks: an allreduce of 256 KiB took 0.85 of the time,
-/// of 1 MiB 0.6 (Zen 4). Messages of more ranks combine in another order for each length, and save little.
-const MAX_PAIR: u64 = 256 << 10;
 
 #[resumable]
 impl NodeGroup {
@@ -40,7 +32,7 @@ impl NodeGroup {
     /// Whether a group of `size` ranks should reduce `len` bytes: some long vectors go faster by messages.
     #[must_use]
     pub const fn is_worth_reducing(size: usize, len: u64) -> bool {
-        len < MAX_PAIR || size > 2
+        !catalog::reduces_by_messages(size, len)
     }
 
     /// Reduces the input of all ranks to the output of `root`. The others' output is not used.
@@ -56,11 +48,12 @@ impl NodeGroup {
         root: usize,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
-        let len = operands.len;
-        if self.is_shared(len) {
-            return self.reduce_by_shares(driver, Some(root), operands).await;
+        if operands.len >= const { CallKind::Reduce.long_from() }
+            && self.long_reduce(driver, root, operands).await?
+        {
+            return Ok(());
         }
-        let me = self.me;
+        let (me, len) = (self.me, operands.len);
         let pieces = self.pieces_for_one(len, operands.element);
         let mut run = CollectiveRun::new(self, driver, (CallKind::Reduce, root, len), pieces.path);
         for step in 0..pieces.steps() {
@@ -95,13 +88,12 @@ impl NodeGroup {
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
+        if operands.len >= const { CallKind::Allreduce.long_from() }
+            && self.long_allreduce(driver, operands).await?
+        {
+            return Ok(());
+        }
         let len = operands.len;
-        if self.uses_hierarchy(operands) {
-            return self.hierarchical_allreduce(driver, operands).await;
-        }
-        if self.is_shared(len) {
-            return self.reduce_by_shares(driver, None, operands).await;
-        }
         let pieces = self.pieces_for_all(len, operands.element);
         let mut run = CollectiveRun::new(self, driver, (CallKind::Allreduce, 0, len), pieces.path);
         run.exchange(
@@ -114,6 +106,43 @@ impl NodeGroup {
             },
         )
         .await
+    }
+
+    /// Reduces to `root` by another protocol than buffers. False: the catalog names buffers.
+    #[inline(never)]
+    async fn long_reduce<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        root: usize,
+        operands: Operands<'_>,
+    ) -> Result<bool, D::Error> {
+        let choice = CallKind::Reduce.choose(&self.facts(), &operands.facts());
+        match choice.protocol {
+            by @ NodeProtocol::Shares => {
+                self.reduce_by_shares(driver, (by, Some(root)), operands)
+                    .await?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Reduces to all by another protocol than buffers. False: the catalog names buffers.
+    #[inline(never)]
+    async fn long_allreduce<D: CollectiveDriver>(
+        &mut self,
+        driver: &mut D,
+        operands: Operands<'_>,
+    ) -> Result<bool, D::Error> {
+        let choice = CallKind::Allreduce.choose(&self.facts(), &operands.facts());
+        match choice.protocol {
+            NodeProtocol::Hierarchical => self.hierarchical_allreduce(driver, operands).await?,
+            by @ (NodeProtocol::Shares | NodeProtocol::SharesBounce) => {
+                self.reduce_by_shares(driver, (by, None), operands).await?;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// Reduces the input of all ranks, of which every rank gets its block, in rank order, at the start of its
@@ -129,30 +158,29 @@ impl NodeGroup {
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
-        let in_place = operands.input.start() == operands.output.start();
-        if in_place || !self.may_reduce_by_cma(operands.len) {
-            return self.reduce_scatter_by_bounce(driver, operands).await;
+        if operands.len < const { CallKind::ReduceScatter.long_from() } {
+            return self.reduce_scatter_by_buffers(driver, operands).await;
         }
-        self.reduce_scatter_by_best_protocol(driver, operands).await
+        self.long_reduce_scatter(driver, operands).await
     }
 
     // Not inlined, so that a short call, which does not get here, has the registers.
     #[inline(never)]
-    async fn reduce_scatter_by_best_protocol<D: CollectiveDriver>(
+    async fn long_reduce_scatter<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
-        let kind = (CallKind::ReduceScatter, operands.len);
-        let trial = self.begin_trial(driver, kind).await?;
-        match trial.protocol {
-            CollectiveProtocol::Bounce => self.reduce_scatter_by_bounce(driver, operands).await,
-            CollectiveProtocol::Cma => self.reduce_scatter_by_cma(driver, operands).await,
+        let kind = (CallKind::ReduceScatter, operands.facts());
+        let call = self.begin_long(driver, kind).await?;
+        match call.protocol {
+            NodeProtocol::Cma => self.reduce_scatter_by_cma(driver, operands).await,
+            _ => self.reduce_scatter_by_buffers(driver, operands).await,
         }?;
-        self.end_trial(driver, kind, trial).await
+        self.end_long(driver, call).await
     }
 
-    async fn reduce_scatter_by_bounce<D: CollectiveDriver>(
+    async fn reduce_scatter_by_buffers<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         operands: Operands<'_>,
@@ -172,10 +200,6 @@ impl NodeGroup {
             },
         )
         .await
-    }
-
-    fn is_shared(&self, len: u64) -> bool {
-        self.size() > 2 && len >= MIN_SHARED
     }
 }
 

@@ -5,6 +5,7 @@ use oxmpi_resumable::resumable;
 use std::ops::Range;
 
 use super::call_kind::CallKind;
+use super::catalog::NodeProtocol;
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
 use super::operands::{Operands, contiguous};
@@ -17,21 +18,16 @@ use crate::segment::arena::LONG_PIECE;
 /// many. Twice as many steps fit the ring.
 const PIECES_IN_A_RUN: u64 = 8;
 
-/// Among at most this many ranks each writes its result for every other one separately, in the caches of two.
-/// Among more that many copies cost more than lines that others have read: 1 MiB on two near Zen 4 processors
-/// took four ranks 0.85 of the time so, eight 1.3 times.
-const MAX_SEPARATE: usize = 4;
-
 #[resumable]
 impl NodeGroup {
-    /// [`NodeGroup::reduce`] with a root, else [`NodeGroup::allreduce`].
+    /// [`NodeGroup::reduce`] with a root, else [`NodeGroup::allreduce`]. Results of all go where `protocol` says.
     ///
     /// # Errors
     /// When a rank never arrives.
     pub(super) async fn reduce_by_shares<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
-        root: Option<usize>,
+        (protocol, root): (NodeProtocol, Option<usize>),
         operands: Operands<'_>,
     ) -> Result<(), D::Error> {
         let (me, size, len) = (self.me, self.size(), operands.len);
@@ -40,6 +36,8 @@ impl NodeGroup {
             Some(root) => (CallKind::Reduce, root),
             None => (CallKind::Allreduce, 0),
         };
+        #[cfg(test)]
+        super::record::note(protocol.name());
         let element = operands.element;
         let pieces = Pieces::in_shares(
             len,
@@ -53,10 +51,10 @@ impl NodeGroup {
         // Buffers that are written before any is read are held by their writer, of as many as each of two
         // ranks has.
         let count = self.pair_buffers.count as u64;
-        let (results, most) = match root {
-            None if size > MAX_SEPARATE => (PayloadPath::Bounce, count),
-            None => (PayloadPath::PingPong, count / 2),
-            Some(_) => (PayloadPath::PingPong, 2 * count / 3),
+        let (results, most) = match (protocol, root) {
+            (NodeProtocol::SharesBounce, _) => (PayloadPath::Bounce, count),
+            (_, None) => (PayloadPath::PingPong, count / 2),
+            (_, Some(_)) => (PayloadPath::PingPong, 2 * count / 3),
         };
         let longest = PIECES_IN_A_RUN.min(most);
         let call = (kind, number, len);

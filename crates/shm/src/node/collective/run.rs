@@ -5,9 +5,10 @@ use oxmpi_resumable::resumable;
 use oxmpi_wire::{Bytes, Put, Take};
 
 use super::call_kind::{CallKind, mark};
+use super::catalog::BUFFERS_NT;
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
-use super::non_temporal::{self, BufferStore};
+use super::non_temporal::BufferStore;
 use super::pieces::PayloadPath;
 use crate::ring::MappedWords;
 use crate::segment::arena::{CollectiveSlots, SLOTS};
@@ -148,7 +149,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
     /// How this rank stores `len` bytes in `step` for `reader`.
     #[inline(always)]
     fn store(&mut self, step: u64, reader: usize, len: usize) -> BufferStore {
-        if len < non_temporal::MIN_LEN {
+        if len < BUFFERS_NT.from {
             return BufferStore::CACHED;
         }
         // A buffer that stays in the cache of this rank's processor is written through it.
@@ -213,7 +214,7 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
         output: &RawBytes,
         part: (u64, usize),
     ) {
-        match non_temporal && part.1 >= non_temporal::MIN_LEN && !output.has_gaps() {
+        match non_temporal && part.1 >= BUFFERS_NT.from && !output.has_gaps() {
             false => self.read(from, output, part),
             true => self.read_non_temporal(from, output, part),
         }
@@ -236,6 +237,8 @@ impl<'a, D: CollectiveDriver> CollectiveRun<'a, D> {
 
     /// Publishes the address of `bytes` in `step`.
     pub(super) fn show(&mut self, step: u64, bytes: &RawBytes) {
+        #[cfg(test)]
+        super::record::note(super::catalog::NodeProtocol::Cma.name());
         let at = bytes.address().expect("what others read has no gaps");
         let mut payload = self.in_slot(self.group.me, step, 0, size_of::<u64>());
         payload.put_exact(at.to_ne_bytes());

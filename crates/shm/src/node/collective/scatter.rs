@@ -6,10 +6,10 @@ use oxmpi_resumable::resumable;
 use oxmpi_wire::Bytes;
 
 use super::call_kind::CallKind;
+use super::catalog::{CallFacts, NodeProtocol};
 use super::driver::CollectiveDriver;
 use super::group::NodeGroup;
 use super::pieces::vector_index;
-use super::protocol_trials::CollectiveProtocol;
 use super::run::CollectiveRun;
 
 #[resumable]
@@ -35,18 +35,18 @@ impl NodeGroup {
             assert!(input.len() >= self.all(block), "a short input");
         }
         let given = (input, block);
-        if !self.may_use_cma(block) {
+        if block < const { CallKind::Scatter.long_from() } {
             return self
-                .scatter_by_bounce(driver, root, given, output, meanwhile)
+                .scatter_by_buffers(driver, root, given, output, meanwhile)
                 .await;
         }
-        self.scatter_by_best_protocol(driver, root, given, output, meanwhile)
+        self.long_scatter(driver, root, given, output, meanwhile)
             .await
     }
 
     // Not inlined, so that a short call, which does not get here, has the registers.
     #[inline(never)]
-    async fn scatter_by_best_protocol<D: CollectiveDriver>(
+    async fn long_scatter<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
@@ -55,25 +55,25 @@ impl NodeGroup {
         meanwhile: impl FnOnce(&mut D) -> Result<(), D::Error>,
     ) -> Result<(), D::Error> {
         let (input, block) = given;
-        let kind = (CallKind::Scatter, block);
-        let trial = self.begin_trial(driver, kind).await?;
-        match trial.protocol {
-            CollectiveProtocol::Bounce => {
-                self.scatter_by_bounce(driver, root, given, output, meanwhile)
-                    .await
-            }
-            CollectiveProtocol::Cma => {
+        let kind = (CallKind::Scatter, CallFacts::of(block));
+        let call = self.begin_long(driver, kind).await?;
+        match call.protocol {
+            NodeProtocol::Cma => {
                 let (call, at) = ((CallKind::Scatter, root, block), self.me as u64 * block);
                 self.read_from_root(driver, call, (input, at), output, meanwhile)
                     .await
             }
+            _ => {
+                self.scatter_by_buffers(driver, root, given, output, meanwhile)
+                    .await
+            }
         }?;
-        self.end_trial(driver, kind, trial).await
+        self.end_long(driver, call).await
     }
 
     // Inlined, since a short call takes no longer than a function call.
     #[inline(always)]
-    async fn scatter_by_bounce<D: CollectiveDriver>(
+    async fn scatter_by_buffers<D: CollectiveDriver>(
         &mut self,
         driver: &mut D,
         root: usize,
