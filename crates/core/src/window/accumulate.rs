@@ -127,9 +127,12 @@ impl<A: Threading> Window<A> {
             before,
             operation,
         } = operands;
-        if !operation.suits(from.len().max(operation.operands(len)), len)
-            || from.len() < operation.operands(len)
-        {
+        // An operation that reads none may be given some.
+        let given = match operation.operands(len) {
+            0 => 0,
+            _ => from.len(),
+        };
+        if !operation.suits(given, len) {
             return Err(self.wrong_operands(&operands, len));
         }
         self.each_run(&target, to, |at, first, len| match self.near(target.peer) {

@@ -330,7 +330,7 @@ fn an_exclusive_lock_is_one_ranks() {
         windows(4, paths, 1, |window| {
             let (_, size) = me_and_size(window.comm());
             let place = WindowRange::bytes(size - 1, 0, 8);
-            for turn in 0..EACH {
+            for round in 0..EACH {
                 window.lock(size - 1, LockKind::Exclusive).expect("a lock");
                 let mut value = [0u64];
                 window.get(target(&mut value), &place).expect("a get");
@@ -338,7 +338,7 @@ fn an_exclusive_lock_is_one_ranks() {
                 value[0] += 1;
                 window.put(source(&value), &place).expect("a put");
                 window.unlock(size - 1).expect("a lock");
-                if turn % 50 == 0 {
+                if round % 50 == 0 {
                     window.lock(size - 1, LockKind::Shared).expect("a lock");
                     window.unlock(size - 1).expect("a lock");
                 }

@@ -209,11 +209,11 @@ fn waiting_for_the_lock_of_a_killed_rank_is_an_error() {
             assert!(names, "{error}");
             println!("{}", error.to_string().contains("rank 2"));
             // Rank 0 answers rank 1 until that has its error.
-            if comm.rank() == 0 {
-                comm.recv(&mut [0u8], 1, 2)?;
-            } else {
+            if comm.rank() == 1 {
                 comm.send(&[1u8], 0, 2)?;
+                return Err(error);
             }
+            comm.recv(&mut [0u8], 1, 2)?;
             let launcher = rustix::process::getppid().expect("a launcher");
             rustix::process::kill_process(launcher, Signal::CONT).expect("it runs");
             Err(error)
