@@ -62,7 +62,7 @@ fn the_first_wrong_field_is_named() {
     );
     assert_eq!(wrong(0, 9), Err(HeaderError::Version(9)));
     assert_eq!(wrong(1, 0), Err(HeaderError::Kind(0)));
-    assert_eq!(wrong(1, 9), Err(HeaderError::Kind(9)));
+    assert_eq!(wrong(1, 10), Err(HeaderError::Kind(10)));
     assert_eq!(wrong(2, 8), Err(HeaderError::Flags(8)));
     assert_eq!(wrong(3, 1), Err(HeaderError::Reserved(1)));
 }

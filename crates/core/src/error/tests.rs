@@ -69,6 +69,23 @@ fn samples() -> Vec<Error> {
             rank: 0,
             why: why(),
         },
+        Error::WindowRange {
+            rank: 1,
+            target: 2,
+            displacement: 3,
+            unit: 8,
+            len: 16,
+            size: 32,
+        },
+        Error::WindowEpoch {
+            rank: 1,
+            call: "put",
+            why: "there is no epoch; call fence first",
+        },
+        Error::Window {
+            rank: 1,
+            why: "it is a sample".into(),
+        },
         Error::Persistent { rank: 0 },
         Error::Peer {
             rank: 0,

@@ -23,6 +23,7 @@ mod rules;
 mod settings;
 mod synthetic;
 mod sysfs;
+mod window_messages;
 mod xml;
 
 pub use benchmarks::benchmarks;
@@ -38,6 +39,7 @@ pub use rules::rules;
 pub use settings::settings;
 pub use synthetic::synthetic;
 pub use sysfs::sysfs;
+pub use window_messages::window_messages;
 pub use xml::xml;
 
 /// The body of a target; it panics on a finding.
@@ -58,5 +60,6 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("settings", settings),
     ("synthetic", synthetic),
     ("sysfs", sysfs),
+    ("window_messages", window_messages),
     ("xml", xml),
 ];
