@@ -60,7 +60,10 @@ fn tickets_are_served_in_their_order() {
         let [reader, writer, later] = [(); 3].map(|()| locks.ticket());
         assert!(locks.is_granted(reader, LockKind::Shared));
         assert!(!locks.is_granted(writer, LockKind::Exclusive));
-        assert!(!locks.is_granted(later, LockKind::Shared), "a writer is before it");
+        assert!(
+            !locks.is_granted(later, LockKind::Shared),
+            "a writer is before it"
+        );
         let _waiting = locks.release(LockKind::Shared);
         assert!(locks.is_granted(writer, LockKind::Exclusive));
         assert!(!locks.is_granted(later, LockKind::Shared));
