@@ -1,7 +1,7 @@
 # engine_short: 91 instructions, release, one codegen unit, target-cpu x86-64
 # made by rustc 1.95.0 (59807616e 2026-04-14), LLVM 22.1.2
 
-    dec dword ptr [rdi + 516]
+    dec dword ptr [rdi + 548]
     js .L0
     mov eax, edx
     cmp qword ptr [rsi + 288], rax

@@ -13,7 +13,7 @@
     mov r12, rdx
     mov r13, rsi
     mov rbx, rdi
-    movabs r14, -9223372036854775782
+    movabs r14, -9223372036854775779
     lea r11, [rsi + 8]
     cmp rcx, qword ptr [rsi + 24]
     jae .L0
@@ -38,12 +38,12 @@
     mov ecx, dword ptr [rcx + 4*rax]
     or ecx, dword ptr [r14 + 236]
     jne .L3
-    cmp qword ptr [r14 + 2528], rax
+    cmp qword ptr [r14 + 2560], rax
     jbe .L3
     mov ecx, ebp
     add rcx, qword ptr [r13 + 16]
-    lea rdx, [r14 + 544]
-    mov rdi, qword ptr [r14 + 2520]
+    lea rdx, [r14 + 576]
+    mov rdi, qword ptr [r14 + 2552]
     shl rax, 7
     lea rsi, [rdi + rax]
     mov r8d, dword ptr [rdi + rax + 56]
@@ -84,7 +84,7 @@
     cmp al, 2
     jne .L7
 .L3:
-    movabs r14, -9223372036854775782
+    movabs r14, -9223372036854775779
 .L2:
     mov qword ptr [rsp + 16], r12
     mov qword ptr [rsp + 24], 8
@@ -126,7 +126,7 @@
     ret
 .L7:
     cmp al, 1
-    movabs r14, -9223372036854775782
+    movabs r14, -9223372036854775779
     jne .L9
     mov rdi, r11
     call <oxmpi_core::ownership::unlocked::progress>
@@ -144,5 +144,5 @@
     call <oxmpi_shm::transport::tx::ShmTx<B>::credits_written>
     mov r11, rbp
     mov rcx, r13
-    movzx eax, byte ptr [r14 + 1280]
+    movzx eax, byte ptr [r14 + 1312]
     jmp .L6

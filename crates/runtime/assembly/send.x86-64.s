@@ -35,12 +35,12 @@
     jne .L2
     mov r13d, r8d
     add r13, qword ptr [rsi + 16]
-    dec dword ptr [r14 + 540]
+    dec dword ptr [r14 + 572]
     js .L2
     mov eax, edx
-    cmp qword ptr [r14 + 832], rax
+    cmp qword ptr [r14 + 864], rax
     jbe .L2
-    mov r12, qword ptr [r14 + 824]
+    mov r12, qword ptr [r14 + 856]
     shl rax, 8
     cmp dword ptr [r12 + rax + 96], 9
     jb .L2
@@ -87,7 +87,7 @@
     test al, 1
     jne .L7
 .L8:
-    movabs rax, -9223372036854775782
+    movabs rax, -9223372036854775779
     mov qword ptr [rbx], rax
     jmp .L9
 .L3:
@@ -124,7 +124,7 @@
     pop rbp
     ret
 .L7:
-    add r14, 544
+    add r14, 576
     mov rdi, r14
     mov esi, edx
     call <oxmpi_shm::transport::tx::ShmTx<B>::wake>

@@ -13,9 +13,11 @@ use crate::data::Data;
 /// `at` is the index of the first element in the target's memory. An access beyond it is an error, and changes nothing.
 pub struct Epoch<'env, T: Data> {
     raw: &'env Window<Single>,
-    /// Buffers that are read into are borrowed for `'env`, until the epoch ends, and not for less: it is invariant.
-    buffers: PhantomData<fn(&'env mut [T]) -> &'env mut [T]>,
+    buffers: PhantomData<Borrowed<'env, T>>,
 }
+
+/// Buffers that are read into are borrowed for `'env`, until the epoch ends, and not for less: the type is invariant.
+type Borrowed<'env, T> = fn(&'env mut [T]) -> &'env mut [T];
 
 /// The bytes of elements that a call only reads while it lasts.
 fn source<T: Data>(values: &[T]) -> RawBytes {
