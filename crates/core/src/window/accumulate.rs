@@ -22,13 +22,13 @@ const PIECE: usize = 4 << 10;
 /// Bytes of the largest element.
 const LARGEST: usize = 64;
 
+/// Bytes of a target for which a call takes [`SHORT`] bytes of room: clearing more would take longer than combining them.
+const SHORT_PIECE: u64 = 64;
+const SHORT: usize = 2 * LARGEST;
+
 /// Room for the elements of a piece, aligned for all kinds.
 #[repr(align(64))]
-struct Room([u8; PIECE + LARGEST]);
-
-impl Room {
-    const NEW: Self = Self([0; PIECE + LARGEST]);
-}
+struct Room<const N: usize>([u8; N]);
 
 /// What an accumulate reads and writes at the origin.
 #[derive(Clone, Copy)]
@@ -136,13 +136,18 @@ impl<A: Threading> Window<A> {
             return Err(self.wrong_operands(&operands, len));
         }
         self.each_run(&target, to, |at, first, len| match self.near(target.peer) {
-            Some(near) => self.combine_near(near, &operands, (at, first, len), to.rank),
+            Some(near) if len <= SHORT_PIECE => {
+                self.combine_near::<SHORT>(near, &operands, (at, first, len), to.rank)
+            }
+            Some(near) => {
+                self.combine_near::<{ PIECE + LARGEST }>(near, &operands, (at, first, len), to.rank)
+            }
             None => self.accumulate_far(target.peer, operation, (at, len), (from, before, first)),
         })
     }
 
-    /// Combines `len` bytes of the target from `at` on with the operands' from `first` on.
-    fn combine_near(
+    /// Combines `len` bytes of the target from `at` on with the operands' from `first` on, in `N` bytes of room each.
+    fn combine_near<const N: usize>(
         &self,
         near: &Near,
         operands: &Operands<'_>,
@@ -151,7 +156,7 @@ impl<A: Threading> Window<A> {
     ) -> Result<()> {
         let operation = operands.operation;
         let element = operation.kind.size() as u64;
-        let (mut elements, mut given) = (Room::NEW, Room::NEW);
+        let (mut elements, mut given) = (Room([0; N]), Room([0; N]));
         let mut done = 0;
         while done < len {
             // Whole elements, one of which may reach into the next block.
