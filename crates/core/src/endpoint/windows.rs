@@ -4,10 +4,13 @@ use oxmpi_os::RawBytes;
 use oxmpi_shm::heap::HeapBlock;
 use oxmpi_shm::window::{WindowMemory, WindowPlace, WindowWords};
 use oxmpi_wire::window::WindowMessage;
-use oxmpi_wire::{Busy, Fault, Peer, Tx};
+use oxmpi_wire::{Busy, Fault, Peer};
 
-use super::super::window_state::{Peers, WindowState, wake};
+use super::super::window_state::{Peers, WindowState, frame_room, wake};
 use super::Endpoint;
+
+/// Most ranks of a node that reach each other's windows: as many as its locks can wake.
+const MOST_RANKS: u32 = 64;
 
 impl Endpoint {
     /// Goes on with what windows have waited for. Returns how much moved.
@@ -37,7 +40,10 @@ impl Endpoint {
         &self,
         (start, len): (*mut u8, u64),
     ) -> (WindowPlace, Option<HeapBlock>) {
-        let areas = self.reach.as_ref().filter(|_| self.node_links > 1);
+        let areas = self
+            .reach
+            .as_ref()
+            .filter(|_| (2..=MOST_RANKS).contains(&self.node_links));
         let locks = areas.and_then(|areas| WindowPlace::allocate_locks(areas, len));
         let place = WindowPlace::of(areas, self.own_link, (start, len), locks.as_ref());
         (place, locks)
@@ -75,7 +81,7 @@ impl Endpoint {
 
     /// Most bytes that a message of a window carries to a peer.
     pub(crate) fn window_piece(&self, to: Peer) -> usize {
-        self.tx.limits(to).frame as usize - WindowMessage::LEN
+        frame_room(&self.tx, to)
     }
 
     /// Wakes the ranks of the node that wait for a lock of a window, a bit each.

@@ -11,7 +11,7 @@ use super::super::endpoint::Endpoint;
 use super::super::threading::Threading;
 use super::super::window_state::WindowState;
 use super::Window;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The counts of what peers have announced, by link.
 type Counts = std::collections::BTreeMap<u32, u32>;
@@ -63,10 +63,11 @@ impl<A: Threading> Window<A> {
         let ranks: Vec<usize> = ranks.iter().map(|&rank| rank as usize).collect();
         let links = self.links(&ranks)?;
         fence(Ordering::Release);
-        self.flush_asked()?;
-        self.tell(&links, WindowMessage::Complete, |state| {
+        let flushed = self.flush_asked();
+        let told = self.tell(&links, WindowMessage::Complete, |state| {
             &mut state.completes
-        })
+        });
+        flushed.and(told)
     }
 
     /// Waits until all ranks to which this one's memory is exposed have ended their accesses (`MPI_Win_wait`).
@@ -107,6 +108,12 @@ impl<A: Threading> Window<A> {
     }
 
     fn links(&self, ranks: &[usize]) -> Result<Vec<Peer>> {
+        let mut sorted = ranks.to_vec();
+        sorted.sort_unstable();
+        if let Some(&[named, _]) = sorted.array_windows().find(|[one, next]| one == next) {
+            let size = self.comm.group().size() as usize;
+            return Err(Error::GroupRank { named, size });
+        }
         let link = |&rank| {
             self.comm
                 .link(rank)
@@ -122,14 +129,15 @@ impl<A: Threading> Window<A> {
         message: WindowMessage,
         counts: fn(&mut WindowState) -> &mut Counts,
     ) -> Result<()> {
+        let mut told = Ok(());
         for &peer in links {
-            if self.comm.access().with(|endpoint| endpoint.is_own(peer)) {
-                self.with_state(|state| *counts(state).entry(peer.0).or_default() += 1)?;
-            } else {
-                self.ask(peer, message, (&RawBytes::empty(), 0, 0))?;
-            }
+            let one = match self.comm.access().with(|endpoint| endpoint.is_own(peer)) {
+                true => self.with_state(|state| *counts(state).entry(peer.0).or_default() += 1),
+                false => self.ask(peer, message, (&RawBytes::empty(), 0, 0)),
+            };
+            told = told.and(one);
         }
-        Ok(())
+        told
     }
 
     /// Waits until all have announced what `counts` counts.

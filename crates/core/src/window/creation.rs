@@ -48,10 +48,12 @@ impl<A: Threading> Window<A> {
 
         let [me, on_node] = comm.access().with(|endpoint| endpoint.on_node());
         let mut near: Box<[Option<Near>]> = (0..on_node).map(|_| None).collect();
+        let mut members = Vec::new();
         for (rank, words) in all.iter().enumerate() {
             let Some(peer) = comm.link(rank).filter(|peer| peer.0 < on_node) else {
                 continue;
             };
+            members.push(peer);
             let [place @ .., _] = *words;
             let place = WindowPlace::of_words(place);
             let reached = (comm.access()).with(|endpoint| endpoint.reach_window(peer, &place));
@@ -69,7 +71,7 @@ impl<A: Threading> Window<A> {
                 words
             }
         };
-        let state = WindowState::new(memory, (words, locks), [me, on_node]);
+        let state = WindowState::new(memory, (words, locks), (me, members.into()));
         let context = comm.context();
         (comm.access()).with(|endpoint| endpoint.windows.insert(context, state));
         // Nobody is asked before it has its window.

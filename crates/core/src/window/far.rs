@@ -144,10 +144,12 @@ impl<A: Threading> Window<A> {
 
     /// As [`Self::flush_far`], of all peers.
     pub(super) fn flush_asked(&self) -> Result<()> {
+        let mut ended = Ok(());
+        // One that is lost does not keep the others from what they were asked.
         while let Some(link) = self.with_state(|state| state.asked.first().copied())? {
-            self.flush_far(Peer(link))?;
+            ended = ended.and(self.flush_far(Peer(link)));
         }
-        Ok(())
+        ended
     }
 }
 

@@ -425,6 +425,10 @@ fn wrong_calls_are_errors_and_change_nothing() {
             ));
             let range = WindowRange::bytes(other, 0, 7);
             assert!(window.accumulate(source(&[1u8; 7]), SUM, &range).is_err());
+            assert!(matches!(
+                window.post(&[0, 0]),
+                Err(Error::GroupRank { named: 0, size: 2 })
+            ));
             let nobody = WindowRange::bytes(crate::PROC_NULL, 9, 9);
             window.put(source(&word), &nobody).expect("nothing is done");
             window.unlock_all().expect("locks");

@@ -23,7 +23,7 @@ pub(crate) use self::accumulation::Accumulation;
 pub(crate) use self::answers::{Answered, Answers};
 pub(crate) use self::epochs::{Epochs, Needs, WrongEpoch};
 use self::server::Server;
-pub(crate) use self::server::{BlockLocks, MOST_ACCUMULATED, wake};
+pub(crate) use self::server::{BlockLocks, MOST_ACCUMULATED, frame_room, wake};
 use super::links::{LinkRanks, LinksTx};
 
 /// The result of a peer's message; the error is the rule of the protocol that it broke.
@@ -55,12 +55,12 @@ pub(crate) struct WindowState {
 }
 
 impl WindowState {
-    /// A window with this memory of the rank and its locks; `on_node` are this rank's number on its node, and how
-    /// many ranks that has.
+    /// A window with this memory of the rank and its locks; `on_node` are this rank's number on its node, and the
+    /// window's ranks there.
     pub(crate) fn new(
         memory: RawBytes,
         (words, locks): (Arc<WindowWords>, Option<HeapBlock>),
-        on_node: [u32; 2],
+        on_node: (u32, Box<[Peer]>),
     ) -> Self {
         Self {
             _locks: locks,
@@ -162,10 +162,10 @@ impl Peers<'_> {
         self.engine.fault(peer).is_some()
     }
 
-    /// The number in the endpoint of the rank at a link, if it has failed.
-    fn failed(&self, peer: Peer) -> Option<u32> {
-        let has_failed = self.engine.fault(peer)?.is_failure();
-        has_failed.then(|| self.ranks.map_or(peer.0, |ranks| ranks.rank(peer.0)))
+    /// The number in the endpoint of the rank at a link, if nothing comes of it any more.
+    fn lost(&self, peer: Peer) -> Option<u32> {
+        let rank = || self.ranks.map_or(peer.0, |ranks| ranks.rank(peer.0));
+        self.is_gone(peer).then(rank)
     }
 }
 

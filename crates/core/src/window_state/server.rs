@@ -21,8 +21,8 @@ pub(super) struct Server {
     words: Arc<WindowWords>,
     /// This rank's number on its node.
     me: u32,
-    /// Ranks of the node.
-    on_node: u32,
+    /// The ranks of its node.
+    on_node: Box<[Peer]>,
     /// What has to wait for a block's lock, with its bytes, and what came after it of the same origin.
     waiting: VecDeque<(Peer, WindowMessage, Vec<u8>)>,
     /// Locks that were asked for and are not granted yet.
@@ -66,10 +66,10 @@ const RANGE: &str = "an access is within the memory of its target";
 const ELEMENTS: &str = "an accumulate has whole elements of a known kind";
 
 impl Server {
-    pub(super) const fn new(
+    pub(super) fn new(
         memory: RawBytes,
         words: Arc<WindowWords>,
-        [me, on_node]: [u32; 2],
+        (me, on_node): (u32, Box<[Peer]>),
     ) -> Self {
         Self {
             memory,
@@ -108,7 +108,8 @@ impl Server {
         }
         let mut bytes = vec![0; body.left()];
         body.take(&mut bytes);
-        self.check(&request, bytes.len() as u64)?;
+        let room = frame_room(tx, from) as u64;
+        self.check(&request, bytes.len() as u64, room)?;
         if is_behind {
             self.waiting.push_back((from, request, bytes));
         } else if let Served::Waits = self.serve(tx, context, from, request, &bytes)? {
@@ -123,8 +124,8 @@ impl Server {
         self.memory.range(at, len).ok_or(RANGE)
     }
 
-    /// Checks a request, which has so many bytes.
-    fn check(&self, request: &WindowMessage, bytes: u64) -> Accepted {
+    /// Checks a request, which has so many bytes, of an origin to which a message has this room.
+    fn check(&self, request: &WindowMessage, bytes: u64, room: u64) -> Accepted {
         match *request {
             WindowMessage::Put { at } => self.place(at, bytes).map(drop),
             WindowMessage::Get { at, len, .. } => self.place(at, len).map(drop),
@@ -133,7 +134,7 @@ impl Server {
             } => {
                 self.place(at, len)?;
                 let operation = Accumulation::of_number(operation).ok_or(ELEMENTS)?;
-                let suits = operation.suits(bytes, len) && len <= MOST_ACCUMULATED;
+                let suits = operation.suits(bytes, len) && len <= MOST_ACCUMULATED.min(room);
                 suits.then_some(()).ok_or(ELEMENTS)
             }
             _ => Ok(()),
@@ -271,10 +272,7 @@ impl Server {
     /// Goes on with what waited. Returns how much moved, at least 1 while a block's lock is waited for, as nobody announces
     /// that it is free.
     pub(super) fn advance(&mut self, tx: &mut LinksTx, context: u32, peers: &Peers<'_>) -> u32 {
-        // What a lost origin asked is forgotten. Its ticket stays: nobody after it is served, but is told why.
-        self.waiting.retain(|(from, ..)| !peers.is_gone(*from));
-        self.owed.retain(|(to, _)| !peers.is_gone(*to));
-        self.tickets.retain(|ticket| !peers.is_gone(ticket.of));
+        self.drop_lost(peers);
         let mut moved = 0;
         let mut held_up: Vec<Peer> = Vec::new();
         for _ in 0..self.waiting.len() {
@@ -304,12 +302,21 @@ impl Server {
         moved.max(u32::from(!self.waiting.is_empty()))
     }
 
+    /// Drops the requests of lost origins. One that waited for the lock counts as having it, as nobody after it is served.
+    fn drop_lost(&mut self, peers: &Peers<'_>) {
+        self.waiting.retain(|(from, ..)| !peers.is_gone(*from));
+        self.owed.retain(|(to, _)| !peers.is_gone(*to));
+        let Self { tickets, held, .. } = self;
+        let lost = tickets.extract_if(.., |ticket| peers.is_gone(ticket.of));
+        held.extend(lost.map(|ticket| (ticket.of, ticket.kind)));
+    }
+
     /// Tells those who wait for the lock, if a rank that may have it is lost.
     fn refuse(&mut self, peers: &Peers<'_>) {
         let holder = self.held.iter().map(|(peer, _)| *peer);
         // Ranks of the node take the lock without this one's knowledge.
-        let on_node = (0..self.on_node).map(Peer);
-        let Some(rank) = holder.chain(on_node).find_map(|peer| peers.failed(peer)) else {
+        let on_node = self.on_node.iter().copied();
+        let Some(rank) = holder.chain(on_node).find_map(|peer| peers.lost(peer)) else {
             return;
         };
         for Ticket { of, answer, .. } in self.tickets.drain(..) {
@@ -329,7 +336,7 @@ const fn kind(exclusive: bool) -> LockKind {
 
 /// Sends an answer, or as much of it as there is room for. Whether all of it was sent.
 fn pay(tx: &mut LinksTx, context: u32, to: Peer, owed: &mut Owed, memory: &RawBytes) -> bool {
-    let room = tx.limits(to).frame as usize - WindowMessage::LEN;
+    let room = frame_room(tx, to);
     match owed {
         Owed::Plain(message) => {
             let none = (&RawBytes::empty(), 0, 0);
@@ -363,6 +370,11 @@ fn pay(tx: &mut LinksTx, context: u32, to: Peer, owed: &mut Owed, memory: &RawBy
             true
         }
     }
+}
+
+/// Most bytes that a message to a peer carries.
+pub(crate) fn frame_room(tx: &LinksTx, to: Peer) -> usize {
+    tx.limits(to).frame as usize - WindowMessage::LEN
 }
 
 /// Wakes the ranks of the node that wait for a word in shared memory, a bit each.

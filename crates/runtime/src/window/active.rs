@@ -1,5 +1,7 @@
 //! Windows whose owners take part in their epochs: [`ActiveWindow`].
 
+use std::cell::Cell;
+
 use oxmpi_core::Result;
 
 use super::{Epoch, WindowOf};
@@ -46,23 +48,41 @@ use crate::memory::Memory;
 /// ```
 pub struct ActiveWindow<T: Data> {
     own: WindowOf<T>,
+    /// Whether an epoch is open, or has failed: other ranks may write the memory.
+    open: Cell<bool>,
 }
 
 impl<T: Data> ActiveWindow<T> {
     pub(super) const fn new(own: WindowOf<T>) -> Self {
-        Self { own }
+        let open = Cell::new(false);
+        Self { own, open }
     }
 
     /// This rank's memory.
+    ///
+    /// # Panics
+    /// After an epoch that failed, as a rank was lost in it: others may still write the memory.
     #[must_use]
     pub fn local(&self) -> &[T] {
+        self.check();
         &self.own.memory
     }
 
     /// This rank's memory, to be written.
+    ///
+    /// # Panics
+    /// As [`ActiveWindow::local`].
     #[must_use]
     pub fn local_mut(&mut self) -> &mut [T] {
+        self.check();
         &mut self.own.memory
+    }
+
+    fn check(&self) {
+        assert!(
+            !self.open.get(),
+            "an epoch of the window has failed: other ranks may still write its memory"
+        );
     }
 
     /// An epoch of all ranks between two fences (`MPI_Win_fence`): what `body` accesses has ended, here and at its targets,
@@ -74,9 +94,11 @@ impl<T: Data> ActiveWindow<T> {
         &'env mut self,
         body: impl for<'s> FnOnce(&'s Epoch<'env, T>) -> Result<R>,
     ) -> Result<R> {
-        let raw = &self.own.raw;
+        let Self { own, open } = self;
+        let raw = &own.raw;
+        open.set(true);
         raw.fence(true)?;
-        let end = EndOfAccesses(|| raw.fence(false));
+        let end = EndOfAccesses(|| raw.fence(false).inspect(|()| open.set(false)));
         end.after(body(&Epoch::new(raw)))
     }
 
@@ -91,10 +113,17 @@ impl<T: Data> ActiveWindow<T> {
         targets: &[usize],
         body: impl for<'s> FnOnce(&'s Epoch<'env, T>) -> Result<R>,
     ) -> Result<R> {
-        let raw = &self.own.raw;
+        let Self { own, open } = self;
+        let raw = &own.raw;
         raw.post(origins)?;
+        open.set(true);
         raw.start(targets)?;
-        let end = EndOfAccesses(|| raw.complete().and_then(|()| raw.wait()));
+        let end = EndOfAccesses(|| {
+            let completed = raw.complete();
+            raw.wait()?;
+            open.set(false);
+            completed
+        });
         end.after(body(&Epoch::new(raw)))
     }
 

@@ -107,13 +107,9 @@ impl<W: SharedWords> WindowLocks<W> {
     }
 
     /// Notes that rank `rank` of the node waits: whoever gives a lock back later wakes it. The rank looks once more
-    /// afterwards.
-    ///
-    /// # Panics
-    /// If the rank is 64 or more: a node has fewer.
+    /// afterwards. A rank from 64 on is not noted: it has its locks to itself.
     pub fn wait(&self, rank: u32) {
-        assert!(rank < 64, "a node has 64 ranks at most");
-        loop {
+        while rank < u64::BITS {
             let waiting = self.load(WAITING);
             if waiting >> rank & 1 != 0 {
                 break;
