@@ -64,10 +64,10 @@ impl<A: Threading> Window<A> {
         let links = self.links(&ranks)?;
         fence(Ordering::Release);
         let flushed = self.flush_asked();
-        let told = self.tell(&links, WindowMessage::Complete, |state| {
+        let announced = self.tell(&links, WindowMessage::Complete, |state| {
             &mut state.completes
         });
-        flushed.and(told)
+        flushed.and(announced)
     }
 
     /// Waits until all ranks to which this one's memory is exposed have ended their accesses (`MPI_Win_wait`).
@@ -110,7 +110,8 @@ impl<A: Threading> Window<A> {
     fn links(&self, ranks: &[usize]) -> Result<Vec<Peer>> {
         let mut sorted = ranks.to_vec();
         sorted.sort_unstable();
-        if let Some(&[named, _]) = sorted.array_windows().find(|[one, next]| one == next) {
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            let named = twice[0];
             let size = self.comm.group().size() as usize;
             return Err(Error::GroupRank { named, size });
         }
@@ -129,15 +130,15 @@ impl<A: Threading> Window<A> {
         message: WindowMessage,
         counts: fn(&mut WindowState) -> &mut Counts,
     ) -> Result<()> {
-        let mut told = Ok(());
+        let mut announced = Ok(());
         for &peer in links {
             let one = match self.comm.access().with(|endpoint| endpoint.is_own(peer)) {
                 true => self.with_state(|state| *counts(state).entry(peer.0).or_default() += 1),
                 false => self.ask(peer, message, (&RawBytes::empty(), 0, 0)),
             };
-            told = told.and(one);
+            announced = announced.and(one);
         }
-        told
+        announced
     }
 
     /// Waits until all have announced what `counts` counts.

@@ -109,17 +109,23 @@ impl<W: SharedWords> WindowLocks<W> {
     /// Notes that rank `rank` of the node waits: whoever gives a lock back later wakes it. The rank looks once more
     /// afterwards. A rank from 64 on is not noted: it has its locks to itself.
     pub fn wait(&self, rank: u32) {
-        while rank < u64::BITS {
+        if rank < u64::BITS {
+            self.note_waiting(1 << rank);
+        }
+        self.words.fence(SeqCst);
+    }
+
+    fn note_waiting(&self, bit: u64) {
+        loop {
             let waiting = self.load(WAITING);
-            if waiting >> rank & 1 != 0 {
+            if waiting & bit != 0 {
                 break;
             }
             // SAFETY: as in `load`.
-            if unsafe { (self.words).exchange(WAITING, waiting, waiting | 1 << rank, Relaxed) } {
+            if unsafe { (self.words).exchange(WAITING, waiting, waiting | bit, Relaxed) } {
                 break;
             }
         }
-        self.words.fence(SeqCst);
     }
 
     /// Takes the ranks that wait off the list.
