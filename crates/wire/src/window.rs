@@ -89,6 +89,13 @@ pub enum WindowMessage {
         /// The rank.
         rank: u64,
     },
+    /// Accesses were not done, as no memory is attached there.
+    Outside {
+        /// The number of what asked: of an access, or of the [`WindowMessage::Flush`] or [`WindowMessage::Unlock`] after it.
+        answer: u64,
+        /// The address.
+        at: u64,
+    },
 }
 
 /// Most words of a message.
@@ -126,6 +133,7 @@ impl WindowMessage {
             Self::Data { answer, at } => (10, [answer, at, 0, 0], 2),
             Self::Done { answer } => (11, [answer, 0, 0, 0], 1),
             Self::Refused { answer, rank } => (12, [answer, rank, 0, 0], 2),
+            Self::Outside { answer, at } => (13, [answer, at, 0, 0], 2),
         }
     }
 
@@ -160,6 +168,7 @@ impl WindowMessage {
             10 => Self::Data { answer: a, at: b },
             11 => Self::Done { answer: a },
             12 => Self::Refused { answer: a, rank: b },
+            13 => Self::Outside { answer: a, at: b },
             _ => return None,
         })
     }
@@ -225,7 +234,7 @@ impl WindowMessage {
 mod tests {
     use super::*;
 
-    const ALL: [WindowMessage; 14] = [
+    const ALL: [WindowMessage; 15] = [
         WindowMessage::Put { at: 1 << 40 },
         WindowMessage::Get {
             answer: 1,
@@ -257,6 +266,7 @@ mod tests {
         WindowMessage::Data { answer: 7, at: 8 },
         WindowMessage::Done { answer: 9 },
         WindowMessage::Refused { answer: 9, rank: 1 },
+        WindowMessage::Outside { answer: 9, at: 64 },
         WindowMessage::Unlock {
             answer: u64::MAX,
             exclusive: false,
@@ -299,7 +309,7 @@ mod tests {
                 assert!(WindowMessage::parse(&head, &mut &body[..]).is_err());
             }
         }
-        for tag in [0, 13, u32::MAX] {
+        for tag in [0, 14, u32::MAX] {
             let envelope = Envelope { context: 0, tag };
             let head = Header::new(Kind::Window, Flags::empty(), 0, envelope);
             assert!(WindowMessage::parse(&head, &mut &[][..]).is_err());

@@ -120,6 +120,13 @@ pub(crate) const fn class_of_core(class: ErrorClass) -> c_int {
         ErrorClass::Request => MPI_ERR_REQUEST,
         ErrorClass::NoMemory => MPI_ERR_NO_MEM,
         ErrorClass::ProcessAborted => MPI_ERR_PROC_ABORTED,
+        ErrorClass::RmaRange => MPI_ERR_RMA_RANGE,
+        ErrorClass::RmaSync => MPI_ERR_RMA_SYNC,
+        ErrorClass::RmaAttach => MPI_ERR_RMA_ATTACH,
+        ErrorClass::RmaShared => MPI_ERR_RMA_SHARED,
+        ErrorClass::RmaFlavor => MPI_ERR_RMA_FLAVOR,
+        ErrorClass::RmaConflict => MPI_ERR_RMA_CONFLICT,
+        ErrorClass::Window => MPI_ERR_WIN,
         ErrorClass::Internal => MPI_ERR_INTERN,
         _ => MPI_ERR_OTHER,
     }

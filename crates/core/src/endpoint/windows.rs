@@ -20,7 +20,11 @@ impl Endpoint {
             engine: &self.engine,
             ranks: self.link_ranks.as_ref(),
         };
-        self.windows.advance(&mut self.tx, &peers)
+        let moved = self.windows.advance(&mut self.tx, &peers);
+        for (request, outcome) in self.windows.take_ended() {
+            self.engine.complete_generalized(request, outcome);
+        }
+        moved
     }
 
     /// The window of the communicator with this context.
@@ -49,15 +53,26 @@ impl Endpoint {
         (place, locks)
     }
 
-    /// The memory at this place of the peer, and its locks, if this rank reaches them.
+    /// The memory at this place of the peer, and its locks, if this rank reaches them: unless `always`, as the policy says.
     pub(crate) fn reach_window(
         &mut self,
         peer: Peer,
         place: &WindowPlace,
+        always: bool,
     ) -> Option<(WindowMemory, WindowWords)> {
-        let is_near = peer.0 < self.node_links && self.policy.direct_windows;
+        let is_near = peer.0 < self.node_links && (self.policy.direct_windows || always);
         let areas = self.reach.as_ref().filter(|_| is_near)?;
         place.reach(areas, peer.0, &mut self.tx.node)
+    }
+
+    /// The offset of the `len` bytes at this address in the area of a rank of the node.
+    pub(crate) fn area_offset(&self, rank: u32, (start, len): (*const u8, u64)) -> Option<u64> {
+        self.reach.as_ref()?.offset(rank, start, len)
+    }
+
+    /// The reverse of [`Endpoint::area_offset`].
+    pub(crate) fn area_place(&self, rank: u32, (offset, len): (u64, u64)) -> Option<*mut u8> {
+        self.reach.as_ref()?.place(rank, offset, len)
     }
 
     /// The locks of this rank's own memory at this place, where other ranks of the node reach them.

@@ -32,6 +32,14 @@ pub enum ErrorClass {
     RmaRange,
     /// A call that does not suit the epochs of a window.
     RmaSync,
+    /// Memory that cannot be attached to a window, or is not.
+    RmaAttach,
+    /// Memory that cannot be shared.
+    RmaShared,
+    /// A window of another kind than a call needs.
+    RmaFlavor,
+    /// Accesses to a window that conflict.
+    RmaConflict,
     /// A wrong window.
     Window,
     /// A limit of the library.
@@ -57,6 +65,10 @@ impl ErrorClass {
             Self::ProcessAborted => "MPI_ERR_PROC_ABORTED",
             Self::RmaRange => "MPI_ERR_RMA_RANGE",
             Self::RmaSync => "MPI_ERR_RMA_SYNC",
+            Self::RmaAttach => "MPI_ERR_RMA_ATTACH",
+            Self::RmaShared => "MPI_ERR_RMA_SHARED",
+            Self::RmaFlavor => "MPI_ERR_RMA_FLAVOR",
+            Self::RmaConflict => "MPI_ERR_RMA_CONFLICT",
             Self::Window => "MPI_ERR_WIN",
             Self::Internal => "MPI_ERR_INTERN",
             Self::Other => "MPI_ERR_OTHER",
@@ -87,7 +99,7 @@ impl Error {
             Self::Operation { .. } | Self::Reproducible { .. } => ErrorClass::Op,
             Self::WindowRange { .. } => ErrorClass::RmaRange,
             Self::WindowEpoch { .. } => ErrorClass::RmaSync,
-            Self::Window { .. } => ErrorClass::Window,
+            Self::Window { class, .. } => *class,
             Self::Persistent { .. } => ErrorClass::Request,
             Self::Peer { .. } => ErrorClass::ProcessAborted,
             Self::Contexts => ErrorClass::Internal,

@@ -182,10 +182,12 @@ pub enum Error {
         /// What is wrong, and what to call first.
         why: &'static str,
     },
-    /// A window that cannot do what it should (`MPI_ERR_WIN`).
+    /// A window that cannot do what it should.
     Window {
         /// The calling rank.
         rank: usize,
+        /// Which of the classes that concern windows.
+        class: ErrorClass,
         /// The reason.
         why: String,
     },
@@ -358,7 +360,7 @@ impl fmt::Display for Error {
             Self::WindowEpoch { rank, call, why } => {
                 write!(f, "rank {rank} called {call} on a window: {why}")
             }
-            Self::Window { rank, why } => write!(f, "a window on rank {rank}: {why}"),
+            Self::Window { rank, why, .. } => write!(f, "a window on rank {rank}: {why}"),
             Self::Persistent { rank } => write!(
                 f,
                 "rank {rank} started a persistent operation in a scope of another communicator; start it in a \

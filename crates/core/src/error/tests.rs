@@ -84,6 +84,7 @@ fn samples() -> Vec<Error> {
         },
         Error::Window {
             rank: 1,
+            class: crate::ErrorClass::Window,
             why: "it is a sample".into(),
         },
         Error::Persistent { rank: 0 },

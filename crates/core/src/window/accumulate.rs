@@ -8,13 +8,14 @@ use oxmpi_shm::window::WindowWords;
 use oxmpi_wire::Bytes;
 
 use super::super::operation::ElementKind;
+use super::super::request::RawRequest;
 use super::super::threading::Threading;
 use super::super::window_state::{AccumulateOp, Accumulation, BlockLocks};
 use super::Window;
 use super::near::Near;
 use super::target::WindowRange;
 use crate::bytes::target;
-use crate::error::Result;
+use crate::error::{Error, ErrorClass, Result};
 
 /// Most bytes of elements that are combined while a block is locked, beside the last element.
 const PIECE: usize = 4 << 10;
@@ -38,6 +39,8 @@ struct Operands<'a> {
     before: Option<&'a RawBytes>,
     /// Packed bytes of a target's element in the operands: those of a comparison and of a swap are twice as many.
     operation: &'a Accumulation,
+    /// Whether the program has a request for the elements before.
+    requested: bool,
 }
 
 impl<A: Threading> Window<A> {
@@ -65,8 +68,9 @@ impl<A: Threading> Window<A> {
             operands,
             before: None,
             operation,
+            requested: false,
         };
-        self.combine("accumulate", operands, (to, len))
+        self.combine("accumulate", operands, (to, len)).map(drop)
     }
 
     /// As [`Window::accumulate`], with the elements that were there before in `before` when the access is flushed or its
@@ -87,8 +91,33 @@ impl<A: Threading> Window<A> {
             operands,
             before: Some(&before),
             operation,
+            requested: false,
         };
         self.combine("get_accumulate", operands, (to, len))
+            .map(drop)
+    }
+
+    /// As [`Window::get_accumulate`], with a request that completes when `before` has the elements (`MPI_Rget_accumulate`);
+    /// `None`: it has them.
+    ///
+    /// # Errors
+    /// As [`Window::accumulate`].
+    pub fn rget_accumulate(
+        &self,
+        from: RawBytes,
+        before: RawBytes,
+        (kind, op): (ElementKind, AccumulateOp),
+        to: &WindowRange<'_>,
+    ) -> Result<Option<RawRequest>> {
+        let operation = &Accumulation::new(kind, op)?;
+        let (operands, len) = (&from, before.len());
+        let operands = Operands {
+            operands,
+            before: Some(&before),
+            operation,
+            requested: true,
+        };
+        self.combine("rget_accumulate", operands, (to, len))
     }
 
     /// Stores the second element of `operands` at a target if the first is there, and gives the one that was there before
@@ -109,8 +138,10 @@ impl<A: Threading> Window<A> {
             operands,
             before: Some(&before),
             operation,
+            requested: false,
         };
         self.combine("compare_and_swap", operands, (to, len))
+            .map(drop)
     }
 
     fn combine(
@@ -118,14 +149,15 @@ impl<A: Threading> Window<A> {
         call: &'static str,
         operands: Operands<'_>,
         (to, len): (&WindowRange<'_>, u64),
-    ) -> Result<()> {
+    ) -> Result<Option<RawRequest>> {
         let Some(target) = self.target(call, to, len)? else {
-            return Ok(());
+            return Ok(None);
         };
         let Operands {
             operands: from,
             before,
             operation,
+            requested,
         } = operands;
         // An operation that reads none may be given some.
         let given = match operation.operands(len) {
@@ -135,15 +167,23 @@ impl<A: Threading> Window<A> {
         if !operation.suits(given, len) {
             return Err(self.wrong_operands(&operands, len));
         }
-        self.each_run(&target, to, |at, first, len| match self.near(target.peer) {
+        let request = match requested {
+            true => self.request_far(&target)?,
+            false => None,
+        };
+        let asked = self.each_run(&target, to, |at, first, len| match self.near(target.peer) {
             Some(near) if len <= SHORT_PIECE => {
                 self.combine_near::<SHORT>(near, &operands, (at, first, len), to.rank)
             }
             Some(near) => {
                 self.combine_near::<{ PIECE + LARGEST }>(near, &operands, (at, first, len), to.rank)
             }
-            None => self.accumulate_far(target.peer, operation, (at, len), (from, before, first)),
-        })
+            None => {
+                let operands = (from, before, first);
+                self.accumulate_far(target.peer, operation, (at, len), operands, request)
+            }
+        });
+        self.requested(request, asked)
     }
 
     /// Combines `len` bytes of the target from `at` on with the operands' from `first` on, in `N` bytes of room each.
@@ -199,9 +239,10 @@ impl<A: Threading> Window<A> {
     }
 
     #[cold]
-    fn wrong_operands(&self, operands: &Operands<'_>, len: u64) -> crate::error::Error {
-        crate::error::Error::Window {
+    fn wrong_operands(&self, operands: &Operands<'_>, len: u64) -> Error {
+        Error::Window {
             rank: self.rank(),
+            class: ErrorClass::Window,
             why: format!(
                 "{} B of operands for {len} B of {:?}; they are whole elements, as many as the operation takes",
                 operands.operands.len(),

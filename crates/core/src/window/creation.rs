@@ -37,7 +37,16 @@ impl<A: Threading> Window<A> {
     /// An allgather of 40 B a rank, two barriers, and two agreements on contexts. Keeps 16 B a rank where sizes differ, else
     /// nothing that grows with the ranks of other nodes.
     pub fn create(comm: &Communicator<A>, memory: RawBytes, unit: u64) -> Result<Self> {
-        let comm = comm.duplicate()?;
+        Self::of_memory(comm.duplicate()?, memory, unit, Reach::AsChosen)
+    }
+
+    /// A window of this rank's memory, on a communicator of its own.
+    pub(super) fn of_memory(
+        comm: Communicator<A>,
+        memory: RawBytes,
+        unit: u64,
+        reach: Reach,
+    ) -> Result<Self> {
         let (start, len) = (memory.start(), memory.len());
         let (place, locks) = (comm.access()).with(|endpoint| endpoint.window_place((start, len)));
         let mut mine = [0; WORDS];
@@ -56,7 +65,8 @@ impl<A: Threading> Window<A> {
             members.push(peer);
             let [place @ .., _] = *words;
             let place = WindowPlace::of_words(place);
-            let reached = (comm.access()).with(|endpoint| endpoint.reach_window(peer, &place));
+            let reached = (comm.access())
+                .with(|endpoint| endpoint.reach_window(peer, &place, reach == Reach::Mapped));
             near[peer.0 as usize] =
                 reached.map(|(memory, words)| Near::reached(memory, Arc::new(words)));
         }
@@ -82,10 +92,11 @@ impl<A: Threading> Window<A> {
             sizes,
             near,
             me,
+            own: None,
         })
     }
 
-    /// Frees the window once all ranks have called it and nobody accesses its memory any more (`MPI_Win_free`). Collective.
+    /// Frees the window, and the memory that it has allocated, once all ranks have called it and nobody accesses its memory any more (`MPI_Win_free`). Collective.
     ///
     /// # Errors
     /// In an epoch; when a rank is lost meanwhile.
@@ -99,8 +110,20 @@ impl<A: Threading> Window<A> {
     }
 }
 
+/// Which memory of the node ranks reach themselves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// As the setting says.
+    AsChosen,
+    /// All that is mapped: the program accesses it without calls.
+    Mapped,
+}
+
 /// The words of all ranks.
-fn gather<A: Threading>(comm: &Communicator<A>, mine: [u64; WORDS]) -> Result<Vec<[u64; WORDS]>> {
+pub(super) fn gather<A: Threading, const WORDS: usize>(
+    comm: &Communicator<A>,
+    mine: [u64; WORDS],
+) -> Result<Vec<[u64; WORDS]>> {
     let (rank, size) = (comm.group().rank(), comm.group().size());
     let mut all = vec![[0; WORDS]; size as usize];
     let call = Call::allgather(rank, size, size_of_val(&mine) as u64);

@@ -4,9 +4,11 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::Peer;
 use oxmpi_wire::window::WindowMessage;
 
+use super::super::request::{OpenRequest, RawRequest};
 use super::super::threading::Threading;
 use super::super::window_state::{Accumulation, Answered, MOST_ACCUMULATED};
 use super::Window;
+use super::transfer::Checked;
 use crate::error::{Error, FaultReason, Result};
 
 /// Bytes of a buffer: a packed offset, and how many.
@@ -54,8 +56,18 @@ impl<A: Threading> Window<A> {
         match ended {
             Ok(Answered::Done) => Ok(()),
             Ok(Answered::Refused(rank)) => Err(self.holder_lost(rank)),
+            Ok(Answered::Outside(at)) => Err(self.outside(self.rank_of(peer), at)),
             Err(fault) => Err(self.lost(peer, fault)),
         }
+    }
+
+    /// The rank at a link.
+    fn rank_of(&self, peer: Peer) -> usize {
+        let ranks = 0..self.comm.group().size() as usize;
+        ranks
+            .clone()
+            .find(|&rank| self.comm.link(rank) == Some(peer))
+            .unwrap_or(ranks.end)
     }
 
     /// The error of a lock that a lost rank may have.
@@ -95,9 +107,49 @@ impl<A: Threading> Window<A> {
         Ok(())
     }
 
-    pub(super) fn get_far(&self, peer: Peer, at: u64, (to, first, len): Packed<'_>) -> Result<()> {
+    /// A request for the bytes of an access that asks its target for them, and has some; `None` where it has ended when its
+    /// call returns.
+    pub(super) fn request_far(&self, target: &Checked) -> Result<Option<OpenRequest>> {
+        let &Checked { peer, len, .. } = target;
+        if self.near(peer).is_some() || len == 0 {
+            return Ok(None);
+        }
+        let context = self.comm.context();
+        self.comm.access().with(|endpoint| {
+            endpoint.check()?;
+            let request = endpoint.start_generalized();
+            let state = endpoint.window(context).ok_or(Error::Finalized)?;
+            state.answers.note_request(request, peer, len);
+            // Whether its target is lost is looked at from now on.
+            endpoint.windows.busy = true;
+            Ok(Some(request))
+        })
+    }
+
+    /// The program's handle of a request, if the target was asked for all of its bytes.
+    pub(super) fn requested(
+        &self,
+        request: Option<OpenRequest>,
+        asked: Result<()>,
+    ) -> Result<Option<RawRequest>> {
+        let raw = request.map(RawRequest::of);
+        if let (Some(raw), Err(_)) = (raw, &asked) {
+            // It ends with its target, and nobody waits for it.
+            self.comm.detach(raw, Box::new(()));
+        }
+        asked.map(|()| raw)
+    }
+
+    pub(super) fn get_far(
+        &self,
+        peer: Peer,
+        at: u64,
+        (to, first, len): Packed<'_>,
+        request: Option<OpenRequest>,
+    ) -> Result<()> {
         self.note_asked(peer)?;
-        let answer = self.with_state(|state| state.answers.bytes(peer, (*to, first, len)))?;
+        let packed = (*to, first, len);
+        let answer = self.with_state(|state| state.answers.bytes(peer, packed, request))?;
         let message = WindowMessage::Get { answer, at, len };
         self.ask(peer, message, (&RawBytes::empty(), 0, 0))
     }
@@ -110,6 +162,7 @@ impl<A: Threading> Window<A> {
         operation: &Accumulation,
         (at, len): (u64, u64),
         (operands, before, first): (&RawBytes, Option<&RawBytes>, u64),
+        request: Option<OpenRequest>,
     ) -> Result<()> {
         let room = self.note_asked(peer)?;
         let element = operation.kind.size() as u64;
@@ -117,7 +170,7 @@ impl<A: Threading> Window<A> {
         for (done, now) in pieces(len, most / element * element) {
             let answer = match before {
                 Some(before) => self.with_state(|state| {
-                    (state.answers).bytes(peer, (*before, first + done, now))
+                    (state.answers).bytes(peer, (*before, first + done, now), request)
                 })?,
                 None => 0,
             };
@@ -139,7 +192,15 @@ impl<A: Threading> Window<A> {
         if self.with_state(|state| state.asked.remove(&peer.0))? {
             self.ask_and_wait(peer, |answer| WindowMessage::Flush { answer })?;
         }
-        Ok(())
+        self.read_inside(peer)
+    }
+
+    /// The error of reading where a peer has no memory attached, if this rank has done so.
+    pub(super) fn read_inside(&self, peer: Peer) -> Result<()> {
+        match self.with_state(|state| state.answers.take_outside(peer))? {
+            None => Ok(()),
+            Some(at) => Err(self.outside(self.rank_of(peer), at)),
+        }
     }
 
     /// As [`Self::flush_far`], of all peers.

@@ -6,7 +6,9 @@
 
 mod accumulate;
 mod active;
+mod allocation;
 mod creation;
+mod dynamic;
 mod far;
 mod near;
 mod passive;
@@ -18,12 +20,13 @@ mod transfer;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{Fault, Peer};
 
+use self::allocation::OwnMemory;
 use self::near::Near;
 use self::target::Sizes;
 use super::communicator::Communicator;
 use super::threading::Threading;
 use super::window_state::{Epochs, WindowState, WrongEpoch};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorClass, Result};
 
 pub use self::target::{Shape, WindowRange};
 pub use oxmpi_shm::window::LockKind;
@@ -44,6 +47,8 @@ pub struct Window<A: Threading> {
     near: Box<[Option<Near>]>,
     /// This rank's number on its node.
     me: u32,
+    /// The memory that it has allocated.
+    own: Option<OwnMemory>,
 }
 
 impl<A: Threading> Window<A> {
@@ -133,6 +138,7 @@ impl<A: Threading> Window<A> {
     fn unreached(&self, target: usize) -> Error {
         let rank = self.rank();
         let why = format!("the system does not let it reach the memory of rank {target} any more");
-        Error::Window { rank, why }
+        let class = ErrorClass::Window;
+        Error::Window { rank, class, why }
     }
 }

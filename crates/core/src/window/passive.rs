@@ -122,6 +122,47 @@ impl<A: Threading> Window<A> {
         self.flush_asked()
     }
 
+    /// As [`Window::flush`], but only here: buffers of this rank may be used again (`MPI_Win_flush_local`).
+    ///
+    /// # Errors
+    /// As [`Window::flush`].
+    pub fn flush_local(&self, rank: usize) -> Result<()> {
+        let peer = self
+            .comm
+            .link(rank)
+            .ok_or_else(|| self.comm.rank_error(rank))?;
+        self.epochs("flush_local", |epochs| epochs.flush(Some(rank as u32)))?;
+        match self.with_state(|state| state.answers.misses_bytes_of(peer))? {
+            true => self.flush_far(peer),
+            false => Ok(()),
+        }
+    }
+
+    /// As [`Window::flush_local`], of all targets that are locked (`MPI_Win_flush_local_all`).
+    ///
+    /// # Errors
+    /// As [`Window::flush`].
+    pub fn flush_local_all(&self) -> Result<()> {
+        self.epochs("flush_local_all", |epochs| epochs.flush(None))?;
+        match self.with_state(|state| state.answers.misses_bytes())? {
+            true => self.flush_asked(),
+            false => Ok(()),
+        }
+    }
+
+    /// Orders what this rank has loaded and stored itself against the accesses of others (`MPI_Win_sync`), and makes progress.
+    ///
+    /// # Errors
+    /// When the endpoint is not usable.
+    pub fn sync(&self) -> Result<()> {
+        fence(Ordering::SeqCst);
+        self.comm.access().with(|endpoint| {
+            endpoint.check()?;
+            endpoint.progress();
+            Ok(())
+        })
+    }
+
     /// Takes the lock that an access needs in an epoch of all targets.
     #[cold]
     pub(super) fn lock_for_access(&self, rank: usize, peer: Peer) -> Result<()> {
@@ -169,7 +210,8 @@ impl<A: Threading> Window<A> {
                 // What was asked before is done before.
                 self.with_state(|state| state.asked.remove(&peer.0))?;
                 let exclusive = kind == LockKind::Exclusive;
-                self.ask_and_wait(peer, |answer| WindowMessage::Unlock { answer, exclusive })
+                self.ask_and_wait(peer, |answer| WindowMessage::Unlock { answer, exclusive })?;
+                self.read_inside(peer)
             }
         }
     }

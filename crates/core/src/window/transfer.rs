@@ -4,11 +4,12 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::{Bytes, Peer};
 
 use super::super::envelope::PROC_NULL;
+use super::super::request::{OpenRequest, RawRequest};
 use super::super::threading::Threading;
 use super::super::window_state::Needs;
 use super::Window;
 use super::target::{WindowRange, offset};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorClass, Result};
 
 /// A target that was checked: its link, the offset that places count from, and how many bytes are named.
 pub(super) struct Checked {
@@ -50,12 +51,36 @@ impl<A: Threading> Window<A> {
         let Some(target) = self.target("get", from, to.len())? else {
             return Ok(());
         };
-        self.each_run(&target, from, |at, first, len| {
+        self.get_runs(&target, to, from, None)
+    }
+
+    /// As [`Window::get`], with a request that completes when `to` has the bytes (`MPI_Rget`); `None`: it has them. A put and an accumulate have
+    /// ended here when their calls return, so their requests are complete (`MPI_Rput`, `MPI_Raccumulate`).
+    ///
+    /// # Errors
+    /// As [`Window::put`].
+    pub fn rget(&self, to: RawBytes, from: &WindowRange<'_>) -> Result<Option<RawRequest>> {
+        let Some(target) = self.target("rget", from, to.len())? else {
+            return Ok(None);
+        };
+        let request = self.request_far(&target)?;
+        let asked = self.get_runs(&target, to, from, request);
+        self.requested(request, asked)
+    }
+
+    fn get_runs(
+        &self,
+        target: &Checked,
+        to: RawBytes,
+        from: &WindowRange<'_>,
+        request: Option<OpenRequest>,
+    ) -> Result<()> {
+        self.each_run(target, from, |at, first, len| {
             match self.near(target.peer) {
                 Some(near) => {
                     (near.read(at, (&to, first, len))).map_err(|_| self.unreached(from.rank))
                 }
-                None => self.get_far(target.peer, at, (&to, first, len)),
+                None => self.get_far(target.peer, at, (&to, first, len), request),
             }
         })
     }
@@ -91,7 +116,15 @@ impl<A: Threading> Window<A> {
             (low <= end && end <= size).then_some(base)
         });
         match inside {
-            Some(base) => Ok(Some(Checked { peer, base, len })),
+            Some(base) => {
+                let target = Checked { peer, base, len };
+                if self.is_dynamic()
+                    && let Some(near) = self.near(peer)
+                {
+                    self.check_attached(near, &target, range)?;
+                }
+                Ok(Some(target))
+            }
             None => Err(self.out_of_range(range)),
         }
     }
@@ -116,6 +149,7 @@ impl<A: Threading> Window<A> {
     fn counts_differ(&self, origin: u64, target: u64) -> Error {
         Error::Window {
             rank: self.rank(),
+            class: ErrorClass::Window,
             why: format!(
                 "{origin} B at the origin, but {target} B at the target; both are the same"
             ),

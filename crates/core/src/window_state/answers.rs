@@ -1,15 +1,33 @@
 //! The answers that a rank waits for, of targets that it asked by messages: [`Answers`].
 
-use oxmpi_os::RawBytes;
-use oxmpi_wire::slab::{Handle, Slab};
-use oxmpi_wire::{Bytes, Peer, Take};
+use std::collections::BTreeMap;
 
-use super::Accepted;
+use oxmpi_os::RawBytes;
+use oxmpi_wire::engine::{Failure, Status};
+use oxmpi_wire::slab::{Handle, Slab};
+use oxmpi_wire::{Bytes, Outcome, Peer, Take};
+
+use super::{Accepted, Peers};
+use crate::request::OpenRequest;
 
 /// The answers that have not come, or that nobody has looked at.
 #[derive(Default)]
 pub(crate) struct Answers {
     open: Slab<Answer>,
+    /// Requests of the program, each of the bytes of one access.
+    requests: Vec<Requested>,
+    /// Requests that have ended, until the endpoint completes them.
+    ended: Vec<(OpenRequest, Outcome)>,
+    /// By link, an address where a peer has no memory attached that an access was to read.
+    outside: BTreeMap<u32, u64>,
+}
+
+/// A request of the program.
+struct Requested {
+    request: OpenRequest,
+    from: Peer,
+    /// Bytes that are missing.
+    left: u64,
 }
 
 struct Answer {
@@ -32,6 +50,8 @@ struct AnswerBytes {
     len: u64,
     /// Bytes that are missing.
     left: u64,
+    /// The program's request for them, if it has one.
+    request: Option<OpenRequest>,
 }
 
 /// How a request ended.
@@ -40,19 +60,28 @@ pub(crate) enum Answered {
     Done,
     /// This rank of the window is lost, and may have had the lock that was asked for.
     Refused(u64),
+    /// At this address no memory is attached; the accesses there were not done.
+    Outside(u64),
 }
 
 /// What a peer answers that was not asked.
 const UNASKED: &str = "a message of a window answers what was asked of its sender";
 
 impl Answers {
-    /// The number of a request to `from` whose answer are the `len` packed bytes of `into` from `first` on.
-    pub(crate) fn bytes(&mut self, from: Peer, (into, first, len): (RawBytes, u64, u64)) -> u64 {
+    /// The number of what `from` is asked for, whose answer are the `len` packed bytes of `into` from `first` on: a part of
+    /// those of `request`, if the program has one.
+    pub(crate) fn bytes(
+        &mut self,
+        from: Peer,
+        (into, first, len): (RawBytes, u64, u64),
+        request: Option<OpenRequest>,
+    ) -> u64 {
         let state = AnswerState::Bytes(AnswerBytes {
             into,
             first,
             len,
             left: len,
+            request,
         });
         self.open.insert(Answer { from, state }).word()
     }
@@ -61,6 +90,77 @@ impl Answers {
     pub(crate) fn awaited(&mut self, from: Peer) -> u64 {
         let state = AnswerState::Awaited;
         self.open.insert(Answer { from, state }).word()
+    }
+
+    /// Notes a request of the program for `left` bytes of a peer, which completes when they have come or the peer is lost.
+    pub(crate) fn note_request(&mut self, request: OpenRequest, from: Peer, left: u64) {
+        let noted = Requested {
+            request,
+            from,
+            left,
+        };
+        self.requests.push(noted);
+    }
+
+    /// Whether the program has requests that have not ended.
+    pub(super) const fn has_requests(&self) -> bool {
+        !self.requests.is_empty()
+    }
+
+    /// Whether bytes of this peer are missing.
+    pub(crate) fn misses_bytes_of(&self, from: Peer) -> bool {
+        self.missing().any(|answer| answer.from == from)
+    }
+
+    /// Whether bytes of any peer are missing.
+    pub(crate) fn misses_bytes(&self) -> bool {
+        self.missing().next().is_some()
+    }
+
+    /// The answers of which bytes are missing.
+    fn missing(&self) -> impl Iterator<Item = &Answer> {
+        let open = self.open.indices().filter_map(|index| self.open.get(index));
+        open.filter(|answer| matches!(answer.state, AnswerState::Bytes(_)))
+    }
+
+    /// An address where a peer has no memory attached, which it was asked to read since the last call.
+    pub(crate) fn take_outside(&mut self, from: Peer) -> Option<u64> {
+        self.outside.remove(&from.0)
+    }
+
+    /// Ends the requests of lost peers.
+    pub(super) fn end_lost(&mut self, peers: &Peers<'_>) {
+        let Self {
+            requests, ended, ..
+        } = self;
+        requests.retain(|&Requested { request, from, .. }| {
+            let fault = peers.engine.fault(from);
+            let lost = fault.map(|fault| Err(Failure::Fault { peer: from, fault }));
+            ended.extend(lost.map(|outcome| (request, outcome)));
+            fault.is_none()
+        });
+    }
+
+    /// The requests that have ended since the last call.
+    pub(super) fn take_ended(&mut self) -> impl Iterator<Item = (OpenRequest, Outcome)> + use<'_> {
+        self.ended.drain(..)
+    }
+
+    /// Notes that `come` bytes of a request have come, or will never.
+    fn less_missing(&mut self, request: Option<OpenRequest>, come: u64) {
+        let Some(request) = request else {
+            return;
+        };
+        let noted = (self.requests.iter()).position(|noted| noted.request == request);
+        let Some(at) = noted else {
+            return;
+        };
+        let noted = &mut self.requests[at];
+        noted.left = noted.left.saturating_sub(come);
+        if noted.left == 0 {
+            self.requests.swap_remove(at);
+            self.ended.push((request, Ok(Status::generalized(false))));
+        }
     }
 
     /// How the request ended; `None` while it has not. It is forgotten then.
@@ -101,8 +201,26 @@ impl Answers {
         }
         bytes.into.fill(bytes.first + at, body);
         bytes.left -= come;
+        let request = bytes.request;
         if bytes.left == 0 {
             self.open.free(index);
+        }
+        self.less_missing(request, come);
+        Ok(())
+    }
+
+    /// The peer has no memory attached at this address.
+    pub(super) fn outside(&mut self, from: Peer, number: u64, at: u64) -> Accepted {
+        let (index, answer) = self.find(from, number)?;
+        match &mut answer.state {
+            AnswerState::Bytes(bytes) => {
+                let (request, left) = (bytes.request, bytes.left);
+                self.open.free(index);
+                self.outside.insert(from.0, at);
+                self.less_missing(request, left);
+            }
+            state @ AnswerState::Awaited => *state = AnswerState::Ended(Answered::Outside(at)),
+            AnswerState::Ended(_) => return Err(UNASKED),
         }
         Ok(())
     }
@@ -143,7 +261,7 @@ mod tests {
         let mut bytes = [0u8; 4];
         let mut answers = Answers::default();
         let (peer, other) = (Peer(1), Peer(2));
-        let number = answers.bytes(peer, (target(&mut bytes), 0, 4));
+        let number = answers.bytes(peer, (target(&mut bytes), 0, 4), None);
         assert!(answers.data(other, number, 0, &mut &[1u8; 4][..]).is_err());
         assert!(answers.data(peer, number, 1, &mut &[1u8; 4][..]).is_err());
         assert!(

@@ -16,7 +16,7 @@ use oxmpi_shm::heap::HeapBlock;
 use oxmpi_shm::window::WindowWords;
 use oxmpi_wire::engine::Engine;
 use oxmpi_wire::window::WindowMessage;
-use oxmpi_wire::{Envelope, Fault, Header, Kind, Peer, Sink, Take, Token, Tx};
+use oxmpi_wire::{Envelope, Fault, Header, Kind, Outcome, Peer, Sink, Take, Token, Tx};
 
 pub use self::accumulation::AccumulateOp;
 pub(crate) use self::accumulation::Accumulation;
@@ -25,6 +25,7 @@ pub(crate) use self::epochs::{Epochs, Needs, WrongEpoch};
 use self::server::Server;
 pub(crate) use self::server::{BlockLocks, MOST_ACCUMULATED, frame_room, wake};
 use super::links::{LinkRanks, LinksTx};
+use super::request::OpenRequest;
 
 /// The result of a peer's message; the error is the rule of the protocol that it broke.
 type Accepted = Result<(), &'static str>;
@@ -34,7 +35,9 @@ type Accepted = Result<(), &'static str>;
 pub(crate) struct WindowTable {
     windows: BTreeMap<u32, Box<WindowState>>,
     /// Whether a window may have something to do that no arrival announces.
-    busy: bool,
+    pub(crate) busy: bool,
+    /// Requests of the program that have ended, until the endpoint completes them.
+    ended: Vec<(OpenRequest, Outcome)>,
 }
 
 /// One window of this rank.
@@ -74,6 +77,11 @@ impl WindowState {
         }
     }
 
+    /// Whether it may have something to do that no arrival announces: to end requests of a peer that is lost, too.
+    fn is_busy(&self) -> bool {
+        self.server.is_busy() || self.answers.has_requests()
+    }
+
     fn accept(
         &mut self,
         tx: &mut LinksTx,
@@ -89,6 +97,7 @@ impl WindowState {
             WindowMessage::Data { answer, at } => self.answers.data(from, answer, at, body)?,
             WindowMessage::Done { answer } => self.answers.done(from, answer)?,
             WindowMessage::Refused { answer, rank } => self.answers.refused(from, answer, rank)?,
+            WindowMessage::Outside { answer, at } => self.answers.outside(from, answer, at)?,
             request => self
                 .server
                 .ask(tx, head.envelope.context, from, request, body)?,
@@ -127,9 +136,16 @@ impl WindowTable {
         self.busy = false;
         for (&context, window) in &mut self.windows {
             moved += window.server.advance(tx, context, peers);
-            self.busy |= window.server.is_busy();
+            window.answers.end_lost(peers);
+            self.ended.extend(window.answers.take_ended());
+            self.busy |= window.is_busy();
         }
         moved
+    }
+
+    /// The requests of the program that have ended since the last call.
+    pub(crate) fn take_ended(&mut self) -> impl Iterator<Item = (OpenRequest, Outcome)> + use<'_> {
+        self.ended.drain(..)
     }
 
     fn accept(
@@ -145,7 +161,8 @@ impl WindowTable {
         let window = self.windows.get_mut(&head.envelope.context);
         let window = window.ok_or("a message of a window is for a window that this rank has")?;
         window.accept(tx, from, head, body)?;
-        self.busy |= window.server.is_busy();
+        self.ended.extend(window.answers.take_ended());
+        self.busy |= window.is_busy();
         Ok(())
     }
 }
@@ -222,6 +239,9 @@ impl Arrivals<'_> {
             let why = Fault::Protocol(rule);
             self.lost(tx, from, why);
             tx.give_up(from, why);
+        }
+        for (request, outcome) in self.windows.take_ended() {
+            self.engine.complete_generalized(request, outcome);
         }
     }
 }

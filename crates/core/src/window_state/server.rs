@@ -31,6 +31,8 @@ pub(super) struct Server {
     held: Vec<(Peer, LockKind)>,
     /// Answers that have not been sent.
     owed: VecDeque<(Peer, Owed)>,
+    /// Origins with an access where no memory is attached, of which they do not know yet, and its address.
+    outside: Vec<(Peer, u64)>,
 }
 
 /// A place in the queue for the lock.
@@ -80,6 +82,7 @@ impl Server {
             tickets: Vec::new(),
             held: Vec::new(),
             owed: VecDeque::new(),
+            outside: Vec::new(),
         }
     }
 
@@ -102,7 +105,9 @@ impl Server {
     ) -> Accepted {
         // An unlock, as it is the end of what the origin does, may not pass what it asked before.
         let is_behind = self.waiting.iter().any(|(origin, ..)| *origin == from);
-        if let (WindowMessage::Put { at }, false) = (request, is_behind) {
+        if let (WindowMessage::Put { at }, false, None) =
+            (request, is_behind, self.words.attached())
+        {
             self.place(at, body.left() as u64)?.fill(0, body);
             return Ok(());
         }
@@ -110,7 +115,15 @@ impl Server {
         body.take(&mut bytes);
         let room = frame_room(tx, from) as u64;
         self.check(&request, bytes.len() as u64, room)?;
-        if is_behind {
+        if let Some((at, answer)) = self.unattached(&request, bytes.len() as u64) {
+            match answer {
+                0 => self.outside.push((from, at)),
+                _ => {
+                    let outside = Owed::Plain(WindowMessage::Outside { answer, at });
+                    self.owed.push_back((from, outside));
+                }
+            }
+        } else if is_behind {
             self.waiting.push_back((from, request, bytes));
         } else if let Served::Waits = self.serve(tx, context, from, request, &bytes)? {
             self.waiting.push_back((from, request, bytes));
@@ -122,6 +135,20 @@ impl Server {
     /// The `len` bytes of the memory from `at` on.
     fn place(&self, at: u64, len: u64) -> Result<RawBytes, &'static str> {
         self.memory.range(at, len).ok_or(RANGE)
+    }
+
+    /// Where a request with so many bytes names memory that is not attached, and the number of its answer.
+    fn unattached(&self, request: &WindowMessage, bytes: u64) -> Option<(u64, u64)> {
+        let attached = self.words.attached()?;
+        let (at, len, answer) = match *request {
+            WindowMessage::Put { at } => (at, bytes, 0),
+            WindowMessage::Get { answer, at, len } => (at, len, answer),
+            WindowMessage::Accumulate {
+                answer, at, len, ..
+            } => (at, len, answer),
+            _ => return None,
+        };
+        (!attached.holds(at, len)).then_some((at, answer))
     }
 
     /// Checks a request, which has so many bytes, of an origin to which a message has this room.
@@ -225,9 +252,17 @@ impl Server {
         Ok(Served::Done)
     }
 
+    /// Owes the end of all that an origin asked before.
     fn owe_done(&mut self, to: Peer, answer: u64) {
-        let done = Owed::Plain(WindowMessage::Done { answer });
-        self.owed.push_back((to, done));
+        let outside = self.outside.iter().find(|(origin, _)| *origin == to);
+        let done = match outside.copied() {
+            None => WindowMessage::Done { answer },
+            Some((_, at)) => {
+                self.outside.retain(|(origin, _)| *origin != to);
+                WindowMessage::Outside { answer, at }
+            }
+        };
+        self.owed.push_back((to, Owed::Plain(done)));
     }
 
     /// Grants the lock to those whose tickets are served.
@@ -306,6 +341,7 @@ impl Server {
     fn drop_lost(&mut self, peers: &Peers<'_>) {
         self.waiting.retain(|(from, ..)| !peers.is_gone(*from));
         self.owed.retain(|(to, _)| !peers.is_gone(*to));
+        self.outside.retain(|(origin, _)| !peers.is_gone(*origin));
         let Self { tickets, held, .. } = self;
         let lost = tickets.extract_if(.., |ticket| peers.is_gone(ticket.of));
         held.extend(lost.map(|ticket| (ticket.of, ticket.kind)));

@@ -35,7 +35,7 @@ mod passive;
 
 use std::mem::ManuallyDrop;
 
-use oxmpi_core::{Error, Result, Single, Window};
+use oxmpi_core::{Error, ErrorClass, Result, Single, Window};
 use oxmpi_os::RawBytes;
 
 pub use active::ActiveWindow;
@@ -88,6 +88,7 @@ impl<T: Data> WindowOf<T> {
         if kinds[0] != 1 << kind as u32 {
             return Err(Error::Window {
                 rank: comm.rank(),
+                class: ErrorClass::Window,
                 why: "some ranks make an active window, and others a passive one".into(),
             });
         }

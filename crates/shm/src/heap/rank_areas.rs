@@ -43,7 +43,8 @@ impl RankAreas {
 
     /// Offset in the area of `rank` of the `len` bytes from `address` on, if all of them lie in it.
     #[inline]
-    pub(crate) fn offset(&self, rank: u32, address: *const u8, len: u64) -> Option<u64> {
+    #[must_use]
+    pub fn offset(&self, rank: u32, address: *const u8, len: u64) -> Option<u64> {
         let area = *self.areas.get(rank as usize)?;
         self.heap.offset(area, address, len)
     }
@@ -51,7 +52,8 @@ impl RankAreas {
     /// The address in this process of the `len` bytes from byte `offset` of the area of `rank` on, if the
     /// area has them. Access them by opaque copies only: they are another process's.
     #[inline]
-    pub(crate) fn place(&self, rank: u32, offset: u64, len: u64) -> Option<*mut u8> {
+    #[must_use]
+    pub fn place(&self, rank: u32, offset: u64, len: u64) -> Option<*mut u8> {
         let area = *self.areas.get(rank as usize)?;
         self.heap.place(area, offset, len)
     }

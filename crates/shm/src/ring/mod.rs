@@ -13,11 +13,13 @@
 //! | larger messages | [`PingPongBuffers`]: buffers that the two ranks of a pair write alternately |
 //! | bulk bytes | [`BulkOffer`]: bytes that one peer may claim; [`FifoWriter`], [`FifoReader`]: a window with two counters |
 //! | collectives | [`StepSlots`]: slots of one rank that all ranks read; [`BarrierCount`] |
+//! | windows | [`WindowLocks`], [`AttachedMemory`] |
 //! | waiting | [`SleepFlag`], [`CpuBoard`], [`RunnableHint`], [`OpenedLinks`], [`ExitFlag`] |
 //!
 //! Everything is generic over [`SharedWords`], so the code that the model checker explores is the code that runs. Atomic
 //! orderings are literal and one a line: `cargo xtask loom --mutate` weakens each in turn.
 
+mod attached_memory;
 mod barrier_count;
 mod cpu_board;
 mod credit;
@@ -38,6 +40,7 @@ mod tests;
 mod window_locks;
 mod words;
 
+pub use attached_memory::{AttachedMemory, NotAttached};
 pub use barrier_count::BarrierCount;
 pub use cpu_board::CpuBoard;
 pub use credit::{ReceiverCredits, SenderCredits};

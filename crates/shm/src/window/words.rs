@@ -1,4 +1,4 @@
-//! The locks of a rank's memory in a window, where they are: [`WindowWords`].
+//! The words of a rank's memory in a window, where they are: [`WindowWords`].
 
 use std::boxed::Box;
 use std::ptr::NonNull;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::heap::{Heap, RankAreas};
-use crate::ring::{MappedWords, WindowLocks};
+use crate::ring::{AttachedMemory, MappedWords, SharedWords, WindowLocks};
 
 /// Bytes of memory that share the lock of a block.
 const BLOCK: u64 = 4 << 10;
@@ -14,11 +14,20 @@ const BLOCK: u64 = 4 << 10;
 /// Most blocks with a lock of their own; beyond, blocks share locks.
 const MOST_BLOCKS: u64 = 4096;
 
-/// The locks of a rank's memory in a window.
+/// Most ranges of memory that a rank attaches to one window.
+const MOST_ATTACHED: usize = 4096;
+
+/// The length of memory that is attached later: that of all addresses.
+pub const ATTACHED_LATER: u64 = i64::MAX as u64;
+
+/// The locks of a rank's memory in a window, and where memory is attached later, what is attached now.
 #[derive(Debug)]
 pub struct WindowWords {
     at: NonNull<u64>,
-    len: usize,
+    /// Words of the locks.
+    locks: usize,
+    /// Words of what is attached.
+    attached: usize,
     /// What keeps the words.
     _memory: Keeper,
 }
@@ -37,48 +46,65 @@ unsafe impl Send for WindowWords {}
 unsafe impl Sync for WindowWords {}
 
 impl WindowWords {
-    /// Locks for memory of `len` bytes.
-    fn count(len: u64) -> usize {
+    /// Words of the locks for memory of `len` bytes, and of what is attached.
+    fn counts(len: u64) -> [usize; 2] {
         let blocks = len.div_ceil(BLOCK).clamp(1, MOST_BLOCKS);
-        WindowLocks::<MappedWords<'_>>::words(blocks as usize)
+        let locks = WindowLocks::<MappedWords<'_>>::words(blocks as usize);
+        let attached = AttachedMemory::<MappedWords<'_>>::words(MOST_ATTACHED);
+        [locks, if len == ATTACHED_LATER { attached } else { 0 }]
     }
 
-    /// Bytes of the locks of `len` bytes of memory.
+    /// Bytes of the words of `len` bytes of memory, or of memory that is [attached later](ATTACHED_LATER).
     #[must_use]
     pub fn bytes(len: u64) -> u64 {
-        8 * Self::count(len) as u64
+        8 * Self::counts(len).iter().sum::<usize>() as u64
     }
 
-    /// Locks that no other rank reaches.
-    #[must_use]
-    pub fn own(len: u64) -> Self {
-        let words: Box<[AtomicU64]> = (0..Self::count(len)).map(|_| AtomicU64::new(0)).collect();
-        let at = NonNull::from(&*words).cast();
+    fn new(at: NonNull<u64>, len: u64, memory: Keeper) -> Self {
+        let [locks, attached] = Self::counts(len);
         Self {
             at,
-            len: words.len(),
-            _memory: Keeper::Own(words),
+            locks,
+            attached,
+            _memory: memory,
         }
     }
 
-    /// The locks of `len` bytes at this offset of a rank's area, if they are within it.
+    /// Words that no other rank reaches.
+    #[must_use]
+    pub fn own(len: u64) -> Self {
+        let count = Self::counts(len).iter().sum();
+        let words: Box<[AtomicU64]> = (0..count).map(|_| AtomicU64::new(0)).collect();
+        Self::new(NonNull::from(&*words).cast(), len, Keeper::Own(words))
+    }
+
+    /// The words of `len` bytes at this offset of a rank's area, if they are within it.
     #[must_use]
     pub fn mapped(areas: &RankAreas, rank: u32, offset: u64, len: u64) -> Option<Self> {
         let at = areas.place(rank, offset, Self::bytes(len))?;
         let at = NonNull::new(at.cast::<u64>()).filter(|at| at.is_aligned())?;
-        Some(Self {
-            at,
-            len: Self::count(len),
-            _memory: Keeper::Heap(Arc::clone(areas.heap())),
-        })
+        Some(Self::new(at, len, Keeper::Heap(Arc::clone(areas.heap()))))
+    }
+
+    fn words(&self) -> MappedWords<'_> {
+        // SAFETY: aligned, and mapped while this lives; all accesses are atomic.
+        unsafe { MappedWords::new(self.at, self.locks + self.attached) }
     }
 
     /// The locks.
     #[inline]
     #[must_use]
     pub fn locks(&self) -> WindowLocks<MappedWords<'_>> {
-        // SAFETY: aligned, and mapped while this lives; all accesses are atomic.
-        WindowLocks::new(unsafe { MappedWords::new(self.at, self.len) })
+        // SAFETY: the first words are those of the locks.
+        WindowLocks::new(unsafe { self.words().part(0, self.locks) })
+    }
+
+    /// What is attached; `None` for memory that was there when the window was made.
+    #[must_use]
+    pub fn attached(&self) -> Option<AttachedMemory<MappedWords<'_>>> {
+        // SAFETY: the words of what is attached come after those of the locks.
+        let words = || unsafe { self.words().part(self.locks, self.attached) };
+        (self.attached > 0).then(|| AttachedMemory::new(words()))
     }
 
     /// The lock of the block of memory that has byte `at`.

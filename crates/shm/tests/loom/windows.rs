@@ -1,8 +1,10 @@
 //! Models of the locks of windows; see `rings.rs` for how models work.
 
 use crate::model::{Model, spawn_with};
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
-use oxmpi_shm::ring::{LockKind, STRIDE, WindowLocks};
+use oxmpi_shm::ring::{AttachedMemory, LockKind, NotAttached, STRIDE, WindowLocks};
 
 type Locks = WindowLocks<Model>;
 
@@ -105,5 +107,46 @@ fn a_block_is_one_ranks() {
         let other = spawn_with(both.clone(), move |(locks, words)| add(&locks, &words, 1));
         add(&both.0, &both.1, 0);
         other.join().unwrap();
+    });
+}
+
+type Attached = AttachedMemory<Model>;
+
+/// A range stays found, whatever happens to the others, and a new one is found by whoever has learnt of it.
+#[test]
+fn a_range_is_found_beside_others_that_change() {
+    loom::model(|| {
+        let words = Model::new(Attached::words(2), |_| true);
+        let ranges = Attached::new(words);
+        ranges.attach(64, 8).unwrap();
+        ranges.attach(100, 8).unwrap();
+        let learnt = Arc::new(AtomicBool::new(false));
+        let (other, knows) = (ranges.clone(), Arc::clone(&learnt));
+        let reader = thread::spawn(move || {
+            assert!(other.holds(100, 8) && !other.holds(100, 9));
+            if knows.load(Ordering::Acquire) {
+                assert!(other.holds(16, 4) && !other.holds(64, 8));
+            }
+        });
+        assert!(ranges.detach(64));
+        ranges.attach(16, 4).unwrap();
+        learnt.store(true, Ordering::Release);
+        reader.join().unwrap();
+    });
+}
+
+#[test]
+fn ranges_do_not_overlap() {
+    loom::model(|| {
+        let ranges = Attached::new(Model::new(Attached::words(2), |_| true));
+        ranges.attach(64, 8).unwrap();
+        assert_eq!(ranges.attach(70, 8), Err(NotAttached::Overlaps(64, 8)));
+        assert_eq!(ranges.attach(60, 5), Err(NotAttached::Overlaps(64, 8)));
+        ranges.attach(72, 8).unwrap();
+        assert_eq!(ranges.attach(0, 8), Err(NotAttached::Full(2)));
+        assert!(ranges.attach(200, 0).is_ok() && !ranges.detach(65));
+        assert!(ranges.detach(64) && !ranges.holds(64, 1) && ranges.holds(73, 7));
+        ranges.attach(0, 8).unwrap();
+        assert!(ranges.holds(0, 8) && !ranges.holds(u64::MAX, 8));
     });
 }
