@@ -1,4 +1,4 @@
-//! Attributes of communicators and datatypes, and their keys (MPI 5.0, section 7.7).
+//! Attributes of communicators, datatypes and windows, and their keys (MPI 5.0, section 7.7).
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -15,6 +15,7 @@ use crate::types::{Callback, c_int, c_void};
 pub(crate) enum Kind {
     Comm,
     Datatype,
+    Window,
 }
 
 /// A function that copies an attribute: the object's handle, key, state, value, the place of the copy and a flag.

@@ -125,6 +125,17 @@ impl Entry {
         entry
     }
 
+    /// A communicator within one group, as a call that takes no intercommunicator needs it.
+    pub(crate) fn within_group(&self) -> Result<&Communicator<ProcessEndpoint>> {
+        match self.inter {
+            None => Ok(&self.messages),
+            Some(_) => Err(Error::new(
+                MPI_ERR_COMM,
+                "the communicator has two groups, and the call needs one",
+            )),
+        }
+    }
+
     /// The communicator of this rank's group.
     pub(crate) fn local(&self) -> &Communicator<ProcessEndpoint> {
         self.inter

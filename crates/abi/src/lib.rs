@@ -42,6 +42,7 @@ mod status;
 mod strings;
 mod topology;
 mod types;
+mod window;
 
 /// Exports functions under both of their names. A function without a path is missing.
 macro_rules! functions {

@@ -1,19 +1,38 @@
 //! Memory that the library allocates for a program (MPI 5.0, section 9.2).
 
 use std::alloc::{Layout, alloc, dealloc};
+use std::collections::BTreeMap;
 
+use oxmpi_shm::heap::HeapBlock;
+
+use crate::comm_table;
 use crate::constants::{MPI_ERR_ARG, MPI_ERR_NO_MEM, MPI_SUCCESS};
 use crate::error_handling::{Error, catch};
+use crate::shared::Shared;
 use crate::types::{Aint, Info, c_int, c_void};
+
+/// The memory that is reached by other ranks of the node, by address.
+static SHARED: Shared<BTreeMap<usize, HeapBlock>> = Shared::always_locked(BTreeMap::new());
 
 /// Bytes before the memory that hold its size, and its alignment.
 const HEAD: usize = 64;
+
+/// Memory that other ranks of the node reach: windows and long messages of it need no system call. `None` where there is no
+/// room for it.
+fn shared(size: u64) -> Option<*mut u8> {
+    let heap = comm_table::own().ok()?.messages.heap().ok()??;
+    let heap = (size > 0 && heap.is_reachable()).then_some(heap)?;
+    let block = heap.allocate(size).ok()?;
+    let start = block.start().as_ptr();
+    SHARED.with(|blocks| blocks.insert(start.expose_provenance(), block));
+    Some(start)
+}
 
 fn layout(size: usize) -> Option<Layout> {
     Layout::from_size_align(size.checked_add(HEAD)?, HEAD).ok()
 }
 
-/// `MPI_Alloc_mem`.
+/// `MPI_Alloc_mem`: memory that other ranks of the node reach, as long as there is room, else private memory.
 ///
 /// # Safety
 /// The address, which is a pointer, may be written to.
@@ -26,6 +45,11 @@ pub(crate) unsafe fn alloc_mem(size: Aint, _info: Info, address: *mut c_void) ->
                 format!("{size} bytes of memory cannot be allocated"),
             )
         })?;
+        if let Some(start) = shared(size as u64) {
+            // SAFETY: the caller's promise.
+            unsafe { address.cast::<*mut u8>().write(start) };
+            return Ok(());
+        }
         // SAFETY: the layout is not empty, as it has a head.
         let start = unsafe { alloc(layout) };
         if start.is_null() {
@@ -48,6 +72,12 @@ pub(crate) unsafe fn alloc_mem(size: Aint, _info: Info, address: *mut c_void) ->
 /// The memory is none, or was allocated by [`alloc_mem`] and is not used any more.
 pub(crate) unsafe fn free_mem(memory: *mut c_void) -> c_int {
     if memory.is_null() {
+        return MPI_SUCCESS;
+    }
+    if SHARED
+        .with(|blocks| blocks.remove(&memory.addr()))
+        .is_some()
+    {
         return MPI_SUCCESS;
     }
     let start = memory.cast::<u8>().wrapping_sub(HEAD);

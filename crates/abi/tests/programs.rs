@@ -159,6 +159,20 @@ fn partitions_arrive_once_all_are_ready() {
     succeeds("partitioned");
 }
 
+/// By loads and stores, by system calls, and by messages.
+#[test]
+fn windows_are_accessed() {
+    let program = compile("windows", &library());
+    for direct in ["on", "off"] {
+        for ranks in [1, 2, 4] {
+            let mut command = job(ranks, &program);
+            command.env("OXMPI_WINDOW_DIRECT", direct);
+            let ended = output(command);
+            assert!(ended.status.success(), "{direct}, {ranks} ranks: {ended:?}");
+        }
+    }
+}
+
 #[test]
 fn collectives_have_their_results() {
     succeeds("collectives");

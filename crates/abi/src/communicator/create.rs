@@ -27,17 +27,6 @@ unsafe fn give(entry: &Entry, made: Option<Communicator<ProcessEndpoint>>, new: 
     unsafe { new.write(comm) };
 }
 
-/// A communicator within one group, as a call that takes no intercommunicator needs it.
-fn within_group(entry: &Entry) -> Result<&Communicator<ProcessEndpoint>> {
-    match entry.inter {
-        None => Ok(&entry.messages),
-        Some(_) => Err(Error::new(
-            MPI_ERR_COMM,
-            "the communicator has two groups, and the call needs one",
-        )),
-    }
-}
-
 /// Makes a communicator of this rank's part of the group, which `part` gives, and of the part of the other group that has
 /// the same colour.
 ///
@@ -194,7 +183,9 @@ pub(crate) unsafe fn create(comm: Comm, of: Group, new: *mut Comm) -> c_int {
 /// As [`dup`].
 pub(crate) unsafe fn create_group(comm: Comm, of: Group, tag: c_int, new: *mut Comm) -> c_int {
     on(comm, "MPI_Comm_create_group", |entry| {
-        let made = within_group(entry)?.create_group(&group::get(of)?, tag as u32)?;
+        let made = entry
+            .within_group()?
+            .create_group(&group::get(of)?, tag as u32)?;
         // SAFETY: the caller's promise.
         unsafe { give(entry, made, new) };
         Ok(())
@@ -268,7 +259,7 @@ pub(crate) unsafe fn intercomm_create(
     new: *mut Comm,
 ) -> c_int {
     on(local, "MPI_Intercomm_create", |entry| {
-        let own = within_group(entry)?;
+        let own = entry.within_group()?;
         let leader = local_leader as u32 as usize;
         if leader >= own.group().size() as usize {
             return Err(own.rank_error(leader).into());

@@ -1,7 +1,10 @@
 //! [`Buffer`]: the elements of a call.
 
+use std::sync::Arc;
+
 use oxmpi_os::RawBytes;
 
+use super::Description;
 use super::predefined;
 use super::table::{description, find};
 use crate::constants::{MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_IN_PLACE};
@@ -19,6 +22,12 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
+    /// No elements.
+    pub(crate) const fn empty() -> Self {
+        let bytes = RawBytes::empty();
+        Self { bytes, held: None }
+    }
+
     /// `count` elements of `datatype` from `start` on. The start `MPI_BOTTOM` is null: displacements are addresses.
     ///
     /// # Errors
@@ -39,12 +48,8 @@ impl Buffer {
         if let Some(bytes) = bytes {
             return Ok(Self { bytes, held: None });
         }
-        let (found, number) = (find(datatype)?, count.checked()?);
-        if !found.is_committed() {
-            let why = "the datatype is not committed: MPI_Type_commit does so";
-            return Err(Error::new(MPI_ERR_TYPE, why));
-        }
-        let layout = &found.description.layout;
+        let (description, number) = (committed(datatype)?, count.checked()?);
+        let layout = &description.layout;
         let Some(len) = layout.size_of(number) else {
             let why = format!("{number} elements of the datatype exceed 63 bits");
             return Err(Error::new(MPI_ERR_COUNT, why));
@@ -60,10 +65,25 @@ impl Buffer {
         // SAFETY: the caller's promise; the description is kept below.
         let bytes = unsafe { RawBytes::with_datatype(start.cast_mut().cast(), layout, number) };
         let held: Held = match bytes.has_gaps() {
-            true => Some(found.description.clone()),
+            true => Some(description.clone()),
             false => None,
         };
         Ok(Self { bytes, held })
+    }
+}
+
+/// What the datatype of a call describes.
+///
+/// # Errors
+/// No such datatype, or one that is not committed.
+pub(crate) fn committed(datatype: Datatype) -> Result<Arc<Description>> {
+    let found = find(datatype)?;
+    match found.is_committed() {
+        true => Ok(Arc::clone(&found.description)),
+        false => {
+            let why = "the datatype is not committed: MPI_Type_commit does so";
+            Err(Error::new(MPI_ERR_TYPE, why))
+        }
     }
 }
 

@@ -49,6 +49,18 @@ impl Description {
         }
     }
 
+    /// The kind of its elements, if all are of one.
+    pub(crate) fn element_kind(&self) -> Option<ElementKind> {
+        match &self.origin {
+            Origin::Made(contents) if self.kind.is_none() => {
+                let mut kinds = contents.types.iter().map(|part| part.element_kind());
+                let first = kinds.next()??;
+                kinds.all(|kind| kind == Some(first)).then_some(first)
+            }
+            _ => self.kind,
+        }
+    }
+
     /// Whether the datatype is never freed: it is predefined, or was made by the precision of numbers.
     pub(super) const fn is_permanent(&self) -> bool {
         match &self.origin {

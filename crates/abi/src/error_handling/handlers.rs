@@ -7,7 +7,8 @@ use crate::errhandler_table::{self, HandlerFunction, Reaction};
 use crate::error::class_name;
 use crate::handles::Handle;
 use crate::membership;
-use crate::types::{Callback, Comm, Errhandler, c_int};
+use crate::types::{Callback, Comm, Errhandler, Win, c_int};
+use crate::window;
 
 /// Handles an error of an object with this handle and handler; without one the process has not started, or has ended.
 pub(super) fn handle(object: Option<(usize, Reaction)>, function: &'static str, error: &Error) {
@@ -30,7 +31,10 @@ pub(super) fn handle(object: Option<(usize, Reaction)>, function: &'static str, 
 fn describe(object: Option<usize>, function: &str, error: &Error) -> String {
     let class = class_name(codes::class(error.code)).unwrap_or("an error class of the program");
     let rank = membership::world_rank().map_or(String::new(), |rank| format!("rank {rank}: "));
-    let name = object.and_then(|address| comm_table::name_of(Comm::from_address(address)));
+    let name = object.and_then(|address| {
+        let comm = comm_table::name_of(Comm::from_address(address));
+        comm.or_else(|| window::name_of(Win::from_address(address)))
+    });
     let name = name.map_or(String::new(), |name| format!(" on {name}"));
     format!("{rank}{function}{name}: {} ({class})", error.why)
 }

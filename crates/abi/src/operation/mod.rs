@@ -108,6 +108,21 @@ pub(crate) fn resolve(op: Op, datatype: Datatype, preference: Reproducible) -> R
     }
 }
 
+/// The core's code of an operation that accumulates have.
+///
+/// # Errors
+/// Of a function of the program, and of what is no operation.
+pub(crate) fn predefined(op: Op) -> Result<Code> {
+    code(op).ok_or_else(|| match object::find(op) {
+        Ok(_) => {
+            let why =
+                "the operation is a function of the program; those of an accumulate are predefined";
+            Error::new(MPI_ERR_OP, why)
+        }
+        Err(error) => error,
+    })
+}
+
 /// The core's code of a predefined operation.
 fn code(op: Op) -> Option<Code> {
     Some(match op.0.addr() {

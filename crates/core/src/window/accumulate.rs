@@ -6,6 +6,7 @@
 use oxmpi_os::RawBytes;
 use oxmpi_shm::window::WindowWords;
 use oxmpi_wire::Bytes;
+use oxmpi_wire::layout::Locate;
 
 use super::super::operation::ElementKind;
 use super::super::request::RawRequest;
@@ -13,7 +14,8 @@ use super::super::threading::Threading;
 use super::super::window_state::{AccumulateOp, Accumulation, BlockLocks};
 use super::Window;
 use super::near::Near;
-use super::target::WindowRange;
+use super::target::{WindowRange, offset};
+use super::transfer::Checked;
 use crate::bytes::target;
 use crate::error::{Error, ErrorClass, Result};
 
@@ -171,7 +173,7 @@ impl<A: Threading> Window<A> {
             true => self.request_far(&target)?,
             false => None,
         };
-        let asked = self.each_run(&target, to, |at, first, len| match self.near(target.peer) {
+        let combine = |at, first, len| match self.near(target.peer) {
             Some(near) if len <= SHORT_PIECE => {
                 self.combine_near::<SHORT>(near, &operands, (at, first, len), to.rank)
             }
@@ -182,8 +184,27 @@ impl<A: Threading> Window<A> {
                 let operands = (from, before, first);
                 self.accumulate_far(target.peer, operation, (at, len), operands, request)
             }
-        });
+        };
+        let asked = match operation.cell() {
+            None => self.each_run(&target, to, combine),
+            Some(cell) => self.each_cell(&target, to, (operation.packed(cell), cell), combine),
+        };
         self.requested(request, asked)
+    }
+
+    /// Calls `with` for each element of the target, of so many packed bytes and bytes in memory.
+    fn each_cell(
+        &self,
+        target: &Checked,
+        range: &WindowRange<'_>,
+        (packed, cell): (u64, u64),
+        mut with: impl FnMut(u64, u64, u64) -> Result<()>,
+    ) -> Result<()> {
+        (0..target.len / packed).try_for_each(|element| {
+            let first = element * packed;
+            let at = offset(target.base, range.shape.locate(first).offset);
+            with(at, first, cell)
+        })
     }
 
     /// Combines `len` bytes of the target from `at` on with the operands' from `first` on, in `N` bytes of room each.
@@ -195,14 +216,14 @@ impl<A: Threading> Window<A> {
         rank: usize,
     ) -> Result<()> {
         let operation = operands.operation;
-        let element = operation.kind.size() as u64;
+        let element = operation.cell().unwrap_or(operation.kind.size() as u64);
         let (mut elements, mut given) = (Room([0; N]), Room([0; N]));
         let mut done = 0;
         while done < len {
             // Whole elements, one of which may reach into the next block.
             let left = WindowWords::left_in_block(at + done);
             let now = (left.div_ceil(element) * element).min(len - done);
-            let count = operation.operands(now);
+            let count = operation.operands(operation.packed(now));
             let given = &mut given.0[..count as usize];
             let from = if count == 0 { 0 } else { first + done };
             for (to, piece) in pieces_of(given, operands.operands, from) {
@@ -212,7 +233,14 @@ impl<A: Threading> Window<A> {
             let elements = &mut elements.0[..now as usize];
             let combined = near.update(at + done, elements, |elements| {
                 if let Some(before) = operands.before {
-                    before.fill(first + done, &mut &*elements);
+                    match operation.cell() {
+                        None => before.fill(first + done, &mut &*elements),
+                        Some(_) => {
+                            let mut packed = elements.to_vec();
+                            operation.pack(&mut packed);
+                            before.fill(first, &mut &packed[..]);
+                        }
+                    }
                 }
                 operation.apply(given, elements)
             });

@@ -1,5 +1,7 @@
 //! Windows of memory that they allocate themselves (MPI 5.0, sections 12.2.2 and 12.2.3).
 
+use std::mem::ManuallyDrop;
+
 use oxmpi_os::{RawBytes, limit};
 use oxmpi_shm::heap::HeapBlock;
 
@@ -60,7 +62,7 @@ impl<A: Threading> Window<A> {
         // SAFETY: the window keeps the memory until it is freed.
         let memory = unsafe { RawBytes::new(own.start(), len as usize) };
         let mut window = Self::create(comm, memory, unit)?;
-        window.own = Some(own);
+        window.own = Some(ManuallyDrop::new(own));
         Ok(window)
     }
 
@@ -97,7 +99,7 @@ impl<A: Threading> Window<A> {
         // SAFETY: within memory that the window, or that of rank 0, keeps until all have freed it.
         let memory = unsafe { RawBytes::new(start, len as usize) };
         let mut window = Self::of_memory(comm, memory, unit, Reach::Mapped)?;
-        window.own = own;
+        window.own = own.map(ManuallyDrop::new);
         Ok(window)
     }
 

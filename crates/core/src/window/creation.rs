@@ -1,5 +1,6 @@
 //! Making and freeing a window: what the ranks tell each other of their memory.
 
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use oxmpi_coll::catalog::Call;
@@ -101,12 +102,21 @@ impl<A: Threading> Window<A> {
     /// # Errors
     /// In an epoch; when a rank is lost meanwhile.
     pub fn free(self) -> Result<()> {
-        self.epochs("free", |epochs| epochs.free())?;
+        self.check_free()?;
         self.flush_asked()?;
         self.comm.barrier()?;
         let context = self.comm.context();
         (self.comm.access()).with(|endpoint| endpoint.windows.remove(context));
+        drop(self.own.map(ManuallyDrop::into_inner));
         Ok(())
+    }
+
+    /// Checks that the window may be freed now.
+    ///
+    /// # Errors
+    /// In an epoch.
+    pub fn check_free(&self) -> Result<()> {
+        self.epochs("free", |epochs| epochs.free())
     }
 }
 

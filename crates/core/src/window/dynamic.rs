@@ -106,12 +106,9 @@ impl<A: Threading> Window<A> {
         target: &Checked,
         range: &WindowRange<'_>,
     ) -> Result<()> {
-        let Some(attached) = near.words().attached() else {
-            return Ok(());
-        };
         for run in range.shape.runs(target.len) {
-            let at = offset(target.base, &run);
-            if !attached.holds(at, run.len) {
+            let at = offset(target.base, run.offset);
+            if !near.words().is_attached(at, run.len) {
                 return Err(self.outside(range.rank, at));
             }
         }

@@ -165,12 +165,13 @@ impl<A: Threading> Window<A> {
         request: Option<OpenRequest>,
     ) -> Result<()> {
         let room = self.note_asked(peer)?;
-        let element = operation.kind.size() as u64;
+        let element = operation.cell().unwrap_or(operation.kind.size() as u64);
         let most = room.min(MOST_ACCUMULATED) / operation.operands(1).max(1);
         for (done, now) in pieces(len, most / element * element) {
             let answer = match before {
                 Some(before) => self.with_state(|state| {
-                    (state.answers).bytes(peer, (*before, first + done, now), request)
+                    let packed = (*before, first + done, operation.packed(now));
+                    (state.answers).bytes(peer, packed, request)
                 })?,
                 None => 0,
             };
@@ -180,7 +181,7 @@ impl<A: Threading> Window<A> {
                 len: now,
                 operation: operation.number(),
             };
-            let count = operation.operands(now);
+            let count = operation.operands(operation.packed(now));
             let from = if count == 0 { 0 } else { first + done };
             self.ask(peer, message, (operands, from, count as usize))?;
         }

@@ -17,6 +17,8 @@ mod target;
 mod tests;
 mod transfer;
 
+use std::mem::ManuallyDrop;
+
 use oxmpi_os::RawBytes;
 use oxmpi_wire::{Fault, Peer};
 
@@ -47,8 +49,8 @@ pub struct Window<A: Threading> {
     near: Box<[Option<Near>]>,
     /// This rank's number on its node.
     me: u32,
-    /// The memory that it has allocated.
-    own: Option<OwnMemory>,
+    /// The memory that it has allocated; leaked unless it is freed, as other ranks may still write it.
+    own: Option<ManuallyDrop<OwnMemory>>,
 }
 
 impl<A: Threading> Window<A> {

@@ -1,6 +1,6 @@
 //! What a call names of a target: [`WindowRange`]; and how much memory each target has: [`Sizes`].
 
-use oxmpi_wire::layout::{ByteRun, ByteRuns, Datatype, Locate, StridedRuns};
+use oxmpi_wire::layout::{ByteRuns, Datatype, Locate, StridedRuns};
 
 /// The places of an access, counted from a displacement.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +46,14 @@ impl Shape<'_> {
     /// The ranges of all `len` bytes, in order.
     pub(super) const fn runs(&self, len: u64) -> ByteRuns<&Self> {
         ByteRuns::new(self, 0, len)
+    }
+
+    /// The first place of all bytes, if they are contiguous.
+    pub(super) const fn contiguous_at(&self) -> Option<i64> {
+        match self {
+            Self::Bytes(_) => Some(0),
+            Self::Instances(datatype, count) => datatype.contiguous_at(*count),
+        }
     }
 
     /// The first place and the one after the last, counted from the displacement; `None` if they exceed 63 bits.
@@ -103,10 +111,10 @@ impl Sizes {
     }
 }
 
-/// The range of a run, counted from the start of the target's memory, from where the places count from. The caller has
-/// checked that it lies within.
-pub(super) const fn offset(base: u64, run: &ByteRun) -> u64 {
-    base.wrapping_add_signed(run.offset)
+/// An offset from where the places count from, as one from the start of the target's memory. The caller has checked that it
+/// lies within.
+pub(super) const fn offset(base: u64, run: i64) -> u64 {
+    base.wrapping_add_signed(run)
 }
 
 #[cfg(test)]

@@ -137,9 +137,15 @@ impl<A: Threading> Window<A> {
         range: &WindowRange<'_>,
         mut with: impl FnMut(u64, u64, u64) -> Result<()>,
     ) -> Result<()> {
+        if let Some(at) = range.shape.contiguous_at() {
+            return match target.len {
+                0 => Ok(()),
+                len => with(offset(target.base, at), 0, len),
+            };
+        }
         let mut first = 0;
         for run in range.shape.runs(target.len) {
-            with(offset(target.base, &run), first, run.len)?;
+            with(offset(target.base, run.offset), first, run.len)?;
             first += run.len;
         }
         Ok(())

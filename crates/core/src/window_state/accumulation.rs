@@ -98,7 +98,39 @@ impl Accumulation {
         }
     }
 
-    /// How many bytes of operands there are for so many bytes of a target.
+    /// Where an element has a gap in memory that its packed bytes have not, and how many bytes: C aligns an `int` after a
+    /// `short`.
+    const fn gap(&self) -> Option<(usize, usize)> {
+        match self.kind {
+            ElementKind::ShortInt => Some((2, 2)),
+            _ => None,
+        }
+    }
+
+    /// Bytes in memory of an element that is combined alone, as it has a gap.
+    pub(crate) const fn cell(&self) -> Option<u64> {
+        match self.gap() {
+            Some((_, gap)) => Some((self.kind.size() + gap) as u64),
+            None => None,
+        }
+    }
+
+    /// Packed bytes of the elements that take `len` bytes of memory: of one, if it has a gap.
+    pub(crate) const fn packed(&self, len: u64) -> u64 {
+        match self.gap() {
+            Some((_, gap)) => len.saturating_sub(gap as u64),
+            None => len,
+        }
+    }
+
+    /// The elements in `memory`, packed.
+    pub(crate) fn pack(&self, memory: &mut Vec<u8>) {
+        if let Some((at, gap)) = self.gap() {
+            memory.drain(at..at + gap);
+        }
+    }
+
+    /// How many bytes of operands there are for so many packed bytes of a target.
     pub(crate) const fn operands(&self, len: u64) -> u64 {
         match self.code {
             Code::NoOp => 0,
@@ -107,7 +139,13 @@ impl Accumulation {
         }
     }
 
-    /// Whether so many bytes of operands and of a target are whole elements, as many as there should be.
+    /// As [`Accumulation::suits`], of bytes in memory.
+    pub(crate) fn suits_memory(&self, operands: u64, len: u64) -> bool {
+        let is_one = self.cell().is_none_or(|cell| len == cell);
+        is_one && self.suits(operands, self.packed(len))
+    }
+
+    /// Whether so many bytes of operands and packed bytes of a target are whole elements, as many as there should be.
     pub(crate) fn suits(&self, operands: u64, len: u64) -> bool {
         let size = self.kind.size() as u64;
         let whole = match self.code {
@@ -117,8 +155,21 @@ impl Accumulation {
         whole && operands == self.operands(len)
     }
 
-    /// Changes the elements of `into`. Whether it has written any.
-    pub(crate) fn apply(&self, operands: &[u8], into: &mut [u8]) -> bool {
+    /// Changes the elements of `memory`. Whether it has written any.
+    pub(crate) fn apply(&self, operands: &[u8], memory: &mut [u8]) -> bool {
+        let Some((at, gap)) = self.gap() else {
+            return self.apply_packed(operands, memory);
+        };
+        let (first, rest) = memory.split_at_mut(at);
+        let rest = &mut rest[gap..];
+        let mut packed = [&*first, &*rest].concat();
+        let changed = self.apply_packed(operands, &mut packed);
+        first.copy_from_slice(&packed[..at]);
+        rest.copy_from_slice(&packed[at..]);
+        changed
+    }
+
+    fn apply_packed(&self, operands: &[u8], into: &mut [u8]) -> bool {
         match &self.code {
             Code::NoOp => return false,
             Code::Replace => into.copy_from_slice(operands),
@@ -173,6 +224,15 @@ mod tests {
         assert!(!swap.apply(&[1, 2, 3, 4], &mut bytes) && swap.suits(4, 2) && !swap.suits(4, 4));
         assert!(swap.apply(&[11, 22, 3, 4], &mut bytes));
         assert_eq!(bytes, [3, 4]);
+        let least = AccumulateOp::Predefined(Op::MINLOC);
+        let least = Accumulation::new(ElementKind::ShortInt, least).unwrap();
+        let mut pair = [5, 0, 0xaa, 0xbb, 7, 0, 0, 0];
+        assert!(least.suits_memory(6, 8) && !least.suits_memory(12, 16) && least.suits(12, 12));
+        assert!(least.apply(&[3, 0, 9, 0, 0, 0], &mut pair));
+        assert_eq!(pair, [3, 0, 0xaa, 0xbb, 9, 0, 0, 0], "the gap stays");
+        let mut packed = pair.to_vec();
+        least.pack(&mut packed);
+        assert_eq!(packed, [3, 0, 9, 0, 0, 0]);
         let read = Accumulation::new(ElementKind::U8, AccumulateOp::NoOp).unwrap();
         assert!(read.suits(0, 2) && !read.apply(&[], &mut bytes));
         let store = Accumulation::new(ElementKind::U8, AccumulateOp::Replace).unwrap();

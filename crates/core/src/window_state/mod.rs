@@ -158,8 +158,13 @@ impl WindowTable {
         if body.left() as u64 != u64::from(head.len) {
             return Err("the length of a frame's body differs from its header");
         }
-        let window = self.windows.get_mut(&head.envelope.context);
-        let window = window.ok_or("a message of a window is for a window that this rank has")?;
+        let Some(window) = self.windows.get_mut(&head.envelope.context) else {
+            // Who gave back a lock may wake a rank that has had it, and has freed the window since.
+            return match WindowMessage::parse(head, body)? {
+                WindowMessage::Wake => Ok(()),
+                _ => Err("a message of a window is for a window that this rank has"),
+            };
+        };
         window.accept(tx, from, head, body)?;
         self.ended.extend(window.answers.take_ended());
         self.busy |= window.is_busy();

@@ -139,7 +139,6 @@ impl Server {
 
     /// Where a request with so many bytes names memory that is not attached, and the number of its answer.
     fn unattached(&self, request: &WindowMessage, bytes: u64) -> Option<(u64, u64)> {
-        let attached = self.words.attached()?;
         let (at, len, answer) = match *request {
             WindowMessage::Put { at } => (at, bytes, 0),
             WindowMessage::Get { answer, at, len } => (at, len, answer),
@@ -148,7 +147,7 @@ impl Server {
             } => (at, len, answer),
             _ => return None,
         };
-        (!attached.holds(at, len)).then_some((at, answer))
+        (!self.words.is_attached(at, len)).then_some((at, answer))
     }
 
     /// Checks a request, which has so many bytes, of an origin to which a message has this room.
@@ -161,7 +160,7 @@ impl Server {
             } => {
                 self.place(at, len)?;
                 let operation = Accumulation::of_number(operation).ok_or(ELEMENTS)?;
-                let suits = operation.suits(bytes, len) && len <= MOST_ACCUMULATED.min(room);
+                let suits = operation.suits_memory(bytes, len) && len <= MOST_ACCUMULATED.min(room);
                 suits.then_some(()).ok_or(ELEMENTS)
             }
             _ => Ok(()),
@@ -242,7 +241,10 @@ impl Server {
         };
         let mut elements = vec![0; len as usize];
         target(&mut elements[..]).copy_from(&place);
-        let before = (answer != 0).then(|| elements.clone());
+        let before = (answer != 0).then(|| elements.clone()).map(|mut before| {
+            operation.pack(&mut before);
+            before
+        });
         if operation.apply(operands, &mut elements) {
             place.copy_from(&source(&elements[..]));
         }

@@ -119,15 +119,18 @@ impl<W: SharedWords> AttachedMemory<W> {
         found.is_some()
     }
 
-    /// Whether the `len` bytes at this address lie in one range.
+    /// The number of the range that has the byte at this address, if one has, and how many of its bytes begin there.
     ///
     /// # Cost
-    /// Looks at the ranges until it finds one.
+    /// Looks at the ranges from number `from` on, and at those before it afterwards, until it finds one.
     #[must_use]
-    pub fn holds(&self, start: u64, len: u64) -> bool {
-        (0..self.used()).any(|at| {
+    pub fn find(&self, address: u64, from: usize) -> Option<(usize, u64)> {
+        let used = self.used();
+        let from = from.min(used);
+        (from..used).chain(0..from).find_map(|at| {
             let (first, bytes) = self.pair(at);
-            start >= first && len <= bytes && start - first <= bytes - len
+            let before = address.checked_sub(first)?;
+            (before < bytes).then(|| (at, bytes - before))
         })
     }
 }

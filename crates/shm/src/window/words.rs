@@ -3,7 +3,7 @@
 use std::boxed::Box;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::heap::{Heap, RankAreas};
 use crate::ring::{AttachedMemory, MappedWords, SharedWords, WindowLocks};
@@ -28,6 +28,8 @@ pub struct WindowWords {
     locks: usize,
     /// Words of what is attached.
     attached: usize,
+    /// Where an access was last: those that follow a list go from one range to the next.
+    last: AtomicUsize,
     /// What keeps the words.
     _memory: Keeper,
 }
@@ -66,6 +68,7 @@ impl WindowWords {
             at,
             locks,
             attached,
+            last: AtomicUsize::new(0),
             _memory: memory,
         }
     }
@@ -105,6 +108,25 @@ impl WindowWords {
         // SAFETY: the words of what is attached come after those of the locks.
         let words = || unsafe { self.words().part(self.locks, self.attached) };
         (self.attached > 0).then(|| AttachedMemory::new(words()))
+    }
+
+    /// Whether the `len` bytes at this address are attached; of memory that was there when the window was made all are.
+    #[must_use]
+    pub fn is_attached(&self, at: u64, len: u64) -> bool {
+        let Some(attached) = self.attached() else {
+            return true;
+        };
+        // Ranges that touch are one to an access.
+        let mut covered = 0;
+        while covered < len {
+            let last = self.last.load(Ordering::Relaxed);
+            let Some((range, bytes)) = attached.find(at.wrapping_add(covered), last) else {
+                return false;
+            };
+            self.last.store(range, Ordering::Relaxed);
+            covered = covered.saturating_add(bytes);
+        }
+        true
     }
 
     /// The lock of the block of memory that has byte `at`.

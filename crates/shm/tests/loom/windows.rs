@@ -123,9 +123,9 @@ fn a_range_is_found_beside_others_that_change() {
         let learnt = Arc::new(AtomicBool::new(false));
         let (other, knows) = (ranges.clone(), Arc::clone(&learnt));
         let reader = thread::spawn(move || {
-            assert!(other.holds(100, 8) && !other.holds(100, 9));
+            assert_eq!(other.find(104, 0), Some((1, 4)));
             if knows.load(Ordering::Acquire) {
-                assert!(other.holds(16, 4) && !other.holds(64, 8));
+                assert!(other.find(16, 1).is_some() && other.find(64, 0).is_none());
             }
         });
         assert!(ranges.detach(64));
@@ -145,8 +145,12 @@ fn ranges_do_not_overlap() {
         ranges.attach(72, 8).unwrap();
         assert_eq!(ranges.attach(0, 8), Err(NotAttached::Full(2)));
         assert!(ranges.attach(200, 0).is_ok() && !ranges.detach(65));
-        assert!(ranges.detach(64) && !ranges.holds(64, 1) && ranges.holds(73, 7));
+        assert_eq!(ranges.find(79, 1), Some((1, 1)));
+        assert!(ranges.detach(64) && ranges.find(64, 0).is_none());
         ranges.attach(0, 8).unwrap();
-        assert!(ranges.holds(0, 8) && !ranges.holds(u64::MAX, 8));
+        assert_eq!(
+            [0, 80, u64::MAX].map(|at| ranges.find(at, 0)),
+            [Some((0, 8)), None, None]
+        );
     });
 }

@@ -1,0 +1,61 @@
+//! `MPI_Put` and `MPI_Get` (MPI 5.0, section 12.3).
+
+use super::table::on;
+use super::target::Target;
+use crate::counts::Counting;
+use crate::datatype::Buffer;
+use crate::types::{Aint, Datatype, Win, c_int, c_void};
+
+/// `MPI_Put`.
+///
+/// # Safety
+/// The elements of the origin may be read.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "those of the standard's functions"
+)]
+pub(crate) unsafe fn put<N: Counting>(
+    origin: *const c_void,
+    origin_count: N,
+    origin_datatype: Datatype,
+    rank: c_int,
+    displacement: Aint,
+    count: N,
+    datatype: Datatype,
+    win: Win,
+) -> c_int {
+    on(win, "MPI_Put", |entry| {
+        let target = Target::new(rank, displacement, count, datatype)?;
+        // SAFETY: the caller's promise.
+        let from = unsafe { Buffer::new(origin, origin_count, origin_datatype)? };
+        Ok(entry.raw.put(from.bytes, &target.range())?)
+    })
+}
+
+/// `MPI_Get`.
+///
+/// # Safety
+/// The elements of the origin may be written to until the access has ended.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "those of the standard's functions"
+)]
+pub(crate) unsafe fn get<N: Counting>(
+    origin: *mut c_void,
+    origin_count: N,
+    origin_datatype: Datatype,
+    rank: c_int,
+    displacement: Aint,
+    count: N,
+    datatype: Datatype,
+    win: Win,
+) -> c_int {
+    on(win, "MPI_Get", |entry| {
+        let target = Target::new(rank, displacement, count, datatype)?;
+        // SAFETY: the caller's promise.
+        let to = unsafe { Buffer::new(origin, origin_count, origin_datatype)? };
+        entry.raw.get(to.bytes, &target.range())?;
+        entry.keep(rank, to.held);
+        Ok(())
+    })
+}

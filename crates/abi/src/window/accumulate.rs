@@ -1,0 +1,170 @@
+//! Accumulates (MPI 5.0, section 12.3.4).
+
+use oxmpi_core::{AccumulateOp, ElementKind};
+use oxmpi_os::RawBytes;
+
+use super::table::on;
+use super::target::{Target, element_kind};
+use crate::constants::{MPI_NO_OP, MPI_REPLACE};
+use crate::counts::Counting;
+use crate::datatype::{Buffer, size_of};
+use crate::error_handling::Result;
+use crate::handles::Handle;
+use crate::operation;
+use crate::types::{Aint, Datatype, Op, Win, c_int, c_void};
+
+/// Bytes of the largest elements that are compared.
+const LARGEST: usize = 16;
+
+/// The kind of a target's elements, and the operation of a handle.
+pub(super) fn accumulation(datatype: Datatype, op: Op) -> Result<(ElementKind, AccumulateOp)> {
+    let op = match op.address() {
+        MPI_REPLACE => AccumulateOp::Replace,
+        MPI_NO_OP => AccumulateOp::NoOp,
+        _ => AccumulateOp::Predefined(operation::predefined(op)?),
+    };
+    Ok((element_kind(datatype)?, op))
+}
+
+/// The elements of the origin; none of an operation that reads none.
+///
+/// # Safety
+/// They may be read.
+pub(super) unsafe fn operands<N: Counting>(
+    origin: *const c_void,
+    count: N,
+    datatype: Datatype,
+    op: AccumulateOp,
+) -> Result<Buffer> {
+    match op {
+        AccumulateOp::NoOp => Ok(Buffer::empty()),
+        // SAFETY: the caller's promise.
+        _ => unsafe { Buffer::new(origin, count, datatype) },
+    }
+}
+
+/// `MPI_Accumulate`.
+///
+/// # Safety
+/// The elements of the origin may be read.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "those of the standard's functions"
+)]
+pub(crate) unsafe fn accumulate<N: Counting>(
+    origin: *const c_void,
+    origin_count: N,
+    origin_datatype: Datatype,
+    rank: c_int,
+    displacement: Aint,
+    count: N,
+    datatype: Datatype,
+    op: Op,
+    win: Win,
+) -> c_int {
+    on(win, "MPI_Accumulate", |entry| {
+        let target = Target::new(rank, displacement, count, datatype)?;
+        let (kind, op) = accumulation(datatype, op)?;
+        // SAFETY: the caller's promise.
+        let from = unsafe { operands(origin, origin_count, origin_datatype, op)? };
+        Ok(entry
+            .raw
+            .accumulate(from.bytes, (kind, op), &target.range())?)
+    })
+}
+
+/// `MPI_Get_accumulate`.
+///
+/// # Safety
+/// The elements of the origin may be read, those of the result written to until the access has ended.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "those of the standard's functions"
+)]
+pub(crate) unsafe fn get_accumulate<N: Counting>(
+    origin: *const c_void,
+    origin_count: N,
+    origin_datatype: Datatype,
+    result: *mut c_void,
+    result_count: N,
+    result_datatype: Datatype,
+    rank: c_int,
+    displacement: Aint,
+    count: N,
+    datatype: Datatype,
+    op: Op,
+    win: Win,
+) -> c_int {
+    on(win, "MPI_Get_accumulate", |entry| {
+        let target = Target::new(rank, displacement, count, datatype)?;
+        let (kind, op) = accumulation(datatype, op)?;
+        // SAFETY: the caller's promise.
+        let from = unsafe { operands(origin, origin_count, origin_datatype, op)? };
+        // SAFETY: as above.
+        let before = unsafe { Buffer::new(result, result_count, result_datatype)? };
+        (entry.raw).get_accumulate(from.bytes, before.bytes, (kind, op), &target.range())?;
+        entry.keep(rank, before.held);
+        Ok(())
+    })
+}
+
+/// `MPI_Fetch_and_op`.
+///
+/// # Safety
+/// As [`get_accumulate`], of one element each.
+pub(crate) unsafe fn fetch_and_op(
+    origin: *const c_void,
+    result: *mut c_void,
+    datatype: Datatype,
+    rank: c_int,
+    displacement: Aint,
+    op: Op,
+    win: Win,
+) -> c_int {
+    on(win, "MPI_Fetch_and_op", |entry| {
+        let target = Target::new(rank, displacement, 1 as c_int, datatype)?;
+        let (kind, op) = accumulation(datatype, op)?;
+        // SAFETY: the caller's promise.
+        let from = unsafe { operands(origin, 1 as c_int, datatype, op)? };
+        // SAFETY: as above.
+        let before = unsafe { Buffer::new(result, 1 as c_int, datatype)? };
+        (entry.raw).get_accumulate(from.bytes, before.bytes, (kind, op), &target.range())?;
+        entry.keep(rank, before.held);
+        Ok(())
+    })
+}
+
+/// `MPI_Compare_and_swap`.
+///
+/// # Safety
+/// As [`fetch_and_op`]; the element to compare with may be read.
+pub(crate) unsafe fn compare_and_swap(
+    origin: *const c_void,
+    compare: *const c_void,
+    result: *mut c_void,
+    datatype: Datatype,
+    rank: c_int,
+    displacement: Aint,
+    win: Win,
+) -> c_int {
+    on(win, "MPI_Compare_and_swap", |entry| {
+        let target = Target::new(rank, displacement, 1 as c_int, datatype)?;
+        let kind = element_kind(datatype)?;
+        // SAFETY: the caller's promise.
+        let before = unsafe { Buffer::new(result, 1 as c_int, datatype)? };
+        let size = size_of(datatype)?.min(LARGEST as u64);
+        let mut both = [0u8; 2 * LARGEST];
+        // SAFETY: the array is used through these bytes alone while they are.
+        let operands = unsafe { RawBytes::new(both.as_mut_ptr(), 2 * size as usize) };
+        for (at, element) in [compare, origin].into_iter().enumerate() {
+            // SAFETY: the caller's promise.
+            let element = unsafe { Buffer::new(element, 1 as c_int, datatype)? };
+            let place = operands.range(at as u64 * size, size);
+            if let (Some(place), Some(element)) = (place, element.bytes.range(0, size)) {
+                place.copy_from(&element);
+            }
+        }
+        (entry.raw).compare_and_swap(operands, before.bytes, kind, &target.range())?;
+        Ok(())
+    })
+}
