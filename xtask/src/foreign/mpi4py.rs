@@ -1,4 +1,4 @@
-//! mpi4py: its own tests without windows and files, its futures, and a pool that is built on it.
+//! mpi4py: its own tests without files, its futures, and a pool that is built on it.
 
 use super::harness::{Ended, Harness, Job};
 use super::report::Report;
@@ -13,7 +13,7 @@ const TESTS: u32 = 1195;
 const FUTURES: u32 = 54;
 
 /// The modules of tests.
-const MODULES: [&str; 21] = [
+const MODULES: [&str; 24] = [
     "p2p_buf",
     "p2p_obj",
     "cco_",
@@ -35,6 +35,9 @@ const MODULES: [&str; 21] = [
     "session",
     "grequest",
     "exceptions",
+    "win",
+    "rma",
+    "rma_nb",
 ];
 
 /// A run: its name, the number of ranks, arguments, and how many processes run how many tests.
@@ -73,9 +76,7 @@ pub(super) fn check(harness: &Harness, report: &mut Report) -> Result {
     for module in MODULES {
         tests.extend(["-i".into(), format!("test_{module}")]);
     }
-    for excluded in ["*Win*", "*File*"] {
-        tests.extend(["-x".into(), excluded.into()]);
-    }
+    tests.extend(["-x".into(), "*File*".into()]);
     let futures = ["demo/futures/test_futures.py".to_owned()];
     let sizes: &[u32] = if harness.thorough {
         &[1, 2, 3, 4, 5]

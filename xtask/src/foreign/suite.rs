@@ -10,7 +10,7 @@ use std::process::Command;
 const SHORT: [&str; 7] = [
     "attr", "info", "group", "init", "errhan", "topo", "datatype",
 ];
-const LONG: [&str; 4] = ["comm", "pt2pt", "coll", "part"];
+const LONG: [&str; 5] = ["comm", "pt2pt", "coll", "part", "rma"];
 
 /// How a test has to end.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]

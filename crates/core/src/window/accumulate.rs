@@ -29,6 +29,9 @@ const LARGEST: usize = 64;
 const SHORT_PIECE: u64 = 64;
 const SHORT: usize = 2 * LARGEST;
 
+/// How often a rank yields its processor to those that combine a block, before it rests.
+const YIELDS: u32 = 1000;
+
 /// Room for the elements of a piece, aligned for all kinds.
 #[repr(align(64))]
 struct Room<const N: usize>([u8; N]);
@@ -60,11 +63,11 @@ impl<A: Threading> Window<A> {
         (kind, op): (ElementKind, AccumulateOp),
         to: &WindowRange<'_>,
     ) -> Result<()> {
-        let operation = &Accumulation::new(kind, op)?;
         let len = match op {
             AccumulateOp::NoOp => to.shape.len().unwrap_or(from.len()),
             _ => from.len(),
         };
+        let operation = &of_elements(kind, op, len)?;
         let operands = &from;
         let operands = Operands {
             operands,
@@ -87,8 +90,8 @@ impl<A: Threading> Window<A> {
         (kind, op): (ElementKind, AccumulateOp),
         to: &WindowRange<'_>,
     ) -> Result<()> {
-        let operation = &Accumulation::new(kind, op)?;
         let (operands, len) = (&from, before.len());
+        let operation = &of_elements(kind, op, len)?;
         let operands = Operands {
             operands,
             before: Some(&before),
@@ -111,8 +114,8 @@ impl<A: Threading> Window<A> {
         (kind, op): (ElementKind, AccumulateOp),
         to: &WindowRange<'_>,
     ) -> Result<Option<RawRequest>> {
-        let operation = &Accumulation::new(kind, op)?;
         let (operands, len) = (&from, before.len());
+        let operation = &of_elements(kind, op, len)?;
         let operands = Operands {
             operands,
             before: Some(&before),
@@ -259,11 +262,19 @@ impl<A: Threading> Window<A> {
         }
     }
 
+    /// Waits for blocks that others combine. That takes them about as long as a system call, and they wake nobody: so this
+    /// rank yields its processor for a while, and only then rests as for messages.
     #[cold]
     fn wait_for_blocks<'a>(&self, near: &'a Near, at: u64, len: u64) -> Result<BlockLocks<'a>> {
         let words = near.words();
-        let locked = self.until_on_node(|| BlockLocks::try_all(words, at, len, self.me))?;
-        Ok(locked)
+        let locked = || BlockLocks::try_all(words, at, len, self.me);
+        for _ in 0..YIELDS {
+            std::thread::yield_now();
+            if let Some(locked) = locked() {
+                return Ok(locked);
+            }
+        }
+        self.until_on_node(locked)
     }
 
     #[cold]
@@ -278,6 +289,12 @@ impl<A: Threading> Window<A> {
             ),
         }
     }
+}
+
+/// The operation on `len` bytes of elements: on none, any does nothing, whether the kind has it or not.
+fn of_elements(kind: ElementKind, op: AccumulateOp, len: u64) -> Result<Accumulation> {
+    let op = if len == 0 { AccumulateOp::NoOp } else { op };
+    Accumulation::new(kind, op)
 }
 
 /// The places in `into` of the packed bytes of `from` from `first` on, piece by piece.
