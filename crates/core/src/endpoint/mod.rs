@@ -220,7 +220,7 @@ impl Endpoint {
 
     /// Whether [`Endpoint::check`] passes.
     #[inline(always)]
-    pub(super) fn is_usable(&self) -> bool {
+    pub(crate) fn is_usable(&self) -> bool {
         !self.usable.forked()
     }
 

@@ -41,14 +41,17 @@ impl Endpoint {
     /// The place of this rank's memory in a window, and its locks: in shared memory, if other ranks are on the node and there
     /// is some.
     pub(crate) fn window_place(
-        &self,
+        &mut self,
         (start, len): (*mut u8, u64),
     ) -> (WindowPlace, Option<HeapBlock>) {
         let areas = self
             .reach
             .as_ref()
             .filter(|_| (2..=MOST_RANKS).contains(&self.node_links));
-        let locks = areas.and_then(|areas| WindowPlace::allocate_locks(areas, len));
+        let locks = areas.and_then(|areas| {
+            let spare = self.windows.take_spare(WindowWords::bytes(len));
+            spare.or_else(|| WindowPlace::allocate_locks(areas, len))
+        });
         let place = WindowPlace::of(areas, self.own_link, (start, len), locks.as_ref());
         (place, locks)
     }

@@ -14,6 +14,7 @@ use super::super::threading::Threading;
 use super::super::window_state::WindowState;
 use super::Window;
 use super::near::Near;
+use super::open_target::OpenTarget;
 use super::target::Sizes;
 use crate::bytes::{source, target};
 use crate::error::Result;
@@ -93,6 +94,7 @@ impl<A: Threading> Window<A> {
             sizes,
             near,
             me,
+            open: OpenTarget::default(),
             own: None,
         })
     }

@@ -11,6 +11,7 @@ mod creation;
 mod dynamic;
 mod far;
 mod near;
+mod open_target;
 mod passive;
 mod target;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use oxmpi_wire::{Fault, Peer};
 
 use self::allocation::OwnMemory;
 use self::near::Near;
+use self::open_target::OpenTarget;
 use self::target::Sizes;
 use super::communicator::Communicator;
 use super::threading::Threading;
@@ -32,9 +34,6 @@ use crate::error::{Error, ErrorClass, Result};
 
 pub use self::target::{Shape, WindowRange};
 pub use oxmpi_shm::window::LockKind;
-
-/// Calls between two that make progress.
-const CALLS: u8 = 64;
 
 /// A window of the ranks of a communicator.
 ///
@@ -49,6 +48,7 @@ pub struct Window<A: Threading> {
     near: Box<[Option<Near>]>,
     /// This rank's number on its node.
     me: u32,
+    open: OpenTarget,
     /// The memory that it has allocated; leaked unless it is freed, as other ranks may still write it.
     own: Option<ManuallyDrop<OwnMemory>>,
 }
@@ -93,8 +93,7 @@ impl<A: Threading> Window<A> {
         self.near.get(peer.0 as usize)?.as_ref()
     }
 
-    /// Runs `with` on the window's state. Each call does, and now and then it makes progress: a program that looks at a
-    /// window again and again answers what others ask of it meanwhile.
+    /// Runs `with` on the window's state.
     ///
     /// # Errors
     /// When the endpoint is not usable.
@@ -103,23 +102,20 @@ impl<A: Threading> Window<A> {
         let context = self.comm.context();
         self.comm.access().with(|endpoint| {
             endpoint.check()?;
-            let state = endpoint.window(context).ok_or(Error::Finalized)?;
-            state.calls = state.calls.wrapping_add(1);
-            let (is_time, result) = (state.calls.is_multiple_of(CALLS), with(state));
-            if is_time {
-                endpoint.progress();
-            }
-            Ok(result)
+            Ok(with(endpoint.window(context).ok_or(Error::Finalized)?))
         })
     }
 
-    /// Runs `with` on this rank's epochs; `call` is the name of the call for which.
-    #[inline]
+    /// Runs `with` on this rank's epochs; `call` is the name of the call for which. Now and then it makes progress: a program
+    /// that looks at a window again and again answers what others ask of it meanwhile.
     fn epochs<R>(
         &self,
         call: &'static str,
         with: impl FnOnce(&mut Epochs) -> Result<R, WrongEpoch>,
     ) -> Result<R> {
+        if self.open.close() {
+            self.comm.access().with(|endpoint| endpoint.progress());
+        }
         self.with_state(|state| with(&mut state.epochs))?
             .map_err(|why| self.wrong_epoch(call, why))
     }

@@ -85,7 +85,9 @@ impl<A: Threading> Window<A> {
             .comm
             .link(rank)
             .ok_or_else(|| self.comm.rank_error(rank))?;
-        self.epochs("flush", |epochs| epochs.flush(Some(rank as u32)))?;
+        if !self.open.allows_flush(rank) {
+            self.epochs("flush", |epochs| epochs.flush(Some(rank as u32)))?;
+        }
         self.settle(peer)
     }
 

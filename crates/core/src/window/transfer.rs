@@ -101,8 +101,8 @@ impl<A: Threading> Window<A> {
             .comm
             .link(rank)
             .ok_or_else(|| self.comm.rank_error(rank))?;
-        if let Needs::Lock = self.epochs(call, |epochs| epochs.access(rank as u32))? {
-            self.lock_for_access(rank, peer)?;
+        if !(self.open.allows(rank) && self.comm.access().with(|endpoint| endpoint.is_usable())) {
+            self.open(call, rank, peer)?;
         }
         let has = range.shape.len();
         if has != Some(len) {
@@ -127,6 +127,20 @@ impl<A: Threading> Window<A> {
             }
             None => Err(self.out_of_range(range)),
         }
+    }
+
+    /// Checks that the epochs allow an access to `rank`, and takes the lock that it needs.
+    #[inline(never)]
+    fn open(&self, call: &'static str, rank: usize, peer: Peer) -> Result<()> {
+        let (needs, locked) = self.epochs(call, |epochs| {
+            let needs = epochs.access(rank as u32)?;
+            Ok((needs, epochs.flush(Some(rank as u32)).is_ok()))
+        })?;
+        if let Needs::Lock = needs {
+            self.lock_for_access(rank, peer)?;
+        }
+        self.open.open(rank as u32, locked);
+        Ok(())
     }
 
     /// Calls `with` for each contiguous range of the target: its offset there, and its packed bytes.

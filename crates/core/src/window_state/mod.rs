@@ -38,13 +38,16 @@ pub(crate) struct WindowTable {
     pub(crate) busy: bool,
     /// Requests of the program that have ended, until the endpoint completes them.
     ended: Vec<(OpenRequest, Outcome)>,
+    /// Shared memory of the locks of windows that were freed: the next ones need not ask the system for some.
+    spare: Vec<HeapBlock>,
 }
+
+/// Most blocks of memory that are kept for later windows.
+const MOST_SPARE: usize = 8;
 
 /// One window of this rank.
 pub(crate) struct WindowState {
     pub(crate) epochs: Epochs,
-    /// Calls of this rank on the window so far.
-    pub(crate) calls: u8,
     /// What this rank waits for.
     pub(crate) answers: Answers,
     /// The links that were asked by messages for something, since they were flushed.
@@ -54,7 +57,7 @@ pub(crate) struct WindowState {
     pub(crate) completes: BTreeMap<u32, u32>,
     server: Server,
     /// The memory of the locks, if it is shared.
-    _locks: Option<HeapBlock>,
+    locks: Option<HeapBlock>,
 }
 
 impl WindowState {
@@ -66,9 +69,8 @@ impl WindowState {
         on_node: (u32, Box<[Peer]>),
     ) -> Self {
         Self {
-            _locks: locks,
+            locks,
             epochs: Epochs::default(),
-            calls: 0,
             answers: Answers::default(),
             asked: BTreeSet::new(),
             posts: BTreeMap::new(),
@@ -119,7 +121,18 @@ impl WindowTable {
 
     /// Removes a window, which no peer uses any more.
     pub(crate) fn remove(&mut self, context: u32) {
-        self.windows.remove(&context);
+        let removed = self.windows.remove(&context);
+        if self.spare.len() < MOST_SPARE {
+            self.spare.extend(removed.and_then(|window| window.locks));
+        }
+    }
+
+    /// Memory of at least so many bytes, all 0, of a window that was freed.
+    pub(crate) fn take_spare(&mut self, bytes: u64) -> Option<HeapBlock> {
+        let at = self.spare.iter().position(|block| block.len() >= bytes)?;
+        let block = self.spare.swap_remove(at);
+        WindowWords::clear(&block, bytes);
+        Some(block)
     }
 
     /// Whether [`WindowTable::advance`] has something to do.

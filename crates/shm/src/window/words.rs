@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::heap::{Heap, RankAreas};
+use crate::heap::{Heap, HeapBlock, RankAreas};
 use crate::ring::{AttachedMemory, MappedWords, SharedWords, WindowLocks};
 
 /// Bytes of memory that share the lock of a block.
@@ -60,6 +60,20 @@ impl WindowWords {
     #[must_use]
     pub fn bytes(len: u64) -> u64 {
         8 * Self::counts(len).iter().sum::<usize>() as u64
+    }
+
+    /// Sets so many bytes of words to 0, which no rank uses.
+    ///
+    /// # Panics
+    /// If the block has fewer.
+    pub fn clear(block: &HeapBlock, bytes: u64) {
+        assert!(bytes <= block.len(), "{bytes} B of {block:?}");
+        // SAFETY: the block has so many bytes, aligned to a page.
+        let words = unsafe { MappedWords::new(block.start().cast(), (bytes / 8) as usize) };
+        for at in 0..words.len() {
+            // SAFETY: below their number.
+            unsafe { words.store(at, 0, Ordering::Relaxed) };
+        }
     }
 
     fn new(at: NonNull<u64>, len: u64, memory: Keeper) -> Self {
