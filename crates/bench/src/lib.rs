@@ -23,6 +23,8 @@ mod memory;
 pub mod method;
 #[cfg(feature = "alloc")]
 pub mod options;
+#[cfg(feature = "alloc")]
+mod part;
 #[cfg(feature = "compare")]
 pub mod plot;
 #[cfg(feature = "report")]
@@ -30,6 +32,7 @@ pub mod report;
 #[cfg(feature = "alloc")]
 pub mod suite;
 mod units;
+mod windows;
 
 pub use buffers::{ALIGNMENT, Buffers, OffCache, RepetitionBuffers, Unaligned};
 pub use comm::{Blocks, Comm, Source};
@@ -38,4 +41,7 @@ pub use data_type::DataType;
 pub use kernels::Kernel;
 #[cfg(feature = "alloc")]
 pub use memory::Memory;
+#[cfg(feature = "alloc")]
+pub use part::Part;
 pub use units::Megabyte;
+pub use windows::{Window, Windows};

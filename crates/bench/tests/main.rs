@@ -9,3 +9,4 @@ mod listings;
 #[cfg(feature = "compare")]
 mod reports;
 mod suite;
+mod windows;

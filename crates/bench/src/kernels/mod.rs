@@ -14,6 +14,8 @@ mod allgatherv;
 mod allreduce;
 mod alltoall;
 mod alltoallv;
+#[cfg(feature = "alloc")]
+mod any;
 mod barrier;
 mod bcast;
 mod exchange;
@@ -32,6 +34,8 @@ mod roots;
 mod scatter;
 mod scatterv;
 mod sendrecv;
+#[cfg(feature = "alloc")]
+mod window;
 
 #[cfg(test)]
 mod tests;
@@ -40,7 +44,13 @@ pub use crate::buffers::BufferSizes;
 use crate::buffers::RepetitionBuffers;
 use crate::comm::Done;
 use crate::{Buffers, Comm};
+#[cfg(feature = "alloc")]
+pub use any::AnyKernel;
 pub use info::{Active, Class, Info};
+#[cfg(feature = "alloc")]
+pub(crate) use window::{AccessWork, CreationWork};
+#[cfg(feature = "alloc")]
+pub use window::{Aggregation, WindowKernel};
 
 /// Tag of the kernels' own messages.
 const TAG: u32 = 1;

@@ -88,6 +88,25 @@ pub(super) fn max_sum_error(sample: Sample, first: usize, into: &[f32]) -> f64 {
     pairs.fold(0.0, |worst, (&got, want)| farther(worst, got, want))
 }
 
+/// Whole numbers up to this one are exact in single precision, and so are their sums.
+#[cfg(feature = "alloc")]
+const EXACT: f32 = (1u32 << f32::MANTISSA_DIGITS) as f32;
+
+/// The largest difference from `times` additions of `one(at)` at each place. Beyond [`EXACT`], where additions round, only
+/// numbers below it are wrong.
+#[cfg(feature = "alloc")]
+pub(super) fn max_multiple_error(got: &[f32], times: usize, one: impl Fn(usize) -> f32) -> f64 {
+    let pairs = got.iter().enumerate();
+    pairs.fold(0.0, |worst, (at, &got)| {
+        let wanted = times as f64 * f64::from(one(at));
+        match wanted > f64::from(EXACT) {
+            true if got >= EXACT => worst,
+            true => farther(worst, got, EXACT),
+            false => farther(worst, got, wanted as f32),
+        }
+    })
+}
+
 /// The number at place `at` of `rank`'s contribution to a reduction: a whole number from 1 to 319, so that
 /// a missing one is detected, and sums over up to 50,000 ranks are exact in single precision in any order.
 pub(super) fn number(seed: u32, rank: usize, at: usize) -> f32 {

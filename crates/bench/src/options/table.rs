@@ -99,7 +99,8 @@ pub(super) const ROWS: &[OptionRow] = &[
     value(
         "-off_cache",
         "-1|MB[,LINE]",
-        "keep messages out of a cache of MB times 2^20 bytes; -1: of this machine's",
+        "keep messages out of a cache of MB times 2^20 bytes; -1: of this machine's. When left out, all\n\
+         transfers of EXT and RMA hit one place, although the guide speaks of disjoint sections",
         |draft, value, system| set_some(&mut draft.plan.off_cache, value.off_cache(system)),
     ),
     value(
@@ -134,13 +135,13 @@ pub(super) const ROWS: &[OptionRow] = &[
         "-input",
         "FILE",
         "benchmarks to run: one name a line, # begins a comment",
-        |draft, value, system| files::names(value, system, &mut draft.named),
+        |draft, value, system| files::names(draft.plan.part, value, system, &mut draft.named),
     ),
     value(
         "-msglen",
         "FILE",
         "message lengths in bytes: one a line, # begins a comment",
-        |draft, value, system| set(&mut draft.plan.lengths, files::lengths(value, system)),
+        |draft, value, system| set_some(&mut draft.lengths, files::lengths(value, system)),
     ),
     value(
         "-map",
@@ -164,7 +165,7 @@ pub(super) const ROWS: &[OptionRow] = &[
         "-msglog",
         "[MIN:]MAX",
         "message lengths 0 and 2^MIN to 2^MAX bytes",
-        |draft, value, _| set(&mut draft.plan.lengths, value.powers()),
+        |draft, value, _| set_some(&mut draft.lengths, value.powers()),
     ),
     value(
         "-thread_level",
@@ -189,6 +190,12 @@ pub(super) const ROWS: &[OptionRow] = &[
         "binary|si",
         "what Mbytes/sec counts: 2^20 or 10^6 bytes",
         |draft, value, _| set(&mut draft.megabyte, value.megabyte()),
+    ),
+    value(
+        "-aggregate_mode",
+        "aggregate|non_aggregate|multi",
+        "the only mode of benchmarks of EXT and RMA that have both; multi when left out: both",
+        |draft, value, _| set(&mut draft.plan.aggregation, value.aggregation()),
     ),
     value(
         "-warm_up",

@@ -1,0 +1,43 @@
+//! [`AnyKernel`]: a kernel of any part.
+
+use super::{Info, Kernel, WindowKernel};
+use crate::Part;
+
+/// A kernel of any part of the benchmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnyKernel {
+    /// Over messages and collectives: the MPI-1 part.
+    Messages(Kernel),
+    /// Over windows: the parts EXT and RMA.
+    Windows(&'static WindowKernel),
+}
+
+impl AnyKernel {
+    /// The kernel of this name, in any case, of `part`.
+    pub fn named(part: Part, name: &str) -> Option<AnyKernel> {
+        let mut all = part.kernels();
+        all.find(|kernel| kernel.info().name.eq_ignore_ascii_case(name))
+    }
+
+    /// Describes the kernel.
+    pub fn info(self) -> &'static Info {
+        match self {
+            AnyKernel::Messages(kernel) => kernel.info(),
+            AnyKernel::Windows(kernel) => &kernel.info,
+        }
+    }
+
+    /// Its part.
+    pub fn part(self) -> Part {
+        match self {
+            AnyKernel::Messages(_) => Part::Mpi1,
+            AnyKernel::Windows(kernel) => kernel.part,
+        }
+    }
+}
+
+impl From<Kernel> for AnyKernel {
+    fn from(kernel: Kernel) -> Self {
+        AnyKernel::Messages(kernel)
+    }
+}
