@@ -100,6 +100,7 @@ impl OffCache {
     }
 
     /// The bytes that messages of `length` take: their own length where they come from the cache.
+    #[cfg(feature = "alloc")]
     pub(crate) fn space_of(off_cache: Option<Self>, length: usize) -> usize {
         off_cache.map_or(length, |off_cache| off_cache.space(length))
     }

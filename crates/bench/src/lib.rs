@@ -23,8 +23,6 @@ mod memory;
 pub mod method;
 #[cfg(feature = "alloc")]
 pub mod options;
-#[cfg(feature = "alloc")]
-mod part;
 #[cfg(feature = "compare")]
 pub mod plot;
 #[cfg(feature = "report")]
@@ -40,8 +38,8 @@ pub use comm::{Blocks, Comm, Source};
 pub use data_type::DataType;
 pub use kernels::Kernel;
 #[cfg(feature = "alloc")]
-pub use memory::Memory;
+pub use kernels::Part;
 #[cfg(feature = "alloc")]
-pub use part::Part;
+pub use memory::Memory;
 pub use units::Megabyte;
 pub use windows::{Window, Windows};

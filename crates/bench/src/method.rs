@@ -8,11 +8,15 @@
 mod policy;
 mod proof;
 mod timing;
+#[cfg(feature = "alloc")]
+mod windows;
 mod workload;
 
 pub use policy::Policy;
 pub use timing::{BLOCKS, Timing};
-pub use workload::{Messages, Schedule, Workload};
+#[cfg(feature = "alloc")]
+pub(crate) use windows::{AccessWork, CreationWork};
+pub use workload::{Messages, Workload};
 
 use crate::kernels::{Kernel, Sample};
 use crate::{Buffers, Comm, Source};
@@ -107,7 +111,7 @@ pub fn prepare<C: Comm>(
         0.0
     };
 
-    let wanted = work.schedule().repetitions(method, bytes);
+    let wanted = method.scheduled(work.schedule(), bytes);
     // The faster of two trials: a disturbed trial would cut the repetitions for nothing.
     let trial = wanted.div_ceil(100).min(10);
     let mut each = u64::MAX;

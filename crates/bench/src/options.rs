@@ -24,6 +24,7 @@ mod values;
 pub use error::{FileLine, OptionError};
 pub use help::{help, list};
 
+use crate::kernels::AnyKernel;
 use crate::suite::Plan;
 use crate::{Megabyte, OffCache, Part};
 use alloc::string::{String, ToString};
@@ -37,8 +38,8 @@ pub enum Request {
     Run(BenchRun),
     /// Print [`help`].
     Help,
-    /// Print [`list`].
-    List,
+    /// Print the [`list`] of this part, or of all.
+    List(Option<Part>),
 }
 
 /// A run.
@@ -98,7 +99,7 @@ pub fn parse<'a>(
         };
         match row.takes {
             Takes::Help => return Ok(Request::Help),
-            Takes::List => return Ok(Request::List),
+            Takes::List => return Ok(Request::List(draft.part)),
             Takes::Nothing(set) => set(&mut draft),
             Takes::Value(form, set) => {
                 let text = words.next().ok_or(OptionError::Missing {
@@ -136,7 +137,7 @@ mod tests;
 
 /// The error for a word that is no benchmark, with the nearest name of a benchmark, a part or an option.
 fn unknown(part: Part, word: &str) -> OptionError {
-    let names = part.kernels().map(|kernel| kernel.info().name);
+    let names = AnyKernel::of(part).map(|kernel| kernel.info().name);
     let options = table::ROWS.iter().map(|row| row.name);
     let words = names.chain(Part::ALL.map(Part::word)).chain(options);
     OptionError::Unknown {

@@ -34,7 +34,7 @@ impl Observer for Record {
 
 /// The kernels of all parts.
 fn plan(max_log: u32) -> Plan {
-    let kernels = Part::ALL.into_iter().flat_map(Part::kernels);
+    let kernels = Part::ALL.into_iter().flat_map(AnyKernel::of);
     Plan {
         benchmarks: kernels.map(Benchmark::from).collect(),
         lengths: Lengths::Powers {
@@ -123,8 +123,11 @@ fn data_is_right_whatever_the_options() {
         cache: 1000,
         line: 32,
     });
-    let changes: [PlanChange<'_>; 8] = [
+    let changes: [PlanChange<'_>; 9] = [
         ("check", &|plan| plan.method.check = true),
+        ("one mode", &|plan| {
+            plan.aggregation = Some(Aggregation::NonAggregate)
+        }),
         ("no warm-up", &|plan| plan.method.warm_up = 0),
         ("multiple_np", &|plan| {
             plan.method.policy = Policy::MultipleNp

@@ -29,7 +29,7 @@ fn plan(kernel: AnyKernel) -> Plan {
 
 /// The kernels over windows, with the numbers of ranks to test them on.
 fn kernels() -> impl Iterator<Item = (AnyKernel, usize)> {
-    let kernels = Part::ALL.into_iter().flat_map(Part::kernels);
+    let kernels = Part::ALL.into_iter().flat_map(AnyKernel::of);
     let kernels = kernels.filter(|kernel| matches!(kernel, AnyKernel::Windows(_)));
     kernels.flat_map(|kernel| {
         let sizes: &[usize] = match kernel.info().active {

@@ -1,7 +1,6 @@
 //! [`AnyKernel`]: a kernel of any part.
 
-use super::{Info, Kernel, WindowKernel};
-use crate::Part;
+use super::{Info, Kernel, Part, WindowKernel};
 
 /// A kernel of any part of the benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,9 +12,19 @@ pub enum AnyKernel {
 }
 
 impl AnyKernel {
+    /// The kernels of a part, in the order in which they run.
+    pub fn of(part: Part) -> impl Iterator<Item = AnyKernel> + Clone {
+        let messages: &[Kernel] = match part {
+            Part::Mpi1 => Kernel::ALL,
+            Part::Ext | Part::Rma => &[],
+        };
+        let messages = messages.iter().copied().map(AnyKernel::Messages);
+        messages.chain(WindowKernel::of(part).iter().map(AnyKernel::Windows))
+    }
+
     /// The kernel of this name, in any case, of `part`.
     pub fn named(part: Part, name: &str) -> Option<AnyKernel> {
-        let mut all = part.kernels();
+        let mut all = Self::of(part);
         all.find(|kernel| kernel.info().name.eq_ignore_ascii_case(name))
     }
 

@@ -26,6 +26,17 @@ pub enum Active {
     All,
 }
 
+/// How the repetitions of a sample complete, and how many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schedule {
+    /// Up to [`Method::samples`](crate::method::Method::samples); each completes before the next one begins.
+    Many,
+    /// Up to [`Method::samples_single`](crate::method::Method::samples_single); each completes before the next one begins.
+    Few,
+    /// As many as of [`Schedule::Many`]; all complete with the last one, so they are timed as one block.
+    Aggregated,
+}
+
 /// The description of a kernel for the suite, the options and the reports.
 #[derive(Debug, Clone, Copy)]
 pub struct Info {

@@ -22,7 +22,9 @@ mod exchange;
 mod gather;
 mod gatherv;
 mod info;
-mod pattern;
+#[cfg(feature = "alloc")]
+mod part;
+pub(crate) mod pattern;
 mod pingping;
 mod pingping_specific_source;
 mod pingpong;
@@ -46,9 +48,11 @@ use crate::comm::Done;
 use crate::{Buffers, Comm};
 #[cfg(feature = "alloc")]
 pub use any::AnyKernel;
-pub use info::{Active, Class, Info};
+pub use info::{Active, Class, Info, Schedule};
 #[cfg(feature = "alloc")]
-pub(crate) use window::{AccessWork, CreationWork};
+pub use part::Part;
+#[cfg(feature = "alloc")]
+pub(crate) use window::{Access, Completion, Operation, Targets, Transfer, WindowSizes};
 #[cfg(feature = "alloc")]
 pub use window::{Aggregation, WindowKernel};
 

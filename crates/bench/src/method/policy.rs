@@ -1,7 +1,7 @@
 //! The number of repetitions of a sample, by its volume, its time and the policy.
 
 use super::Method;
-use crate::kernels::Info;
+use crate::kernels::{Info, Schedule};
 
 /// How the number of repetitions is chosen (the guide's `-iter_policy`).
 ///
@@ -57,9 +57,12 @@ impl Method {
         self.by_volume(self.samples, bytes)
     }
 
-    /// As [`Method::repetitions`], at most [`Method::samples_single`].
-    pub(super) fn single_repetitions(&self, bytes: usize) -> u32 {
-        self.by_volume(self.samples_single, bytes)
+    /// As [`Method::repetitions`], for a schedule that may have fewer.
+    pub(super) fn scheduled(&self, schedule: Schedule, bytes: usize) -> u32 {
+        match schedule {
+            Schedule::Many | Schedule::Aggregated => self.repetitions(bytes),
+            Schedule::Few => self.by_volume(self.samples_single, bytes),
+        }
     }
 
     fn by_volume(&self, most: u32, bytes: usize) -> u32 {

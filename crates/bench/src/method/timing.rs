@@ -2,7 +2,7 @@
 
 #[cfg(feature = "alloc")]
 use super::Ready;
-use super::Schedule;
+use crate::kernels::Schedule;
 
 /// The maximum number of blocks in which a sample is timed.
 ///
@@ -32,7 +32,7 @@ impl Timing {
         let repetitions = repetitions.max(1);
         let most = match schedule {
             Schedule::Many | Schedule::Few => BLOCKS,
-            Schedule::Together => 1,
+            Schedule::Aggregated => 1,
         };
         Timing {
             repetitions,

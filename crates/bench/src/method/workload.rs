@@ -1,8 +1,7 @@
 //! What a sample repeats: a kernel with its memory on one rank.
 
-use super::Method;
 use crate::comm::Done;
-use crate::kernels::{Info, Kernel, Sample};
+use crate::kernels::{Info, Kernel, Sample, Schedule};
 use crate::{Buffers, Comm};
 
 /// A kernel with its memory on one rank of `C`, as [`prepare`](super::prepare) and [`measure`](super::measure) repeat it.
@@ -32,27 +31,6 @@ pub trait Workload<C: Comm> {
     /// # Errors
     /// The first error of the communicator.
     fn check(&mut self, comm: &mut C, sample: Sample) -> Result<f64, C::Error>;
-}
-
-/// How the repetitions of a sample complete, and how many there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Schedule {
-    /// Up to [`Method::samples`]; each completes before the next one begins.
-    Many,
-    /// Up to [`Method::samples_single`]; each completes before the next one begins.
-    Few,
-    /// Up to [`Method::samples`]; all complete with the last one, so they are timed as one block.
-    Together,
-}
-
-impl Schedule {
-    /// The repetitions at a length of `bytes`, before the time limit.
-    pub(super) fn repetitions(self, method: &Method, bytes: usize) -> u32 {
-        match self {
-            Schedule::Many | Schedule::Together => method.repetitions(bytes),
-            Schedule::Few => method.single_repetitions(bytes),
-        }
-    }
 }
 
 /// A kernel over messages with its buffers.

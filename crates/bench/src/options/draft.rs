@@ -1,6 +1,7 @@
 //! What the words have set so far.
 
 use super::{BenchRun, OptionError, ThreadLevel, names};
+use crate::kernels::AnyKernel;
 use crate::lengths::Lengths;
 use crate::method::Policy;
 use crate::suite::{Benchmark, Multiple, Plan};
@@ -87,10 +88,7 @@ impl Draft {
         let mut chosen = self.named.clone();
         if chosen.is_empty() {
             let is_included = |kernel| self.included.contains(&Benchmark::from(kernel));
-            let kernels = self
-                .plan
-                .part
-                .kernels()
+            let kernels = AnyKernel::of(self.plan.part)
                 .filter(|kernel| kernel.info().by_default || is_included(*kernel));
             chosen.extend(kernels.map(Benchmark::from));
         }

@@ -93,20 +93,20 @@ pub(super) const ROWS: &[OptionRow] = &[
     value(
         "-multi",
         "0|1",
-        "as many groups as there are ranks for, at once: 0 reports the worst, 1 each of them",
+        "as many groups as there are ranks for, at once: 0 reports the worst, 1 each",
         |draft, value, _| set_some(&mut draft.multiple, value.multiple()),
     ),
     value(
         "-off_cache",
         "-1|MB[,LINE]",
-        "keep messages out of a cache of MB times 2^20 bytes; -1: of this machine's. When left out, all\n\
-         transfers of EXT and RMA hit one place, although the guide speaks of disjoint sections",
+        "keep messages out of a cache of MB times 2^20 bytes; -1: of this machine's.\n\
+         Without it transfers of EXT and RMA hit one place (the guide: disjoint sections)",
         |draft, value, system| set_some(&mut draft.plan.off_cache, value.off_cache(system)),
     ),
     value(
         "-iter",
         "SAMPLES[,MB[,SINGLE]][,POLICY]",
-        "most repetitions of a sample (1000), its 2^20 bytes (40), repetitions one by one (100)",
+        "most repetitions of a sample (1000), its 2^20 bytes (40), those one by one (100)",
         |draft, value, _| value.iterations(&mut draft.plan.method),
     ),
     value(
@@ -194,7 +194,7 @@ pub(super) const ROWS: &[OptionRow] = &[
     value(
         "-aggregate_mode",
         "aggregate|non_aggregate|multi",
-        "the only mode of benchmarks of EXT and RMA that have both; multi when left out: both",
+        "the only mode of benchmarks that have both, in EXT and RMA; multi: both",
         |draft, value, _| set(&mut draft.plan.aggregation, value.aggregation()),
     ),
     value(

@@ -1,8 +1,10 @@
 //! Runs the tables of a plan, one after another, on every rank.
 
 use super::{Observer, Plan, SampleTable, Skip, summary, tables};
-use crate::kernels::{AccessWork, AnyKernel, BufferSizes, Class, CreationWork, Kernel};
-use crate::method::{BLOCKS, Messages, Timing, Workload, agree, measure, prepare, timed};
+use crate::kernels::{AnyKernel, BufferSizes, Class, Kernel};
+use crate::method::{
+    AccessWork, BLOCKS, CreationWork, Messages, Timing, Workload, agree, measure, prepare, timed,
+};
 use crate::{Comm, Memory, Source, Windows};
 use alloc::vec::Vec;
 

@@ -24,8 +24,8 @@ pub(crate) enum BenchRequest {
     Run(Box<BenchCommand>),
     /// Print [`help`].
     Help,
-    /// Print the list of benchmarks.
-    List,
+    /// Print the list of benchmarks of this part, or of all.
+    List(Option<Part>),
 }
 
 /// A run of the benchmarks.
@@ -120,7 +120,7 @@ impl BenchCommand {
         let request = options::parse(rest, system);
         match request.map_err(|why| format!("{why} (see `{called} -help`)"))? {
             Request::Help => Ok(BenchRequest::Help),
-            Request::List => Ok(BenchRequest::List),
+            Request::List(part) => Ok(BenchRequest::List(part)),
             Request::Run(bench_run) => {
                 if let Some(simulated) = &simulated {
                     simulated.check(ranks, &bench_run.plan)?;
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(command.typed, format!("oxmpi bench {line}"));
         assert_eq!(run("").ranks(), 2);
         assert_eq!(parse("--help -n 3"), Ok(BenchRequest::Help));
-        assert_eq!(parse("--list"), Ok(BenchRequest::List));
+        assert_eq!(parse("--list"), Ok(BenchRequest::List(None)));
     }
 
     #[test]

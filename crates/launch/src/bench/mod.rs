@@ -28,7 +28,7 @@ mod timed_window;
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
-use oxmpi_bench::Part;
+use oxmpi_bench::{Part, options};
 use oxmpi_wire::pmi::StartMethod;
 
 use crate::diagnostics::{self, EXIT_USAGE};
@@ -68,9 +68,9 @@ fn called(part: Option<Part>, arguments: Vec<OsString>) -> ExitCode {
     let is_silent = is_silent();
     let command = match BenchCommand::parse(part, &arguments, &LocalSystem) {
         Ok(BenchRequest::Run(command)) => command,
-        Ok(BenchRequest::Help | BenchRequest::List) if is_silent => return ExitCode::SUCCESS,
+        Ok(BenchRequest::Help | BenchRequest::List(_)) if is_silent => return ExitCode::SUCCESS,
         Ok(BenchRequest::Help) => return diagnostics::print(command::help()),
-        Ok(BenchRequest::List) => return diagnostics::print(oxmpi_bench::options::list()),
+        Ok(BenchRequest::List(part)) => return diagnostics::print(options::list(part)),
         Err(why) => {
             if !is_silent {
                 diagnostics::error(why);

@@ -2,27 +2,21 @@
 //!
 //! ```text
 //! transfers  whom a rank accesses in a repetition, and what it receives
-//! access     the timed loop of a kernel that accesses a window
-//!   data     its data before and after a repetition
-//! creation   the kernel that makes and frees windows
 //! ```
+//!
+//! What repeats them is in `method/windows`.
 
-mod access;
-mod creation;
-mod data;
 #[cfg(test)]
 mod tests;
 mod transfers;
 
-pub(crate) use access::AccessWork;
-pub(crate) use creation::CreationWork;
+pub(crate) use transfers::{Targets, Transfer};
 
-use super::info::{Active, Class, Info};
-use crate::method::Schedule;
-use crate::{OffCache, Part};
+use super::Part;
+use super::info::{Active, Class, Info, Schedule};
+use crate::OffCache;
 use Completion::{Fence, Flush, FlushAll, FlushLocal, FlushLocalAll};
 use Operation::{Accumulate, CompareAndSwap, FetchAndAdd, Get, GetAccumulate, Put};
-use transfers::Targets;
 
 /// How the transfers of a sample complete, in kernels that have both modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +49,7 @@ pub struct WindowKernel {
     /// The modes in which it runs, in their order; `None`: it has no modes.
     pub modes: &'static [Option<Aggregation>],
     /// What it does in a window; `None`: it makes and frees windows.
-    access: Option<Access>,
+    pub(crate) access: Option<Access>,
 }
 
 /// Kernels of a part differ in their names.
@@ -69,22 +63,22 @@ impl Eq for WindowKernel {}
 
 /// What a kernel does in a window.
 #[derive(Debug, Clone, Copy)]
-struct Access {
-    operation: Operation,
-    targets: Targets,
-    completion: Completion,
+pub(crate) struct Access {
+    pub(crate) operation: Operation,
+    pub(crate) targets: Targets,
+    pub(crate) completion: Completion,
 }
 
 impl Access {
     /// Whether data goes from the target to the origin, and is proven there.
-    const fn gets(&self) -> bool {
+    pub(crate) const fn gets(&self) -> bool {
         matches!(self.operation, Get)
     }
 }
 
 /// What a transfer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operation {
+pub(crate) enum Operation {
     Put,
     Get,
     Accumulate,
@@ -95,7 +89,7 @@ enum Operation {
 
 /// What completes transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Completion {
+pub(crate) enum Completion {
     Fence,
     /// A flush of each target of a repetition.
     Flush,
@@ -108,11 +102,11 @@ enum Completion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WindowSizes {
     /// What it puts or accumulates.
-    out: usize,
+    pub(crate) out: usize,
     /// Its memory in the window.
-    exposed: usize,
+    pub(crate) exposed: usize,
     /// What it gets.
-    landing: usize,
+    pub(crate) landing: usize,
 }
 
 impl WindowKernel {
@@ -128,15 +122,16 @@ impl WindowKernel {
     /// How the repetitions of a sample in this mode complete.
     pub(crate) fn schedule(&self, mode: Option<Aggregation>) -> Schedule {
         match (mode, self.access.map(|access| access.completion)) {
-            (Some(Aggregate), _) => Schedule::Together,
+            (Some(Aggregate), _) => Schedule::Aggregated,
             (Some(NonAggregate), _) | (None, None) => Schedule::Few,
             // The original flushes once at the end, although the guide reads as each time.
-            (None, Some(FlushAll | FlushLocalAll)) => Schedule::Together,
+            (None, Some(FlushAll | FlushLocalAll)) => Schedule::Aggregated,
             (None, Some(_)) => Schedule::Many,
         }
     }
 
-    fn sizes(&self, bytes: usize, ranks: usize) -> WindowSizes {
+    /// The bytes for messages of `bytes` in a group of `ranks`.
+    pub(crate) fn sizes(&self, bytes: usize, ranks: usize) -> WindowSizes {
         let Some(access) = self.access else {
             return WindowSizes {
                 out: bytes.min(1),
@@ -253,7 +248,7 @@ impl WindowKernel {
     }
 
     /// From rank 0 to all others, all completed at once.
-    const fn from_one(mut self) -> Self {
+    const fn by_one(mut self) -> Self {
         self.info.active = Active::All;
         self.info.is_to_all = true;
         self.without_modes().completed_by(FlushAll)
@@ -305,15 +300,15 @@ static RMA: [WindowKernel; 19] = [
     flushed("Put_local", "rank 0 puts to rank 1 and flushes locally", Put, PEER)
         .completed_by(FlushLocal),
     flushed("Put_all_local", "rank 0 puts to all others and flushes locally", Put, Targets::FromFirst)
-        .from_one().completed_by(FlushLocalAll),
+        .by_one().completed_by(FlushLocalAll),
     flushed("Get_local", "rank 0 gets from rank 1 and flushes locally", Get, PEER)
         .completed_by(FlushLocal).on_request(),
     flushed("Get_all_local", "rank 0 gets from all others and flushes locally", Get, Targets::FromFirst)
-        .from_one().completed_by(FlushLocalAll).on_request(),
-    flushed("One_put_all", "rank 0 puts to all others", Put, Targets::FromFirst).from_one(),
+        .by_one().completed_by(FlushLocalAll).on_request(),
+    flushed("One_put_all", "rank 0 puts to all others", Put, Targets::FromFirst).by_one(),
     flushed("All_put_all", "each rank puts to all others", Put, Targets::FromAll)
         .by_all().without_modes().completed_by(FlushAll),
-    flushed("One_get_all", "rank 0 gets from all others", Get, Targets::FromFirst).from_one(),
+    flushed("One_get_all", "rank 0 gets from all others", Get, Targets::FromFirst).by_one(),
     flushed("All_get_all", "each rank gets from all others", Get, Targets::FromAll)
         .by_all().without_modes().completed_by(FlushAll),
     flushed("Exchange_put", "each rank puts to both neighbours of a ring", Put, Targets::Neighbours)

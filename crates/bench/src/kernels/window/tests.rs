@@ -1,8 +1,6 @@
 use super::transfers::Targets;
 use super::{Aggregation, WindowKernel};
-use crate::Part;
-use crate::kernels::{Active, pattern};
-use crate::method::Schedule;
+use crate::kernels::{Active, Part, Schedule, pattern};
 use std::vec::Vec;
 
 /// Where data goes: the receiver and its block, the sender and its block.
@@ -110,12 +108,22 @@ fn transfers_complete_as_the_mode_says() {
     };
     for (part, name, mode, wanted) in [
         (Part::Ext, "Window", None, Schedule::Few),
-        (Part::Ext, "Unidir_Put", Some(Aggregate), Schedule::Together),
+        (
+            Part::Ext,
+            "Unidir_Put",
+            Some(Aggregate),
+            Schedule::Aggregated,
+        ),
         (Part::Ext, "Unidir_Put", Some(NonAggregate), Schedule::Few),
-        (Part::Rma, "Put_local", Some(Aggregate), Schedule::Together),
+        (
+            Part::Rma,
+            "Put_local",
+            Some(Aggregate),
+            Schedule::Aggregated,
+        ),
         (Part::Rma, "Put_local", Some(NonAggregate), Schedule::Few),
-        (Part::Rma, "Put_all_local", None, Schedule::Together),
-        (Part::Rma, "All_get_all", None, Schedule::Together),
+        (Part::Rma, "Put_all_local", None, Schedule::Aggregated),
+        (Part::Rma, "All_get_all", None, Schedule::Aggregated),
         (Part::Rma, "Exchange_put", None, Schedule::Many),
         (Part::Rma, "Truly_passive_put", None, Schedule::Many),
     ] {

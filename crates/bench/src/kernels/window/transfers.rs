@@ -7,7 +7,7 @@ use super::super::pattern::Piece;
 
 /// Whom the ranks access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Targets {
+pub(crate) enum Targets {
     /// Rank 0 accesses rank 1.
     Peer,
     /// Each of two ranks accesses the other one.
@@ -24,18 +24,18 @@ pub(super) enum Targets {
 
 /// One transfer of a repetition, as its origin sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Transfer {
+pub(crate) struct Transfer {
     /// The rank whose memory is accessed.
-    pub(super) target: usize,
+    pub(crate) target: usize,
     /// The block of the source.
-    pub(super) source: usize,
+    pub(crate) source: usize,
     /// The block of the destination.
-    pub(super) destination: usize,
+    pub(crate) destination: usize,
 }
 
 impl Transfer {
     /// With blocks of `bytes`: where they start instead of their numbers.
-    pub(super) const fn scaled(self, bytes: usize) -> Self {
+    pub(crate) const fn scaled(self, bytes: usize) -> Self {
         Transfer {
             target: self.target,
             source: self.source * bytes,
@@ -46,7 +46,7 @@ impl Transfer {
 
 impl Targets {
     /// The blocks of a source: a neighbour's message to the left, and that to the right.
-    pub(super) const fn source_blocks(self) -> usize {
+    pub(crate) const fn source_blocks(self) -> usize {
         match self {
             Targets::Neighbours => 2,
             _ => 1,
@@ -54,7 +54,7 @@ impl Targets {
     }
 
     /// The blocks of a destination, one for each source whose block is proven. Those of `gets` are at the origin.
-    pub(super) const fn destination_blocks(self, gets: bool, ranks: usize) -> usize {
+    pub(crate) const fn destination_blocks(self, gets: bool, ranks: usize) -> usize {
         match self {
             Targets::Neighbours => 2,
             Targets::FromAll => ranks.saturating_sub(1),
@@ -64,7 +64,7 @@ impl Targets {
     }
 
     /// The transfers of origin `rank`, in their order.
-    pub(super) fn transfers(
+    pub(crate) fn transfers(
         self,
         gets: bool,
         rank: usize,
@@ -103,7 +103,7 @@ impl Targets {
 
     /// The origin's or the target's bytes in each block of `rank`'s destination, of messages of `bytes`; none where the rank
     /// receives nothing.
-    pub(super) fn received(
+    pub(crate) fn received(
         self,
         gets: bool,
         (rank, ranks): (usize, usize),

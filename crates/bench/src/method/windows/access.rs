@@ -1,12 +1,11 @@
 //! The timed loop of a kernel that accesses a window.
 
 use super::data::Data;
-use super::transfers::Transfer;
-use super::{Access, Aggregation, Completion, Operation, WindowKernel, WindowSizes};
 use crate::buffers::{Steps, floats};
 use crate::comm::Done;
-use crate::kernels::{Active, BufferSizes, Info, Sample};
-use crate::method::{Schedule, Workload};
+use crate::kernels::{Access, Active, Aggregation, BufferSizes, Completion, Info};
+use crate::kernels::{Operation, Sample, Schedule, Transfer, WindowKernel, WindowSizes};
+use crate::method::Workload;
 use crate::{Memory, OffCache, Window, Windows};
 use alloc::vec::Vec;
 use core::hint::spin_loop;
@@ -144,7 +143,7 @@ impl<C: Windows> AccessWork<C> {
         times: u32,
         mut call: impl FnMut(&mut C::Window, &Transfer, &mut Places<'_>) -> Done<C>,
     ) -> Done<C> {
-        let is_each_completed = self.schedule != Schedule::Together;
+        let is_each_completed = self.schedule != Schedule::Aggregated;
         let (out, _) = self.memory.slices();
         let mut before = self.repetitions / self.exposed.places();
         for repetition in 0..times {

@@ -1,9 +1,8 @@
 //! What the data of a repetition is before and after it: patterns that prove every transfer.
 
-use super::{Access, Operation};
 use crate::buffers::floats;
-use crate::kernels::Sample;
 use crate::kernels::pattern::{self, Piece};
+use crate::kernels::{Access, Operation, Sample, Targets};
 
 /// The data of a kernel on one rank, for messages of `bytes`.
 pub(super) struct Data {
@@ -119,7 +118,7 @@ impl Data {
     fn numbers_error(&self, numbers: &[f32], times: usize) -> f64 {
         let Sample { seed, ranks, .. } = self.sample;
         let one = |at| match self.access.targets {
-            super::Targets::Root => pattern::sum(seed, ranks, at),
+            Targets::Root => pattern::sum(seed, ranks, at),
             _ => pattern::number(seed, 0, at),
         };
         pattern::max_multiple_error(numbers, times, one)

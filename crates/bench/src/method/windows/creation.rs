@@ -1,10 +1,9 @@
 //! Window: makes a window, puts a byte to oneself in an epoch of fences, and frees the window.
 
-use super::WindowKernel;
 use crate::comm::Done;
 use crate::kernels::pattern::{self, Piece};
-use crate::kernels::{Info, Sample};
-use crate::method::{Schedule, Workload};
+use crate::kernels::{Info, Sample, Schedule, WindowKernel};
+use crate::method::Workload;
 use crate::{Window, Windows};
 
 /// The kernel with the memory of its windows on one rank.

@@ -1,6 +1,5 @@
 //! [`Part`]: the parts of the Intel MPI Benchmarks.
 
-use crate::kernels::{AnyKernel, Kernel, WindowKernel};
 use crate::lengths::Lengths;
 
 /// A part of the benchmarks: a program of its own in the original.
@@ -50,17 +49,6 @@ impl Part {
             Part::Ext => "MPI-2 part",
             Part::Rma => "MPI-RMA part",
         }
-    }
-
-    /// Its kernels, in the order in which they run.
-    pub fn kernels(self) -> impl Iterator<Item = AnyKernel> + Clone {
-        let messages: &[Kernel] = match self {
-            Part::Mpi1 => Kernel::ALL,
-            Part::Ext | Part::Rma => &[],
-        };
-        let windows = WindowKernel::of(self).iter().map(AnyKernel::Windows);
-        let messages = messages.iter().copied().map(AnyKernel::Messages);
-        messages.chain(windows)
     }
 
     /// The lengths of its messages where the user gives none: 0, then powers of two up to 4 MiB, in EXT from 4 on.
