@@ -249,10 +249,8 @@ impl<'a> Walk<'a> {
     }
 
     fn restart(&mut self, repetitions: usize) {
-        let length = self.steps.length();
-        for place in self.steps.restart(repetitions) {
-            self.space.copy_within(..length, place);
-        }
+        self.steps.copy_first(self.space, repetitions);
+        self.steps.restart();
     }
 }
 

@@ -46,13 +46,26 @@ pub struct ByteWindow {
     landing_bytes: RawBytes,
 }
 
+/// The bit of this kind of windows, beside those of `window`, whose memory is a slice of its owner between epochs: all ranks
+/// mean the same, or it would be written behind its owner's back.
+const KIND: u64 = 1 << 3;
+
 impl Comm {
     /// A window of each rank's `memory` whose epochs are calls (`MPI_Win_create`); what this rank gets comes into its
     /// `landing`. Collective. Memory of [`Comm::alloc`] is the fastest: ranks of its host write and read it themselves.
     ///
     /// # Errors
-    /// When a rank is lost meanwhile.
+    /// When another rank makes a window of another kind; when a rank is lost meanwhile.
     pub fn byte_window(&self, memory: Memory<u8>, landing: Memory<u8>) -> Result<ByteWindow> {
+        let mut kinds = [KIND];
+        self.raw.allreduce_in_place(&mut kinds, |a, b| a | b)?;
+        if kinds[0] != KIND {
+            return Err(Error::Window {
+                rank: self.rank(),
+                why: "some ranks make a window of bytes, and others an active or a passive one"
+                    .into(),
+            });
+        }
         let mut memory = ManuallyDrop::new(memory);
         let mut landing = ManuallyDrop::new(landing);
         let landing_bytes = target(&mut landing);

@@ -73,10 +73,35 @@ impl Steps {
         1 + further.unwrap_or(0)
     }
 
-    /// Starts again with the first place. Returns where the further places of the next `repetitions` messages start.
-    pub(crate) fn restart(&mut self, repetitions: usize) -> impl Iterator<Item = usize> + use<> {
+    /// Starts again with the first place.
+    pub(crate) fn restart(&mut self) {
         self.next = 0;
-        let stride = self.stride;
-        (1..self.places().min(repetitions)).map(move |place| place * stride)
+    }
+
+    /// Copies the content of the first place in `bytes` to the places of `repetitions` messages.
+    pub(crate) fn copy_first(&self, bytes: &mut [u8], repetitions: usize) {
+        for place in 1..self.places().min(repetitions) {
+            bytes.copy_within(..self.length, place * self.stride);
+        }
+    }
+
+    /// The number of whole places in the first `most` bytes, at least one, and the bytes from the first of them to the one
+    /// after the last.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn chunk(&self, most: usize) -> (usize, usize) {
+        match most.checked_div(self.stride) {
+            None => (1, self.length),
+            Some(fit) => {
+                let places = fit.clamp(1, self.places());
+                (places, places * self.stride)
+            }
+        }
+    }
+
+    /// The bytes from the start of the first place to the end of that of the last of `repetitions` messages.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn extent(&self, repetitions: usize) -> usize {
+        let places = self.places().min(repetitions);
+        places.saturating_sub(1) * self.stride + self.length
     }
 }

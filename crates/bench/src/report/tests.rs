@@ -77,6 +77,8 @@ fn json_reads_back() {
     let table = &read["tables"][0];
     assert_eq!(table["benchmark"], "Allreduce");
     assert_eq!(table["mode"], "multiple-each");
+    assert_eq!(table["part"], "MPI1");
+    assert!(table["aggregation"].is_null());
     assert_eq!(table["waiting"], 1);
     assert_eq!(table["groups"][1][1], 4);
     assert_eq!(table["skipped"][0]["needed_bytes"], 16);

@@ -1,14 +1,18 @@
 //! The timed loop of a kernel that accesses a window.
 
 use super::data::Data;
+use super::epochs;
 use crate::buffers::{Steps, floats};
 use crate::comm::Done;
-use crate::kernels::{Access, Active, Aggregation, BufferSizes, Completion, Info};
-use crate::kernels::{Operation, Sample, Schedule, Transfer, WindowKernel, WindowSizes};
+use crate::kernels::{Access, Aggregation, BufferSizes, Info, Operation, Sample, Schedule};
+use crate::kernels::{Transfer, WindowKernel, WindowSizes};
 use crate::method::Workload;
 use crate::{Memory, OffCache, Window, Windows};
 use alloc::vec::Vec;
 use core::hint::spin_loop;
+
+/// Most bytes of memory in a window that are stored at once, unless a message is longer.
+const CHUNK: usize = 64 << 10;
 
 /// A kernel with its window on one rank, for messages of one length.
 ///
@@ -23,7 +27,7 @@ pub(crate) struct AccessWork<C: Windows> {
     bytes: usize,
     /// What this rank accesses in a repetition, with blocks as bytes.
     transfers: Vec<Transfer>,
-    /// What it puts or accumulates, at all places, and room for a copy of its memory in the window at one place.
+    /// What it puts or accumulates, at all places, and room for a copy of some of its memory in the window.
     memory: Memory,
     out: Steps,
     exposed: Steps,
@@ -65,7 +69,6 @@ impl<C: Windows> AccessWork<C> {
             exposed,
             landing,
         } = kernel.sizes(bytes, ranks);
-        let copy = exposed;
         let [out, exposed, landing] = [out, exposed, landing].map(|length| match off_cache {
             Some(off_cache) => Steps::walking(off_cache.space(length), length, off_cache),
             None => Steps::still(length),
@@ -82,7 +85,7 @@ impl<C: Windows> AccessWork<C> {
             memory: Memory::new(
                 BufferSizes {
                     out: out.space(),
-                    into: copy,
+                    into: exposed.chunk(CHUNK).1.max(exposed.length()),
                     counts: 0,
                 },
                 None,
@@ -94,11 +97,7 @@ impl<C: Windows> AccessWork<C> {
             seed: 0,
             computes: 0,
         };
-        match (access.completion, kernel.info.active) {
-            (Completion::Fence, _) => work.window.fence(true)?,
-            (_, Active::Two) => (0..ranks).try_for_each(|rank| work.window.lock(rank))?,
-            (_, Active::All) => work.window.lock_all()?,
-        }
+        epochs::begin(&mut work.window, kernel, ranks)?;
         Ok(Some(work))
     }
 
@@ -108,11 +107,7 @@ impl<C: Windows> AccessWork<C> {
     /// The first error of the communicator.
     pub(crate) fn close(self, comm: &mut C) -> Done<C> {
         let mut window = self.window;
-        match (self.access.completion, self.kernel.info.active) {
-            (Completion::Fence, _) => window.fence(false)?,
-            (_, Active::Two) => (0..comm.size()).try_for_each(|rank| window.unlock(rank))?,
-            (_, Active::All) => window.unlock_all()?,
-        }
+        epochs::end(&mut window, self.kernel, comm.size())?;
         window.free().map(drop)
     }
 
@@ -160,31 +155,14 @@ impl<C: Windows> AccessWork<C> {
                 call(&mut self.window, transfer, &mut places)?;
             }
             if is_each_completed {
-                complete(&mut self.window, self.access.completion, &self.transfers)?;
+                epochs::complete(&mut self.window, self.access.completion, &self.transfers)?;
             }
         }
         self.repetitions += times as usize;
         match is_each_completed {
             true => Ok(()),
-            false => complete(&mut self.window, self.access.completion, &self.transfers),
+            false => epochs::complete(&mut self.window, self.access.completion, &self.transfers),
         }
-    }
-}
-
-/// Completes what was begun; a rank that has accessed nothing takes part in fences only.
-fn complete<W: Window>(
-    window: &mut W,
-    completion: Completion,
-    transfers: &[Transfer],
-) -> Result<(), W::Error> {
-    let mut targets = transfers.iter().map(|transfer| transfer.target);
-    match completion {
-        Completion::Fence => window.fence(true),
-        Completion::Flush => targets.try_for_each(|target| window.flush(target)),
-        Completion::FlushLocal => targets.try_for_each(|target| window.flush_local(target)),
-        Completion::FlushAll | Completion::FlushLocalAll if transfers.is_empty() => Ok(()),
-        Completion::FlushAll => window.flush_all(),
-        Completion::FlushLocalAll => window.flush_local_all(),
     }
 }
 
@@ -203,23 +181,24 @@ impl<C: Windows> Workload<C> for AccessWork<C> {
         let data = self.data(sample);
         self.seed = sample.seed;
         self.repetitions = 0;
+        for steps in [&mut self.out, &mut self.exposed, &mut self.landing] {
+            steps.restart();
+        }
         let (out, copy) = self.memory.slices();
-        let length = self.out.length();
-        data.fill_out(&mut out[..length]);
-        for place in self.out.restart(repetitions) {
-            out.copy_within(..length, place);
+        data.fill_out(&mut out[..self.out.length()]);
+        self.out.copy_first(out, repetitions);
+        // Several places are stored at once.
+        let (places, chunk) = self.exposed.chunk(CHUNK);
+        data.fill_exposed(&mut copy[..self.exposed.length()]);
+        self.exposed.copy_first(copy, places);
+        let extent = self.exposed.extent(repetitions);
+        for start in (0..extent).step_by(chunk.max(1)) {
+            let stored = chunk.min(extent - start);
+            self.window.store(&copy[..stored], start)?;
         }
-        let copy = &mut copy[..self.exposed.length()];
-        data.fill_exposed(copy);
-        self.window.store(copy, 0)?;
-        for place in self.exposed.restart(repetitions) {
-            self.window.store(copy, place)?;
-        }
-        let (landing, length) = (self.window.landing()?, self.landing.length());
-        data.fill_landing(&mut landing[..length]);
-        for place in self.landing.restart(repetitions) {
-            landing.copy_within(..length, place);
-        }
+        let landing = self.window.landing()?;
+        data.fill_landing(&mut landing[..self.landing.length()]);
+        self.landing.copy_first(landing, repetitions);
         // Nobody is accessed before it has filled its memory.
         comm.barrier()
     }
@@ -261,9 +240,7 @@ impl<C: Windows> Workload<C> for AccessWork<C> {
     }
 
     fn check(&mut self, comm: &mut C, sample: Sample) -> Result<f64, C::Error> {
-        if let Completion::FlushLocal | Completion::FlushLocalAll = self.access.completion {
-            self.window.flush_all()?;
-        }
+        epochs::settle(&mut self.window, self.access.completion)?;
         comm.barrier()?;
         let data = self.data(sample);
         let last = self.repetitions.saturating_sub(1);
