@@ -149,6 +149,10 @@ fn columns_are_those_of_the_class() {
         let out = listing(&plan, &record);
         let titles = format!("       #bytes #repetitions{columns}");
         assert!(out.contains(&titles), "{line}:\n{out}");
+        let rows = || record.tables.iter().flat_map(|(_, rows)| rows);
+        if line.ends_with("passive_put") {
+            assert!(rows().all(|row| row.overlapped > Some(0.0)), "{out}");
+        }
         if line.ends_with("Fetch_and_op") {
             assert!(record.tables.iter().all(|(_, rows)| rows.len() == 1));
         }

@@ -33,7 +33,7 @@ pub enum Kind {
 /// What figures measure, except the message length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
-    /// Name of the benchmark: see [`benchmark`].
+    /// Name of the benchmark, such as `PingPong`, `Multi-PingPong` where groups ran it at once, or `EXT Unidir_Put, aggregate`.
     pub benchmark: String,
     /// Ranks that took part, of one group.
     pub ranks: usize,

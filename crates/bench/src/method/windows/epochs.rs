@@ -1,7 +1,7 @@
 //! The epochs in which a kernel accesses its window, and what completes its transfers there.
 
 use crate::Window;
-use crate::kernels::{Access, Active, Completion, Transfer, WindowKernel};
+use crate::kernels::{Active, Completion, Transfer, WindowKernel};
 
 /// How a kernel accesses windows.
 #[derive(Clone, Copy)]
@@ -14,10 +14,9 @@ enum Epochs {
 
 impl Epochs {
     fn of(kernel: &WindowKernel) -> Self {
-        match (kernel.access, kernel.info.active) {
-            (Some(Access { completion, .. }), _) if completion == Completion::Fence => {
-                Epochs::Fences
-            }
+        let completion = kernel.access.map(|access| access.completion);
+        match (completion, kernel.info.active) {
+            (Some(Completion::Fence), _) => Epochs::Fences,
             (_, Active::Two) => Epochs::Locks,
             (_, Active::All) => Epochs::LockOfAll,
         }
