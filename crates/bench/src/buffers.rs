@@ -1,6 +1,9 @@
 //! Message buffers, aligned as all benchmarks need them; successive messages use the same place or walk
 //! through a larger buffer.
 
+mod steps;
+
+pub(crate) use steps::Steps;
 use zerocopy::FromBytes;
 
 /// The buffer sizes that one repetition needs on a rank, for one message length.
@@ -96,6 +99,12 @@ impl OffCache {
         }
     }
 
+    /// The bytes that messages of `length` take: their own length where they come from the cache.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn space_of(off_cache: Option<Self>, length: usize) -> usize {
+        off_cache.map_or(length, |off_cache| off_cache.space(length))
+    }
+
     /// Bytes from the start of one message to the start of the next; at least two lines lie between them.
     fn stride(self, length: usize) -> usize {
         (length + 2 * self.line).next_multiple_of(ALIGNMENT)
@@ -142,12 +151,7 @@ impl<'a> Buffers<'a> {
             (&mut self.into, buffer_sizes.into),
         ] {
             assert!(length <= walk.space.len(), "{length} bytes have no room");
-            walk.length = length;
-            walk.stride = if length == 0 {
-                0
-            } else {
-                off_cache.stride(length)
-            };
+            walk.steps = Steps::walking(walk.space.len(), length, off_cache);
         }
         self
     }
@@ -213,58 +217,40 @@ impl<'a> RepetitionBuffers<'a> {
 
 /// Each place is aligned and the length is cut to a multiple of four, so the cast succeeds.
 #[inline]
-fn floats(bytes: &mut [u8]) -> &mut [f32] {
+pub(crate) fn floats(bytes: &mut [u8]) -> &mut [f32] {
     let whole = bytes.len() / 4 * 4;
     <[f32]>::mut_from_bytes(&mut bytes[..whole]).unwrap_or_default()
 }
 
-/// The places of messages of one length, each `stride` bytes after the one before, until the space is used
-/// up; then again from its beginning.
+/// The places of messages of one length in a buffer.
 #[derive(Debug)]
 struct Walk<'a> {
     space: &'a mut [u8],
-    length: usize,
-    /// 0: all messages use one place.
-    stride: usize,
-    /// Where the next message starts.
-    next: usize,
+    steps: Steps,
 }
 
 impl<'a> Walk<'a> {
     fn still(space: &'a mut [u8]) -> Self {
         Walk {
-            length: space.len(),
+            steps: Steps::still(space.len()),
             space,
-            stride: 0,
-            next: 0,
         }
     }
 
     #[inline]
     fn step(&mut self) -> &mut [u8] {
-        let (start, end) = (self.next, self.next + self.length);
-        self.next += self.stride;
-        if self.next + self.length > self.space.len() {
-            self.next = 0;
-        }
-        &mut self.space[start..end]
+        let start = self.steps.advance();
+        &mut self.space[start..start + self.steps.length()]
     }
 
     fn of(&mut self, repetition: usize) -> &mut [u8] {
-        let start = repetition % self.places() * self.stride;
-        &mut self.space[start..start + self.length]
-    }
-
-    fn places(&self) -> usize {
-        let further = (self.space.len() - self.length).checked_div(self.stride);
-        1 + further.unwrap_or(0)
+        let start = self.steps.of(repetition);
+        &mut self.space[start..start + self.steps.length()]
     }
 
     fn restart(&mut self, repetitions: usize) {
-        for place in 1..self.places().min(repetitions) {
-            self.space.copy_within(..self.length, place * self.stride);
-        }
-        self.next = 0;
+        self.steps.copy_first(self.space, repetitions);
+        self.steps.restart();
     }
 }
 

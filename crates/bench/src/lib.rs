@@ -30,6 +30,7 @@ pub mod report;
 #[cfg(feature = "alloc")]
 pub mod suite;
 mod units;
+mod windows;
 
 pub use buffers::{ALIGNMENT, Buffers, OffCache, RepetitionBuffers, Unaligned};
 pub use comm::{Blocks, Comm, Source};
@@ -37,5 +38,8 @@ pub use comm::{Blocks, Comm, Source};
 pub use data_type::DataType;
 pub use kernels::Kernel;
 #[cfg(feature = "alloc")]
+pub use kernels::Part;
+#[cfg(feature = "alloc")]
 pub use memory::Memory;
 pub use units::Megabyte;
+pub use windows::{Window, Windows};

@@ -34,8 +34,9 @@ impl core::fmt::Debug for Memory {
 impl Memory {
     /// Allocates memory for messages of up to `buffer_sizes`.
     pub fn new(buffer_sizes: BufferSizes, off_cache: Option<OffCache>) -> Self {
-        let pages =
-            |length| vec![Page([0; 4096]); space(length, off_cache).div_ceil(size_of::<Page>())];
+        let pages = |length| {
+            vec![Page([0; 4096]); OffCache::space_of(off_cache, length).div_ceil(size_of::<Page>())]
+        };
         Memory {
             out: pages(buffer_sizes.out),
             into: pages(buffer_sizes.into),
@@ -46,7 +47,7 @@ impl Memory {
 
     /// The bytes that messages of `buffer_sizes` need.
     pub fn bytes(buffer_sizes: BufferSizes, off_cache: Option<OffCache>) -> usize {
-        let space = |length| space(length, off_cache);
+        let space = |length| OffCache::space_of(off_cache, length);
         space(buffer_sizes.out)
             .saturating_add(space(buffer_sizes.into))
             .saturating_add(buffer_sizes.counts * size_of::<usize>())
@@ -58,7 +59,7 @@ impl Memory {
     /// When `buffer_sizes` is larger than the allocated memory.
     pub fn buffers(&mut self, buffer_sizes: BufferSizes) -> Buffers<'_> {
         let (out, into) = (self.out.as_mut_bytes(), self.into.as_mut_bytes());
-        let space = |length| space(length, self.off_cache);
+        let space = |length| OffCache::space_of(self.off_cache, length);
         let (out, into) = (
             &mut out[..space(buffer_sizes.out)],
             &mut into[..space(buffer_sizes.into)],
@@ -69,9 +70,9 @@ impl Memory {
             None => buffers,
         }
     }
-}
 
-/// The bytes of one buffer for messages of `length`.
-fn space(length: usize, off_cache: Option<OffCache>) -> usize {
-    off_cache.map_or(length, |off_cache| off_cache.space(length))
+    /// Both buffers whole, up to the end of their last page.
+    pub(crate) fn slices(&mut self) -> (&mut [u8], &mut [u8]) {
+        (self.out.as_mut_bytes(), self.into.as_mut_bytes())
+    }
 }

@@ -8,9 +8,15 @@
 mod policy;
 mod proof;
 mod timing;
+#[cfg(feature = "alloc")]
+mod windows;
+mod workload;
 
 pub use policy::Policy;
 pub use timing::{BLOCKS, Timing};
+#[cfg(feature = "alloc")]
+pub(crate) use windows::{AccessWork, CreationWork};
+pub use workload::{Messages, Workload};
 
 use crate::kernels::{Kernel, Sample};
 use crate::{Buffers, Comm, Source};
@@ -24,8 +30,7 @@ const TAG: u32 = 2;
 pub struct Method {
     /// The maximum number of repetitions of a sample (MSGSPERSAMPLE).
     pub samples: u32,
-    /// The same for benchmarks that complete each transfer separately (MSGS_NONAGGR); no kernel of the
-    /// MPI-1 part does.
+    /// The same for benchmarks over windows that complete each transfer separately (MSGS_NONAGGR).
     pub samples_single: u32,
     /// The maximum number of bytes that one rank sends in a sample (OVERALL_VOL).
     pub volume: u64,
@@ -80,44 +85,44 @@ pub fn sample<C: Comm>(
     bytes: usize,
     buffers: &mut Buffers<'_>,
 ) -> Result<Timing, C::Error> {
-    let mut ready = prepare(kernel, comm, method, bytes, buffers)?;
+    let mut work = Messages::new(kernel, buffers);
+    let mut ready = prepare(&mut work, comm, method, bytes)?;
     ready.repetitions = agree(comm, ready.repetitions)?;
-    measure(kernel, comm, method, bytes, ready, buffers)
+    measure(&mut work, comm, method, bytes, ready)
 }
 
-/// Warms up, proves the data, estimates how many repetitions the time allows, and fills the buffers
+/// Warms up, proves the data, estimates how many repetitions the time allows, and fills the memory
 /// for [`measure`]. Collective.
 ///
 /// # Errors
 /// The first error of the communicator.
 pub fn prepare<C: Comm>(
-    kernel: Kernel,
+    work: &mut impl Workload<C>,
     comm: &mut C,
     method: &Method,
     bytes: usize,
-    buffers: &mut Buffers<'_>,
 ) -> Result<Ready, C::Error> {
     let sample = place(comm, bytes as u32);
-    kernel.fill(sample, buffers);
-    kernel.repeat(comm, method.warm_up, buffers)?;
+    work.fill(comm, sample, usize::MAX)?;
+    work.repeat(comm, method.warm_up)?;
     let mut defect = if method.warm_up > 0 {
-        kernel.check(comm, sample, buffers)?
+        work.check(comm, sample)?
     } else {
         0.0
     };
 
-    let wanted = method.repetitions(bytes);
+    let wanted = method.scheduled(work.schedule(), bytes);
     // The faster of two trials: a disturbed trial would cut the repetitions for nothing.
     let trial = wanted.div_ceil(100).min(10);
     let mut each = u64::MAX;
     for _ in 0..2 {
         let start = comm.now();
-        defect = defect.max(method.trial(kernel, comm, sample, trial, buffers)?);
+        defect = defect.max(method.trial(work, comm, sample, trial)?);
         each = each.min((comm.now() - start) / u64::from(trial));
     }
     let within = method.cut(wanted, each);
-    let repetitions = method.policy.fair(kernel, comm.size(), within);
-    kernel.fill(timed(comm, bytes), buffers);
+    let repetitions = method.policy.fair(work.info(), comm.size(), within);
+    work.fill(comm, timed(comm, bytes), usize::MAX)?;
     Ok(Ready {
         repetitions,
         defect,
@@ -125,29 +130,28 @@ pub fn prepare<C: Comm>(
 }
 
 /// Times the repetitions on which all ranks have agreed, and proves the data. [`prepare`] must have filled
-/// the buffers. Collective.
+/// the memory. Collective.
 ///
 /// # Errors
 /// The first error of the communicator.
 pub fn measure<C: Comm>(
-    kernel: Kernel,
+    work: &mut impl Workload<C>,
     comm: &mut C,
     method: &Method,
     bytes: usize,
     ready: Ready,
-    buffers: &mut Buffers<'_>,
 ) -> Result<Timing, C::Error> {
-    let mut timing = Timing::new(ready.repetitions);
+    let mut timing = Timing::new(ready.repetitions, work.schedule());
     timing.defect = ready.defect;
     for _ in 0..method.barriers {
         comm.barrier()?;
     }
     let sample = timed(comm, bytes);
     if method.check {
-        let mut proof = Proof::new(kernel, sample);
+        let mut proof = Proof::new(work.info(), sample);
         for block in 0..timing.blocks {
             for _ in 0..timing.repetitions_of(block) {
-                timing.nanoseconds[block] += proof.repeat(comm, buffers)?;
+                timing.nanoseconds[block] += proof.repeat(work, comm)?;
             }
         }
         timing.defect = timing.defect.max(proof.defect);
@@ -155,17 +159,17 @@ pub fn measure<C: Comm>(
     }
     let mut last = comm.now();
     for block in 0..timing.blocks {
-        kernel.repeat(comm, timing.repetitions_of(block), buffers)?;
+        work.repeat(comm, timing.repetitions_of(block))?;
         let now = comm.now();
         timing.nanoseconds[block] = now - last;
         last = now;
     }
-    timing.defect = timing.defect.max(kernel.check(comm, sample, buffers)?);
+    timing.defect = timing.defect.max(work.check(comm, sample)?);
     Ok(timing)
 }
 
 /// Identifies the data of the timed part: another pattern than in the warm-up.
-fn timed<C: Comm>(comm: &C, bytes: usize) -> Sample {
+pub(crate) fn timed<C: Comm>(comm: &C, bytes: usize) -> Sample {
     place(comm, !(bytes as u32))
 }
 

@@ -24,15 +24,12 @@ mod values;
 pub use error::{FileLine, OptionError};
 pub use help::{help, list};
 
-use crate::kernels::Kernel;
+use crate::kernels::AnyKernel;
 use crate::suite::Plan;
-use crate::{Megabyte, OffCache};
+use crate::{Megabyte, OffCache, Part};
 use alloc::string::{String, ToString};
 use draft::Draft;
 use table::{OptionRow, Takes};
-
-/// The parts of the benchmarks; each is a word before the names.
-const PARTS: &[&str] = &["MPI1"];
 
 /// What the words ask for.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,8 +38,8 @@ pub enum Request {
     Run(BenchRun),
     /// Print [`help`].
     Help,
-    /// Print [`list`].
-    List,
+    /// Print the [`list`] of this part, or of all.
+    List(Option<Part>),
 }
 
 /// A run.
@@ -81,9 +78,10 @@ pub trait System {
     fn cache(&self) -> Option<OffCache>;
 }
 
-/// Reads the words after `oxmpi bench` or `IMB-MPI1`.
+/// Reads the words after `oxmpi bench`.
 ///
-/// Names ignore case. Without a name all kernels run that do so by default. The help is asked for
+/// Names ignore case. A word before them names their part, MPI1 when left out. Without a name all kernels of the part run that
+/// do so by default. The help is asked for
 /// wherever its word stands, as long as those before it are right.
 ///
 /// # Errors
@@ -101,7 +99,7 @@ pub fn parse<'a>(
         };
         match row.takes {
             Takes::Help => return Ok(Request::Help),
-            Takes::List => return Ok(Request::List),
+            Takes::List => return Ok(Request::List(draft.part)),
             Takes::Nothing(set) => set(&mut draft),
             Takes::Value(form, set) => {
                 let text = words.next().ok_or(OptionError::Missing {
@@ -118,7 +116,8 @@ pub fn parse<'a>(
             Takes::Names(set) => {
                 let mut given = false;
                 while let Some(word) = words.next_if(|word| !word.starts_with('-')) {
-                    names::all(word, &mut |benchmark| set(&mut draft, benchmark))?;
+                    let part = draft.plan.part;
+                    names::all(part, word, &mut |benchmark| set(&mut draft, benchmark))?;
                     given = true;
                 }
                 if !given {
@@ -137,10 +136,10 @@ pub fn parse<'a>(
 mod tests;
 
 /// The error for a word that is no benchmark, with the nearest name of a benchmark, a part or an option.
-fn unknown(word: &str) -> OptionError {
-    let names = Kernel::ALL.iter().map(|kernel| kernel.info().name);
+fn unknown(part: Part, word: &str) -> OptionError {
+    let names = AnyKernel::of(part).map(|kernel| kernel.info().name);
     let options = table::ROWS.iter().map(|row| row.name);
-    let words = names.chain(PARTS.iter().copied()).chain(options);
+    let words = names.chain(Part::ALL.map(Part::word)).chain(options);
     OptionError::Unknown {
         word: word.to_string(),
         nearest: oxmpi_text::nearest(word, words),

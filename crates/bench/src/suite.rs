@@ -18,17 +18,21 @@ pub use groups::{Layout, idle, tables};
 pub use map::Map;
 pub use run::run;
 
-use crate::kernels::{Class, Kernel};
+use crate::kernels::{Aggregation, AnyKernel, Kernel};
 use crate::lengths::Lengths;
 use crate::method::Method;
-use crate::{DataType, OffCache};
+use crate::{DataType, OffCache, Part};
 use alloc::vec::Vec;
 
 /// The benchmarks to run, and their parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
+    /// The part that has the benchmarks.
+    pub part: Part,
     /// The benchmarks, in order.
     pub benchmarks: Vec<Benchmark>,
+    /// The only mode in which those over windows run that have both; `None`: both, one after the other.
+    pub aggregation: Option<Aggregation>,
     /// The message lengths.
     pub lengths: Lengths,
     /// The type of the items of messages, reductions apart (`-data_type`).
@@ -48,7 +52,9 @@ impl Default for Plan {
     /// No benchmark; all else by the guide's defaults, with 1 GiB of memory.
     fn default() -> Self {
         Plan {
+            part: Part::default(),
             benchmarks: Vec::new(),
+            aggregation: None,
             lengths: Lengths::default(),
             data_type: DataType::default(),
             method: Method::default(),
@@ -60,19 +66,18 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// The lengths of a kernel's table, of whole items of [`data_type`](Plan::data_type); a single one, which is not shown,
-    /// where messages have no length. Reductions have a type of their own.
-    pub fn lengths_of(&self, kernel: Kernel) -> impl Iterator<Item = usize> + '_ {
-        let info = kernel.info();
-        let is_one = info.class == Class::Synchronisation;
+    /// The lengths of a kernel's table, of whole items of [`data_type`](Plan::data_type); a single one where it has no other.
+    /// Reductions have a type of their own.
+    pub fn lengths_of(&self, kernel: impl Into<AnyKernel>) -> impl Iterator<Item = usize> + '_ {
+        let info = kernel.into().info();
         let item = match info.item {
             1 => self.data_type.size(),
             _ => 1,
         };
         let whole_items = move |bytes| bytes / item * item;
-        let many = (!is_one).then(|| self.lengths.of(info.item.max(item)).map(whole_items));
-        let one = is_one.then_some(0);
-        one.into_iter().chain(many.into_iter().flatten())
+        let any = self.lengths.of(info.item.max(item)).map(whole_items);
+        let any = info.fixed.is_none().then_some(any);
+        info.fixed.into_iter().chain(any.into_iter().flatten())
     }
 }
 
@@ -80,18 +85,25 @@ impl Plan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Benchmark {
     /// The kernel.
-    pub kernel: Kernel,
+    pub kernel: AnyKernel,
     /// Whether as many groups as possible run at once (`-multi`, the names `Multi-...`).
     pub multiple: Option<Multiple>,
+}
+
+impl From<AnyKernel> for Benchmark {
+    /// On one group at a time.
+    fn from(kernel: AnyKernel) -> Self {
+        Benchmark {
+            kernel,
+            multiple: None,
+        }
+    }
 }
 
 impl From<Kernel> for Benchmark {
     /// On one group at a time.
     fn from(kernel: Kernel) -> Self {
-        Benchmark {
-            kernel,
-            multiple: None,
-        }
+        AnyKernel::from(kernel).into()
     }
 }
 
@@ -108,7 +120,9 @@ pub enum Multiple {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SampleTable {
     /// The kernel.
-    pub kernel: Kernel,
+    pub kernel: AnyKernel,
+    /// How its transfers complete; `None` for kernels without such modes.
+    pub aggregation: Option<Aggregation>,
     /// The requested mode; the table has one group where there are too few ranks for two.
     pub multiple: Option<Multiple>,
     /// The job's ranks in each group, in the order of their ranks there; all groups have the same size, and
@@ -147,6 +161,9 @@ pub struct SampleRow {
     /// Bytes per second that the slowest rank sends and receives; `None` for collectives, whose tables have
     /// no such column.
     pub throughput: Option<f64>,
+    /// The average over repetitions while the target computes, in tables of a
+    /// [`Class::Overlap`](crate::kernels::Class::Overlap).
+    pub overlapped: Option<f64>,
     /// The distribution of the sample's blocks.
     pub spread: Spread,
     /// The largest difference between received and right data on any rank: 0 is right.

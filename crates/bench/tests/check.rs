@@ -3,7 +3,7 @@
 use crate::common::watched;
 use crate::faulty::{Fault, Faulty, When, assert_found_by_the_victim};
 use oxmpi_bench::kernels::Active;
-use oxmpi_bench::method::{self, Method};
+use oxmpi_bench::method::{self, Messages, Method};
 use oxmpi_bench::{Comm, Kernel, Memory};
 
 /// Repetitions of a sample: two whole cycles of five roots, and a part of one.
@@ -21,14 +21,15 @@ fn checked(kernel: Kernel, world: &mut Faulty) -> f64 {
     let buffer_sizes = (kernel.info().buffer_sizes)(BYTES, world.size());
     let mut memory = Memory::new(buffer_sizes, None);
     let mut buffers = memory.buffers(buffer_sizes);
-    let ready = method::prepare(kernel, world, &method, BYTES, &mut buffers);
+    let mut work = Messages::new(kernel, &mut buffers);
+    let ready = method::prepare(&mut work, world, &method, BYTES);
     // Faults in the warm-up and the trial are not the subject here.
     let ready = method::Ready {
         defect: 0.0,
         ..ready.expect("no call fails")
     };
     world.recount();
-    let timing = method::measure(kernel, world, &method, BYTES, ready, &mut buffers);
+    let timing = method::measure(&mut work, world, &method, BYTES, ready);
     let timing = timing.expect("no call fails");
     assert_eq!(timing.repetitions, REPETITIONS);
     timing.defect

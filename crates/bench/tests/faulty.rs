@@ -1,8 +1,11 @@
 //! A communicator that damages the data that one of its ranks receives, in all calls or in some.
 
+mod windows;
+
 use crate::common::transport::{ThreadError, Threads};
 use crate::common::watched;
 use oxmpi_bench::{Blocks, Comm, Source};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zerocopy::IntoBytes;
@@ -27,6 +30,22 @@ pub(crate) enum Fault {
 impl Fault {
     /// The faults in data.
     pub(crate) const ALL: [Fault; 4] = [Fault::Flip, Fault::Swap, Fault::Drop, Fault::Stale];
+
+    /// Damages what has come in the place of `before`, made of items of so many bytes.
+    fn spoil(self, item: usize, before: &[u8], into: &mut [u8]) {
+        if into.is_empty() {
+            return;
+        }
+        let half = into.len() / 2;
+        let last = into.len() - item;
+        match self {
+            Fault::Flip => into[half] ^= 0x10,
+            Fault::Swap => into.rotate_left(half),
+            Fault::Drop => into[last..].copy_from_slice(&before[last..]),
+            Fault::Stale => into.copy_from_slice(before),
+            Fault::Early => {}
+        }
+    }
 }
 
 /// The calls that are damaged.
@@ -99,6 +118,10 @@ pub(crate) struct Faulty {
     pub(crate) barriers: usize,
     /// Whether the victim left a barrier early and has not settled it.
     owed: bool,
+    /// The accesses in windows that are damaged.
+    when_in_windows: When,
+    /// This rank's accesses in windows.
+    pub(crate) accesses: Rc<windows::Accesses>,
 }
 
 impl Faulty {
@@ -114,6 +137,16 @@ impl Faulty {
             spoiled: 0,
             barriers: 0,
             owed: false,
+            when_in_windows: When::Never,
+            accesses: Rc::default(),
+        }
+    }
+
+    /// Damages the data that rank `victim` receives in windows over `inner`, and no messages.
+    pub(crate) fn in_windows(inner: Threads, victim: usize, fault: Fault, when: When) -> Self {
+        Faulty {
+            when_in_windows: when,
+            ..Faulty::new(inner, victim, fault, When::Never)
         }
     }
 
@@ -180,7 +213,7 @@ impl Faulty {
         let before = into.to_vec();
         call(&mut self.inner, into)?;
         if self.is_struck(root, into.len()) {
-            self.spoil(1, &before, into);
+            self.fault.spoil(1, &before, into);
         }
         Ok(())
     }
@@ -195,24 +228,10 @@ impl Faulty {
         let before = into.as_bytes().to_vec();
         call(&mut self.inner, into)?;
         if self.is_struck(root, size_of_val(into)) {
-            self.spoil(size_of::<f32>(), &before, into.as_mut_bytes());
+            self.fault
+                .spoil(size_of::<f32>(), &before, into.as_mut_bytes());
         }
         Ok(())
-    }
-
-    fn spoil(&self, item: usize, before: &[u8], into: &mut [u8]) {
-        if into.is_empty() {
-            return;
-        }
-        let half = into.len() / 2;
-        let last = into.len() - item;
-        match self.fault {
-            Fault::Flip => into[half] ^= 0x10,
-            Fault::Swap => into.rotate_left(half),
-            Fault::Drop => into[last..].copy_from_slice(&before[last..]),
-            Fault::Stale => into.copy_from_slice(before),
-            Fault::Early => {}
-        }
     }
 }
 
@@ -260,7 +279,7 @@ impl Comm for Faulty {
         let length = before.iter().map(Vec::len).sum();
         if self.is_struck(None, length) {
             for ((into, _), before) in receives.into_iter().zip(&before) {
-                self.spoil(1, before, into);
+                self.fault.spoil(1, before, into);
             }
         }
         Ok(())
@@ -268,7 +287,11 @@ impl Comm for Faulty {
 
     fn split(&mut self, group: Option<u32>, key: u32) -> Result<Option<Self>> {
         let part = self.inner.split(group, key)?;
-        Ok(part.map(|inner| Faulty::new(inner, self.victim, self.fault, self.when)))
+        Ok(part.map(|inner| Faulty {
+            when_in_windows: self.when_in_windows,
+            accesses: Rc::clone(&self.accesses),
+            ..Faulty::new(inner, self.victim, self.fault, self.when)
+        }))
     }
 
     fn barrier(&mut self) -> Result<()> {

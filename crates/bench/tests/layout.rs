@@ -74,6 +74,7 @@ fn ours(original: &str, ranks: usize) -> String {
                     t_max: 0.0,
                     t_avg: 0.0,
                     throughput: Some(0.0),
+                    overlapped: None,
                     spread,
                     defect: 0.0,
                 };

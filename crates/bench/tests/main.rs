@@ -7,5 +7,8 @@ mod kernels;
 mod layout;
 mod listings;
 #[cfg(feature = "compare")]
+mod part_listings;
+#[cfg(feature = "compare")]
 mod reports;
 mod suite;
+mod windows;

@@ -2,16 +2,17 @@
 
 use crate::common::watched;
 use crate::faulty::{Fault, Faulty, When};
+use oxmpi_bench::kernels::{Aggregation, AnyKernel};
 use oxmpi_bench::lengths::Lengths;
 use oxmpi_bench::method::{Method, Policy};
 use oxmpi_bench::suite::{
     Benchmark, Map, Multiple, Observer, Plan, SampleRow, SampleTable, Skip, run, tables,
 };
-use oxmpi_bench::{Kernel, OffCache};
+use oxmpi_bench::{Kernel, OffCache, Part};
 
 #[derive(Debug, Default)]
-struct Record {
-    tables: Vec<(SampleTable, Vec<SampleRow>)>,
+pub(crate) struct Record {
+    pub(crate) tables: Vec<(SampleTable, Vec<SampleRow>)>,
     skipped: Vec<Skip>,
 }
 
@@ -31,15 +32,18 @@ impl Observer for Record {
     }
 }
 
+/// The kernels of all parts.
 fn plan(max_log: u32) -> Plan {
+    let kernels = Part::ALL.into_iter().flat_map(AnyKernel::of);
     Plan {
-        benchmarks: Kernel::ALL.iter().copied().map(Benchmark::from).collect(),
+        benchmarks: kernels.map(Benchmark::from).collect(),
         lengths: Lengths::Powers {
             min_log: max_log - 2,
             max_log,
         },
         method: Method {
             samples: 50,
+            samples_single: 50,
             ..Method::default()
         },
         ..Plan::default()
@@ -92,7 +96,14 @@ fn every_kernel_runs_on_1_to_8_ranks_in_every_mode() {
             let got = rows.iter().map(|row| (row.group, row.bytes));
             assert!(got.eq(wanted), "{table:?}");
             for row in rows {
-                assert_eq!((row.repetitions, row.spread.blocks), (50, 50));
+                assert_eq!(row.repetitions, 50);
+                match (table.kernel, table.aggregation) {
+                    (_, Some(Aggregation::Aggregate)) => assert_eq!(row.spread.blocks, 1),
+                    (AnyKernel::Messages(_), _) | (_, Some(Aggregation::NonAggregate)) => {
+                        assert_eq!(row.spread.blocks, 50);
+                    }
+                    _ => assert!([1, 50].contains(&row.spread.blocks)),
+                }
                 assert!(row.t_min <= row.t_avg && row.t_avg <= row.t_max, "{row:?}");
                 assert!(row.spread.min <= row.spread.median, "{row:?}");
                 assert!(row.spread.median <= row.spread.p99, "{row:?}");
@@ -112,8 +123,11 @@ fn data_is_right_whatever_the_options() {
         cache: 1000,
         line: 32,
     });
-    let changes: [PlanChange<'_>; 8] = [
+    let changes: [PlanChange<'_>; 9] = [
         ("check", &|plan| plan.method.check = true),
+        ("one mode", &|plan| {
+            plan.aggregation = Some(Aggregation::NonAggregate)
+        }),
         ("no warm-up", &|plan| plan.method.warm_up = 0),
         ("multiple_np", &|plan| {
             plan.method.policy = Policy::MultipleNp

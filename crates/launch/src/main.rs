@@ -1,7 +1,7 @@
 //! The command `oxmpi`: finds the subcommand and runs its `main(arguments) -> ExitCode`.
 //!
 //! Called under the name `mpirun` or `mpiexec` (a link to it), the command is `oxmpi run`; under the
-//! name `IMB-MPI1`, `oxmpi bench`.
+//! name `IMB-MPI1`, `IMB-EXT` or `IMB-RMA`, `oxmpi bench`.
 
 #![forbid(unsafe_code)]
 
@@ -60,8 +60,8 @@ fn command() -> ExitCode {
     if name == "mpirun" || name == "mpiexec" {
         return run::main(rest);
     }
-    if name == bench::ORIGINAL {
-        return bench::original(rest);
+    if let Some(part) = bench::original_part(name) {
+        return bench::original(part, rest);
     }
     let mut rest = rest.into_iter();
     let Some(name) = rest.next() else {
@@ -105,6 +105,7 @@ fn help() -> String {
     }
     text += "  help       print this text; `oxmpi help COMMAND` describes one command\n\n\
              A first job, two ranks of one program:\n\n  oxmpi run -n 2 ./a.out\n\n\
-             Called under the name mpirun or mpiexec, oxmpi is `oxmpi run`; under IMB-MPI1, `oxmpi bench`.\n";
+             Called under the name mpirun or mpiexec, oxmpi is `oxmpi run`; under IMB-MPI1, IMB-EXT or IMB-RMA,\n\
+             `oxmpi bench`.\n";
     text
 }

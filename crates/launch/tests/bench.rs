@@ -94,10 +94,65 @@ fn groups_of_a_map_run_at_once() {
     );
 }
 
+/// Every kernel over windows, on ranks that reach each other's memory, and on ranks that send messages instead.
 #[test]
-fn the_link_imb_mpi1_runs_with_and_without_a_launcher() {
+fn windows_have_right_data() {
+    for (part, heading, ranks, tables) in [
+        ("EXT", "MPI-2 part", 2, 1 + 5 * 2),
+        ("RMA", "MPI-RMA part", 2, 9 * 2 + 8),
+        ("EXT", "MPI-2 part", 3, 2 + 4 * 2 + 2 * 2),
+        ("RMA", "MPI-RMA part", 3, 9 * 2 + 1 + 7 * 2),
+    ] {
+        for direct in ["on", "off"] {
+            let line = format!("{part} -msglog 10:12 -iter 20,40,10 -check");
+            let output = watched()
+                .args([env!("CARGO_BIN_EXE_oxmpi"), "bench", "-n"])
+                .arg(ranks.to_string())
+                .args(line.split(' '))
+                .env("OXMPI_WINDOW_DIRECT", direct)
+                .output()
+                .expect("`timeout` starts");
+            let (out, err) = (text(&output.stdout), text(&output.stderr));
+            let what = format!("{line} on {ranks}, direct {direct}: {err}\n{out}");
+            assert!(output.status.success(), "{what}");
+            assert_eq!(out.matches("# Benchmarking ").count(), tables, "{what}");
+            for part in [
+                heading,
+                " checked: 0 wrong\n",
+                "\n#    MODE: NON-AGGREGATE \n#\n",
+            ] {
+                assert!(out.contains(part), "no {part:?} in {what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn windows_are_not_simulated() {
+    for line in ["EXT", "RMA Unidir_put"] {
+        let output = bench(&format!("--sim gemini:4 {line}"));
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        let says = "--sim: windows are not simulated; name benchmarks of MPI1, or leave --sim out";
+        assert!(text(&output.stderr).contains(says), "{line}");
+        assert!(output.stdout.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn links_with_the_names_of_the_original_run_with_and_without_a_launcher() {
+    for (name, benchmark) in [
+        ("IMB-MPI1", "PingPong"),
+        ("IMB-EXT", "Unidir_Put"),
+        ("IMB-RMA", "Unidir_put"),
+    ] {
+        link_runs(name, benchmark);
+    }
+}
+
+/// Runs a benchmark by a link of that name, as ranks of a job and outside of it.
+fn link_runs(name: &str, benchmark: &str) {
     let folder = Folder::fresh();
-    let program = folder.path().join("IMB-MPI1");
+    let program = folder.path().join(name);
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_oxmpi"), &program).expect("a link");
     let launcher = [
         env!("CARGO_BIN_EXE_oxmpi"),
@@ -110,7 +165,7 @@ fn the_link_imb_mpi1_runs_with_and_without_a_launcher() {
         let output = watched()
             .args(launcher)
             .arg(&program)
-            .args(["PingPong", "-msglog", "2", "-iter", "5"])
+            .args([benchmark, "-msglog", "2", "-iter", "5,40,5"])
             .output();
         output.expect("`timeout` starts")
     });
@@ -118,7 +173,7 @@ fn the_link_imb_mpi1_runs_with_and_without_a_launcher() {
         let out = text(&output.stdout);
         assert!(output.status.success(), "{}", text(&output.stderr));
         assert!(
-            out.contains("# IMB-MPI1 PingPong -msglog 2 -iter 5 \n"),
+            out.contains(&format!("# {name} {benchmark} -msglog 2 -iter 5,40,5 \n")),
             "{out}"
         );
         assert!(out.contains("\n            4            5 "), "{out}");
@@ -138,7 +193,7 @@ fn one_rank_of_a_job_prints_lists_and_errors() {
     let output = started("-list");
     assert_eq!(
         (output.status.code(), text(&output.stdout).lines().count()),
-        (Some(0), 20)
+        (Some(0), 3 + 20 + 6 + 19)
     );
     let output = started("-msglg");
     let err = text(&output.stderr);
@@ -169,10 +224,11 @@ fn benchmarks_are_listed() {
     let output = bench("--list");
     let out = text(&output.stdout);
     assert!(
-        output.status.success() && out.lines().count() == 20,
+        output.status.success() && out.lines().count() == 3 + 20 + 6 + 19,
         "{out}"
     );
     assert!(out.contains("\n *PingPongSpecificSource "), "{out}");
+    assert_eq!(text(&bench("EXT -list").stdout).lines().count(), 6);
 }
 
 #[test]

@@ -80,8 +80,7 @@ impl<A: Threading> World<A> {
     /// Some system calls; whole pages, each with a page fault at its first access. Meant for buffers that are
     /// used repeatedly.
     pub fn alloc<T: Data>(&self, count: usize) -> Result<Memory<T>> {
-        let heap = self.comm.raw.heap()?;
-        Memory::zeroed(self.comm.rank(), heap.as_ref(), count)
+        self.comm.alloc(count)
     }
 
     /// The name of the host this rank runs on (`MPI_Get_processor_name`).

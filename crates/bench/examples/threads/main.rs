@@ -52,8 +52,8 @@ fn main() -> ExitCode {
             print!("{}", help());
             return ExitCode::SUCCESS;
         }
-        Ok(Request::List) => {
-            print!("{}", list());
+        Ok(Request::List(part)) => {
+            print!("{}", list(part));
             return ExitCode::SUCCESS;
         }
         Err(error) => {

@@ -1,6 +1,9 @@
 //! A communicator between threads of one process: each rank has one channel, into which all ranks send.
 //!
-//! It has the transport methods only; its collectives are the default ones of [`Comm`].
+//! It has the transport methods and windows; its collectives are the default ones of [`Comm`].
+
+#[path = "windows.rs"]
+mod windows;
 
 use oxmpi_bench::{Comm, Source};
 use std::cell::RefCell;
@@ -8,6 +11,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
+use windows::Exposed;
 
 /// A message in a channel: the sender's rank in the world, the communicator, the tag, the data.
 struct Message {
@@ -15,6 +19,8 @@ struct Message {
     context: u64,
     tag: u32,
     data: Vec<u8>,
+    /// The sender's memory in a window that is being made.
+    exposed: Option<Exposed>,
 }
 
 /// A rank's ends of all channels, shared by its communicators.
@@ -94,7 +100,27 @@ pub(crate) fn run<R: Send>(ranks: usize, body: impl Fn(Threads) -> R + Sync) -> 
 }
 
 impl Threads {
-    fn take(&self, from: Source, tag: u32) -> Result<Vec<u8>, ThreadError> {
+    /// Sends a message, which is copied and never blocks.
+    fn post(
+        &self,
+        to: usize,
+        tag: u32,
+        data: Vec<u8>,
+        exposed: Option<Exposed>,
+    ) -> Result<(), ThreadError> {
+        let message = Message {
+            from: self.endpoint.me,
+            context: self.context,
+            tag,
+            data,
+            exposed,
+        };
+        self.endpoint.peers[self.members[to]]
+            .send(message)
+            .map_err(|_| ThreadError::Gone)
+    }
+
+    fn take(&self, from: Source, tag: u32) -> Result<Message, ThreadError> {
         let fits = |message: &Message| {
             let known = match from {
                 Source::Any => true,
@@ -103,16 +129,14 @@ impl Threads {
             known && message.tag == tag && message.context == self.context
         };
         let mut early = self.endpoint.early.borrow_mut();
-        if let Some(at) = early.iter().position(fits) {
-            return Ok(early
-                .remove(at)
-                .map(|message| message.data)
-                .unwrap_or_default());
+        let at = early.iter().position(fits);
+        if let Some(message) = at.and_then(|at| early.remove(at)) {
+            return Ok(message);
         }
         loop {
             let message = self.endpoint.inbox.recv().map_err(|_| ThreadError::Gone)?;
             if fits(&message) {
-                return Ok(message.data);
+                return Ok(message);
             }
             early.push_back(message);
         }
@@ -135,20 +159,11 @@ impl Comm for Threads {
     }
 
     fn send(&mut self, bytes: &[u8], to: usize, tag: u32) -> Result<(), ThreadError> {
-        let (from, context) = (self.endpoint.me, self.context);
-        let message = Message {
-            from,
-            context,
-            tag,
-            data: bytes.to_vec(),
-        };
-        self.endpoint.peers[self.members[to]]
-            .send(message)
-            .map_err(|_| ThreadError::Gone)
+        self.post(to, tag, bytes.to_vec(), None)
     }
 
     fn recv(&mut self, into: &mut [u8], from: Source, tag: u32) -> Result<(), ThreadError> {
-        let data = self.take(from, tag)?;
+        let data = self.take(from, tag)?.data;
         if data.len() != into.len() {
             return Err(ThreadError::Length {
                 got: data.len(),
@@ -159,7 +174,6 @@ impl Comm for Threads {
         Ok(())
     }
 
-    /// A send copies the message and never blocks.
     fn exchange<const N: usize>(
         &mut self,
         sends: [(&[u8], usize); N],

@@ -1,6 +1,8 @@
 //! The figures of one run, by benchmark and message length.
 
-use crate::Kernel;
+use crate::kernels::AnyKernel;
+use crate::{Kernel, Part};
+use std::format;
 use std::string::String;
 use std::vec::Vec;
 
@@ -31,7 +33,7 @@ pub enum Kind {
 /// What figures measure, except the message length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
-    /// Name of the benchmark; `Multi-NAME` where groups ran it at once.
+    /// Name of the benchmark, such as `PingPong`, `Multi-PingPong` where groups ran it at once, or `EXT Unidir_Put, aggregate`.
     pub benchmark: String,
     /// Ranks that took part, of one group.
     pub ranks: usize,
@@ -67,8 +69,36 @@ pub struct Figure {
 pub(super) const FIGURES: &str = "figures";
 pub(super) const MEANS: &str = "means of all repetitions, of the slowest rank";
 
-/// The prefix of the name of a benchmark that several groups ran at once.
-pub(super) const MULTIPLE: &str = "Multi-";
+/// Stands before the name of a benchmark that several groups ran at once.
+const MULTIPLE: &str = "Multi-";
+
+/// What a report calls a benchmark of `part`: `Multi-NAME` where groups ran it at `several` at once, with the part's word before
+/// the name unless it is MPI1, and with the mode in which its transfers complete behind it.
+pub(super) fn benchmark(
+    part: Part,
+    several: bool,
+    (name, aggregation): (&str, Option<&str>),
+) -> String {
+    let multiple = if several { MULTIPLE } else { "" };
+    let name = match part {
+        Part::Mpi1 => format!("{multiple}{name}"),
+        Part::Ext | Part::Rma => format!("{} {multiple}{name}", part.word()),
+    };
+    match aggregation {
+        Some(mode) => format!("{name}, {mode}"),
+        None => name,
+    }
+}
+
+/// The kernel that [`benchmark`] has named so.
+fn kernel(benchmark: &str) -> Option<AnyKernel> {
+    let (name, _) = benchmark.split_once(", ").unwrap_or((benchmark, ""));
+    let (part, name) = match name.split_once(' ') {
+        Some((word, name)) => (Part::named(word)?, name),
+        None => (Part::Mpi1, name),
+    };
+    AnyKernel::named(part, name.strip_prefix(MULTIPLE).unwrap_or(name))
+}
 
 impl Figure {
     /// The value, unless the figure is flawed.
@@ -81,9 +111,8 @@ impl Subject {
     /// Bytes that one rank moves per byte of a message, in one direction or in both; `None` where
     /// throughput says nothing, as for collectives.
     pub fn messages(&self) -> Option<u32> {
-        let name = &self.benchmark;
-        let kernel = Kernel::named(name.strip_prefix(MULTIPLE).unwrap_or(name))?;
-        Some(kernel.info().messages).filter(|&messages| messages > 0)
+        let messages = kernel(&self.benchmark)?.info().messages_among(self.ranks);
+        Some(messages).filter(|&messages| messages > 0)
     }
 }
 

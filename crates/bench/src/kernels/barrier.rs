@@ -9,6 +9,7 @@ use core::hint::spin_loop;
 
 pub(super) const INFO: Info = Info {
     class: Class::Synchronisation,
+    fixed: Some(0),
     ..Info::collective("Barrier", "no rank goes on before all have come", |_, _| {
         BufferSizes::both(0)
     })

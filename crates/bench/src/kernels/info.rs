@@ -13,6 +13,8 @@ pub enum Class {
     Collective,
     /// A collective operation without data: as above, in one row without a length.
     Synchronisation,
+    /// One transfer at a time between two ranks, whose target waits, or computes meanwhile: a time for each.
+    Overlap,
 }
 
 /// How many ranks of a group take part.
@@ -22,6 +24,17 @@ pub enum Active {
     Two,
     /// All; the suite runs it on growing groups.
     All,
+}
+
+/// How the repetitions of a sample complete, and how many there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schedule {
+    /// Up to [`Method::samples`](crate::method::Method::samples); each completes before the next one begins.
+    Many,
+    /// Up to [`Method::samples_single`](crate::method::Method::samples_single); each completes before the next one begins.
+    Few,
+    /// As many as of [`Schedule::Many`]; all complete with the last one, so they are timed as one block.
+    Aggregated,
 }
 
 /// The description of a kernel for the suite, the options and the reports.
@@ -45,7 +58,11 @@ pub struct Info {
     pub trips: u32,
     /// Messages that leave or enter one rank, counted in the throughput; 0 without throughput.
     pub messages: u32,
-    /// The buffers that a rank needs, by message length and number of ranks.
+    /// Whether these are as many for each other rank of the group.
+    pub is_to_all: bool,
+    /// The only length of its messages in bytes, where they have no other: 0 in a table without lengths.
+    pub fixed: Option<usize>,
+    /// The buffers of messages that a rank needs, by message length and number of ranks; none for windows.
     pub buffer_sizes: fn(bytes: usize, ranks: usize) -> BufferSizes,
 }
 
@@ -54,8 +71,16 @@ impl Info {
     /// transfer only the rank that starts it sees whole round trips.
     pub fn counted(&self, processes: usize) -> usize {
         match self.class {
-            Class::SingleTransfer => processes,
+            Class::SingleTransfer | Class::Overlap => processes,
             _ => 1,
+        }
+    }
+
+    /// Messages that leave or enter one rank of a group of `processes`, counted in the throughput.
+    pub fn messages_among(&self, processes: usize) -> u32 {
+        match self.is_to_all {
+            true => self.messages * processes.saturating_sub(1) as u32,
+            false => self.messages,
         }
     }
 
@@ -85,7 +110,18 @@ impl Info {
             item: 1,
             trips: 1,
             messages: 0,
+            is_to_all: false,
+            fixed: None,
             buffer_sizes,
+        }
+    }
+
+    /// A transfer between two ranks by a window.
+    #[cfg(feature = "alloc")]
+    pub(super) const fn window(name: &'static str, about: &'static str) -> Self {
+        Info {
+            buffer_sizes: |_, _| BufferSizes::both(0),
+            ..Self::transfer(name, about, 1)
         }
     }
 

@@ -14,13 +14,17 @@ mod allgatherv;
 mod allreduce;
 mod alltoall;
 mod alltoallv;
+#[cfg(feature = "alloc")]
+mod any;
 mod barrier;
 mod bcast;
 mod exchange;
 mod gather;
 mod gatherv;
 mod info;
-mod pattern;
+#[cfg(feature = "alloc")]
+mod part;
+pub(crate) mod pattern;
 mod pingping;
 mod pingping_specific_source;
 mod pingpong;
@@ -32,6 +36,8 @@ mod roots;
 mod scatter;
 mod scatterv;
 mod sendrecv;
+#[cfg(feature = "alloc")]
+mod window;
 
 #[cfg(test)]
 mod tests;
@@ -40,7 +46,15 @@ pub use crate::buffers::BufferSizes;
 use crate::buffers::RepetitionBuffers;
 use crate::comm::Done;
 use crate::{Buffers, Comm};
-pub use info::{Active, Class, Info};
+#[cfg(feature = "alloc")]
+pub use any::AnyKernel;
+pub use info::{Active, Class, Info, Schedule};
+#[cfg(feature = "alloc")]
+pub use part::Part;
+#[cfg(feature = "alloc")]
+pub(crate) use window::{Access, Completion, Operation, Targets, Transfer, WindowSizes};
+#[cfg(feature = "alloc")]
+pub use window::{Aggregation, WindowKernel};
 
 /// Tag of the kernels' own messages.
 const TAG: u32 = 1;

@@ -4,16 +4,16 @@ use super::Sample;
 
 /// A part of the data that a rank sends: from place `first` on.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Piece {
+pub(crate) struct Piece {
     /// The rank that sends it.
-    pub(super) from: usize,
+    pub(crate) from: usize,
     /// Its place in the sender's data.
-    pub(super) first: usize,
+    pub(crate) first: usize,
 }
 
 impl Piece {
     /// All data that `from` sends.
-    pub(super) const fn all(from: usize) -> Self {
+    pub(crate) const fn all(from: usize) -> Self {
         Piece { from, first: 0 }
     }
 
@@ -33,21 +33,21 @@ fn byte(seed: u32, rank: usize, at: usize) -> u8 {
 }
 
 /// Fills the data that `sample.rank` sends.
-pub(super) fn fill(sample: Sample, out: &mut [u8]) {
+pub(crate) fn fill(sample: Sample, out: &mut [u8]) {
     for (slot, byte) in out.iter_mut().zip(Piece::all(sample.rank).bytes(sample)) {
         *slot = byte;
     }
 }
 
 /// Fills a receive buffer with data that is wrong everywhere: the complement of the expected data.
-pub(super) fn fill_wrong(sample: Sample, piece: Piece, into: &mut [u8]) {
+pub(crate) fn fill_wrong(sample: Sample, piece: Piece, into: &mut [u8]) {
     for (slot, byte) in into.iter_mut().zip(piece.bytes(sample)) {
         *slot = !byte;
     }
 }
 
 /// The largest difference from the expected data.
-pub(super) fn max_error(sample: Sample, piece: Piece, into: &[u8]) -> f64 {
+pub(crate) fn max_error(sample: Sample, piece: Piece, into: &[u8]) -> f64 {
     let pairs = into.iter().zip(piece.bytes(sample));
     let worst = pairs.map(|(value, byte)| value.abs_diff(byte)).max();
     f64::from(worst.unwrap_or(0))
@@ -74,7 +74,7 @@ fn block(sample: Sample, length: usize) -> usize {
 }
 
 /// Fills a rank's contribution to a reduction, and its buffer for the sums with NaN.
-pub(super) fn fill_numbers(sample: Sample, out: &mut [f32], into: &mut [f32]) {
+pub(crate) fn fill_numbers(sample: Sample, out: &mut [f32], into: &mut [f32]) {
     for (at, slot) in out.iter_mut().enumerate() {
         *slot = number(sample.seed, sample.rank, at);
     }
@@ -88,14 +88,33 @@ pub(super) fn max_sum_error(sample: Sample, first: usize, into: &[f32]) -> f64 {
     pairs.fold(0.0, |worst, (&got, want)| farther(worst, got, want))
 }
 
+/// Whole numbers up to this one are exact in single precision, and so are their sums.
+#[cfg(feature = "alloc")]
+const EXACT: f32 = (1u32 << f32::MANTISSA_DIGITS) as f32;
+
+/// The largest difference from `times` additions of `one(at)` at each place. Beyond [`EXACT`], where additions round, only
+/// numbers below it are wrong.
+#[cfg(feature = "alloc")]
+pub(crate) fn max_multiple_error(got: &[f32], times: usize, one: impl Fn(usize) -> f32) -> f64 {
+    let pairs = got.iter().enumerate();
+    pairs.fold(0.0, |worst, (at, &got)| {
+        let wanted = times as f64 * f64::from(one(at));
+        match wanted > f64::from(EXACT) {
+            true if got >= EXACT => worst,
+            true => farther(worst, got, EXACT),
+            false => farther(worst, got, wanted as f32),
+        }
+    })
+}
+
 /// The number at place `at` of `rank`'s contribution to a reduction: a whole number from 1 to 319, so that
 /// a missing one is detected, and sums over up to 50,000 ranks are exact in single precision in any order.
-pub(super) fn number(seed: u32, rank: usize, at: usize) -> f32 {
+pub(crate) fn number(seed: u32, rank: usize, at: usize) -> f32 {
     f32::from(byte(seed, 0, at)) + (1 + rank % 64) as f32
 }
 
 /// The sum of [`number`] over all ranks.
-pub(super) fn sum(seed: u32, ranks: usize, at: usize) -> f32 {
+pub(crate) fn sum(seed: u32, ranks: usize, at: usize) -> f32 {
     let (rounds, rest) = (ranks / 64, ranks % 64);
     let offsets = rounds * (64 * 65 / 2) + rest * (rest + 1) / 2;
     ranks as f32 * f32::from(byte(seed, 0, at)) + offsets as f32

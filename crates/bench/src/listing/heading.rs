@@ -13,6 +13,8 @@ pub struct Heading {
     pub benchmark: String,
     /// Whether several groups may run the benchmark at once: the multiple mode.
     pub multiple: bool,
+    /// How the transfers complete, such as `AGGREGATE`, where the benchmark has such modes.
+    pub mode: Option<String>,
     /// Ranks that take part, in each group.
     pub processes: usize,
     /// Ranks that wait in a barrier.

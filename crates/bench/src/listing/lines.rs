@@ -15,12 +15,10 @@ pub(super) const PART: &str = " part";
 /// The title of a column that every table has.
 pub(super) const REPETITIONS: &str = "#repetitions";
 
-/// The beginnings of comments that say nothing about a table: those that `oxmpi bench` adds to the original's, and
-/// the modes of IMB-EXT.
-const REMARKS: [&str; 8] = [
+/// The beginnings of comments that say nothing about a table, which `oxmpi bench` adds to the original's.
+const REMARKS: [&str; 7] = [
     "Data of ",
     "Every message is checked",
-    "MODE: ",
     "Messages come from ",
     "Messages walk past ",
     "Rank ",

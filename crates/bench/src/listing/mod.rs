@@ -4,7 +4,7 @@
 //! lines    the text as numbered lines, each a rule, a comment, a blank, or another text
 //! header   the lines above the first table: when, where and how
 //! heading  the lines between two rules above a table: benchmark, processes, groups
-//! table    columns and rows
+//! table    the mode, columns and rows
 //! ```
 //!
 //! ```

@@ -37,6 +37,10 @@ pub enum Column {
     TimeMax,
     /// The mean time of all processes, in microseconds.
     TimeAvg,
+    /// The time of one repetition while the target waits, in microseconds.
+    TimePure,
+    /// The time of one repetition while the target computes, in microseconds.
+    TimeOverlapped,
     /// Millions of bytes per second; the listing does not say whether 2^20 or 10^6.
     Throughput,
     /// The largest difference from the right data.
@@ -74,6 +78,8 @@ impl Column {
             "t_min[usec]" => Column::TimeMin,
             "t_max[usec]" => Column::TimeMax,
             "t_avg[usec]" => Column::TimeAvg,
+            "t_pure[usec]" => Column::TimePure,
+            "t_ovrl[usec]" => Column::TimeOverlapped,
             "Mbytes/sec" => Column::Throughput,
             "defects" | "Defects" => Column::Defects,
             other => Column::Other(other.into()),
@@ -85,6 +91,9 @@ impl Column {
         matches!(self, Column::Group | Column::Bytes | Column::Repetitions)
     }
 }
+
+/// The beginning of the line between heading and columns that names the mode.
+const MODE: &str = "MODE:";
 
 /// The end of the first word of the reason why a row was not measured, such as `time-out.;`.
 const REASON: &str = ".;";
@@ -102,6 +111,10 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<ListingTable, ListingError> 
     while let Some(line) = lines.peek() {
         match line.kind {
             Kind::Rule | Kind::Comment(super::LAST) => break,
+            Kind::Comment(text) if table.columns.is_empty() && text.starts_with(MODE) => {
+                table.heading.mode = Some(text[MODE.len()..].trim().into());
+                lines.next();
+            }
             Kind::Text(text) if are_columns(text) => {
                 if !table.columns.is_empty() {
                     return Err(line.error("columns are named again, without a heading above"));

@@ -1,7 +1,7 @@
 //! The number of repetitions of a sample, by its volume, its time and the policy.
 
 use super::Method;
-use crate::kernels::Kernel;
+use crate::kernels::{Info, Schedule};
 
 /// How the number of repetitions is chosen (the guide's `-iter_policy`).
 ///
@@ -37,10 +37,10 @@ impl Policy {
 
     /// Cuts the repetitions to a multiple of the ranks where the policy asks for it and at least one
     /// multiple fits.
-    pub(super) fn fair(self, kernel: Kernel, ranks: usize, repetitions: u32) -> u32 {
+    pub(super) fn fair(self, info: &Info, ranks: usize, repetitions: u32) -> u32 {
         let is_multiple = match self {
             Policy::MultipleNp => true,
-            Policy::Auto => kernel.info().rooted,
+            Policy::Auto => info.rooted,
             Policy::Dynamic | Policy::Off => false,
         };
         match u32::try_from(ranks) {
@@ -54,7 +54,19 @@ impl Method {
     /// The repetitions at a length of `bytes`, before the time limit: as many as the volume allows, at
     /// least one, at most [`Method::samples`].
     pub fn repetitions(&self, bytes: usize) -> u32 {
-        let most = u64::from(self.samples.max(1));
+        self.by_volume(self.samples, bytes)
+    }
+
+    /// As [`Method::repetitions`], for a schedule that may have fewer.
+    pub(super) fn scheduled(&self, schedule: Schedule, bytes: usize) -> u32 {
+        match schedule {
+            Schedule::Many | Schedule::Aggregated => self.repetitions(bytes),
+            Schedule::Few => self.by_volume(self.samples_single, bytes),
+        }
+    }
+
+    fn by_volume(&self, most: u32, bytes: usize) -> u32 {
+        let most = u64::from(most.max(1));
         let by_volume = match self.policy {
             Policy::Off => None,
             _ => self.volume.checked_div(bytes as u64),

@@ -1,15 +1,14 @@
 //! Repetitions whose data is proven one by one (`-check`).
 
-use super::Method;
-use crate::kernels::{Kernel, Sample};
-use crate::{Buffers, Comm};
+use super::{Method, Workload};
+use crate::Comm;
+use crate::kernels::{Info, Sample};
 
 /// Repetitions of one sample, each with a proof of its data.
 ///
 /// The buffers are filled anew for each cycle of the roots where the kernel has a root, else for each
 /// repetition. Each root sends different data, so old data is detected.
 pub(super) struct Proof {
-    kernel: Kernel,
     sample: Sample,
     /// The number of repetitions between two fillings.
     cycle: usize,
@@ -21,15 +20,10 @@ pub(super) struct Proof {
 
 impl Proof {
     /// A proof before its first repetition; it uses other data than `sample`.
-    pub(super) fn new(kernel: Kernel, sample: Sample) -> Self {
+    pub(super) fn new(info: &Info, sample: Sample) -> Self {
         Proof {
-            kernel,
             sample,
-            cycle: if kernel.info().rooted {
-                sample.ranks
-            } else {
-                1
-            },
+            cycle: if info.rooted { sample.ranks } else { 1 },
             left: 0,
             defect: 0.0,
         }
@@ -42,19 +36,19 @@ impl Proof {
     /// The first error of the communicator.
     pub(super) fn repeat<C: Comm>(
         &mut self,
+        work: &mut impl Workload<C>,
         comm: &mut C,
-        buffers: &mut Buffers<'_>,
     ) -> Result<u64, C::Error> {
         if self.left == 0 {
             self.sample.seed = self.sample.seed.wrapping_add(1);
-            self.kernel.fill_for(self.sample, buffers, self.cycle);
+            work.fill(comm, self.sample, self.cycle)?;
             self.left = self.cycle;
         }
         self.left -= 1;
         let start = comm.now();
-        self.kernel.repeat(comm, 1, buffers)?;
+        work.repeat(comm, 1)?;
         let nanoseconds = comm.now() - start;
-        let defect = self.kernel.check(comm, self.sample, buffers)?;
+        let defect = work.check(comm, self.sample)?;
         self.defect = self.defect.max(defect);
         Ok(nanoseconds)
     }
@@ -65,19 +59,18 @@ impl Method {
     /// largest difference. Collective.
     pub(super) fn trial<C: Comm>(
         &self,
-        kernel: Kernel,
+        work: &mut impl Workload<C>,
         comm: &mut C,
         sample: Sample,
         times: u32,
-        buffers: &mut Buffers<'_>,
     ) -> Result<f64, C::Error> {
         if !self.check {
-            kernel.repeat(comm, times, buffers)?;
+            work.repeat(comm, times)?;
             return Ok(0.0);
         }
-        let mut proof = Proof::new(kernel, sample);
+        let mut proof = Proof::new(work.info(), sample);
         for _ in 0..times {
-            proof.repeat(comm, buffers)?;
+            proof.repeat(work, comm)?;
         }
         Ok(proof.defect)
     }

@@ -47,7 +47,7 @@ fn time_cuts_repetitions_but_never_to_none() {
 
 #[test]
 fn every_rank_is_the_root_as_often_where_the_policy_says_so() {
-    let (rooted, other) = (Kernel::Bcast, Kernel::Allreduce);
+    let (rooted, other) = (Kernel::Bcast.info(), Kernel::Allreduce.info());
     for (policy, of_rooted, of_other) in [
         (Policy::Dynamic, 640, 640),
         (Policy::MultipleNp, 637, 637),

@@ -1,5 +1,9 @@
 //! The times of one sample on one rank.
 
+#[cfg(feature = "alloc")]
+use super::Ready;
+use crate::kernels::Schedule;
+
 /// The maximum number of blocks in which a sample is timed.
 ///
 /// The clock is read once per block: with 1,000 repetitions, every 10. The 99th percentile of a hundred
@@ -15,18 +19,26 @@ pub struct Timing {
     pub nanoseconds: [u64; BLOCKS],
     /// Number of blocks.
     pub blocks: usize,
+    /// Nanoseconds of all repetitions while the target of a [`Class::Overlap`](crate::kernels::Class::Overlap) computes;
+    /// 0 in other classes.
+    pub overlapped: u64,
     /// The largest difference found in the data of the sample: 0 when all is right.
     pub defect: f64,
 }
 
 impl Timing {
     /// Blocks without times, for at least one of `repetitions`.
-    pub(super) fn new(repetitions: u32) -> Self {
+    pub(super) fn new(repetitions: u32, schedule: Schedule) -> Self {
         let repetitions = repetitions.max(1);
+        let most = match schedule {
+            Schedule::Many | Schedule::Few => BLOCKS,
+            Schedule::Aggregated => 1,
+        };
         Timing {
             repetitions,
             nanoseconds: [0; BLOCKS],
-            blocks: BLOCKS.min(repetitions as usize),
+            blocks: most.min(repetitions as usize),
+            overlapped: 0,
             defect: 0.0,
         }
     }
@@ -34,6 +46,15 @@ impl Timing {
     /// The repetitions of block `index`; blocks differ by one repetition at most.
     pub fn repetitions_of(&self, index: usize) -> u32 {
         share(self.repetitions, self.blocks, index)
+    }
+
+    /// What another sample of as many repetitions begins with.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn ready(&self) -> Ready {
+        Ready {
+            repetitions: self.repetitions,
+            defect: self.defect,
+        }
     }
 
     /// Nanoseconds of all blocks.
@@ -50,12 +71,12 @@ fn share(whole: u32, parts: usize, part: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCKS, Timing};
+    use super::{BLOCKS, Schedule, Timing};
 
     #[test]
     fn the_blocks_share_all_repetitions() {
         for repetitions in 1..5 * BLOCKS as u32 {
-            let timing = Timing::new(repetitions);
+            let timing = Timing::new(repetitions, Schedule::Many);
             let shares = (0..timing.blocks).map(|block| timing.repetitions_of(block));
             assert_eq!(shares.sum::<u32>(), repetitions);
             assert_eq!(timing.blocks, BLOCKS.min(repetitions as usize));

@@ -1,16 +1,17 @@
 //! What the words have set so far.
 
-use super::{BenchRun, OptionError, PARTS, ThreadLevel, names};
-use crate::Megabyte;
-use crate::kernels::Kernel;
+use super::{BenchRun, OptionError, ThreadLevel, names};
+use crate::kernels::AnyKernel;
+use crate::lengths::Lengths;
 use crate::method::Policy;
 use crate::suite::{Benchmark, Multiple, Plan};
+use crate::{Megabyte, Part};
 use alloc::vec::Vec;
 
 /// What the words have set so far.
 #[derive(Default)]
 pub(super) struct Draft {
-    /// Everything but the benchmarks.
+    /// Everything but the benchmarks and the lengths.
     pub(super) plan: Plan,
     /// Benchmarks named by words or by `-input`.
     pub(super) named: Vec<Benchmark>,
@@ -20,6 +21,10 @@ pub(super) struct Draft {
     pub(super) excluded: Vec<Benchmark>,
     /// The mode of all benchmarks (`-multi`).
     pub(super) multiple: Option<Multiple>,
+    /// The lengths of messages, if given.
+    pub(super) lengths: Option<Lengths>,
+    /// The word of the part, if given.
+    pub(super) part: Option<Part>,
     /// Whether a time limit was given.
     pub(super) is_timed: bool,
     pub(super) thread_level: Option<ThreadLevel>,
@@ -29,10 +34,26 @@ pub(super) struct Draft {
 impl Draft {
     /// Takes a word that is no option: a part or a benchmark.
     pub(super) fn name(&mut self, word: &str) -> Result<(), OptionError> {
-        if PARTS.iter().any(|part| part.eq_ignore_ascii_case(word)) {
-            return Ok(());
+        match Part::named(word) {
+            Some(part) => self.part(part),
+            None => names::all(self.plan.part, word, &mut |benchmark| {
+                self.named.push(benchmark);
+            }),
         }
-        names::all(word, &mut |benchmark| self.named.push(benchmark))
+    }
+
+    /// Sets the part, which says what the names after it mean.
+    fn part(&mut self, part: Part) -> Result<(), OptionError> {
+        let is_named = [&self.named, &self.included, &self.excluded];
+        let is_named = is_named.into_iter().any(|names| !names.is_empty());
+        match self.part.replace(part) {
+            Some(other) if other != part => Err(OptionError::Parts(other, part)),
+            None if is_named && part != self.plan.part => Err(OptionError::Late(part)),
+            _ => {
+                self.plan.part = part;
+                Ok(())
+            }
+        }
     }
 
     /// The run that all words together ask for.
@@ -42,6 +63,10 @@ impl Draft {
                 self.plan.benchmarks.push(benchmark);
             }
         }
+        self.plan.lengths = match self.lengths.take() {
+            Some(lengths) => lengths,
+            None => self.plan.part.lengths(),
+        };
         if self.plan.benchmarks.is_empty() {
             return Err(OptionError::Nothing);
         }
@@ -63,8 +88,8 @@ impl Draft {
         let mut chosen = self.named.clone();
         if chosen.is_empty() {
             let is_included = |kernel| self.included.contains(&Benchmark::from(kernel));
-            let all = Kernel::ALL.iter().copied();
-            let kernels = all.filter(|kernel| kernel.info().by_default || is_included(*kernel));
+            let kernels = AnyKernel::of(self.plan.part)
+                .filter(|kernel| kernel.info().by_default || is_included(*kernel));
             chosen.extend(kernels.map(Benchmark::from));
         }
         chosen.extend(&self.included);

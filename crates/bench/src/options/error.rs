@@ -1,5 +1,6 @@
 //! Words that cannot be right, and what would have been.
 
+use crate::Part;
 use alloc::format;
 use alloc::string::String;
 
@@ -75,6 +76,12 @@ pub enum OptionError {
     /// The machine's cache is asked for, and not known.
     #[error("-off_cache -1: this machine does not tell the size of its cache; give it in MB")]
     NoCache,
+    /// Two parts are named.
+    #[error("{} after {}: a run has one part of the benchmarks", .1.word(), .0.word())]
+    Parts(Part, Part),
+    /// The part is named behind benchmarks.
+    #[error("{} stands before the names of its benchmarks", .0.word())]
+    Late(Part),
     /// Every benchmark is excluded.
     #[error("no benchmark is left to run: -exclude removes them all")]
     Nothing,

@@ -2,6 +2,7 @@
 
 use super::values::{LONGEST, Value};
 use super::{FileLine, OptionError, System, names};
+use crate::Part;
 use crate::lengths::Lengths;
 use crate::suite::Benchmark;
 use alloc::string::ToString;
@@ -46,12 +47,13 @@ fn entries<T>(
 
 /// Adds the benchmarks of `-input`.
 pub(super) fn names(
+    part: Part,
     value: &Value<'_>,
     system: &dyn System,
     into: &mut Vec<Benchmark>,
 ) -> Result<(), OptionError> {
     let rule = "the name of one benchmark (-h lists them)";
-    into.extend(entries(value, system, rule, names::one)?);
+    into.extend(entries(value, system, rule, |name| names::one(part, name))?);
     Ok(())
 }
 

@@ -93,19 +93,20 @@ pub(super) const ROWS: &[OptionRow] = &[
     value(
         "-multi",
         "0|1",
-        "as many groups as there are ranks for, at once: 0 reports the worst, 1 each of them",
+        "as many groups as there are ranks for, at once: 0 reports the worst, 1 each",
         |draft, value, _| set_some(&mut draft.multiple, value.multiple()),
     ),
     value(
         "-off_cache",
         "-1|MB[,LINE]",
-        "keep messages out of a cache of MB times 2^20 bytes; -1: of this machine's",
+        "keep messages out of a cache of MB times 2^20 bytes; -1: of this machine's.\n\
+         Without it transfers of EXT and RMA hit one place (the guide: disjoint sections)",
         |draft, value, system| set_some(&mut draft.plan.off_cache, value.off_cache(system)),
     ),
     value(
         "-iter",
         "SAMPLES[,MB[,SINGLE]][,POLICY]",
-        "most repetitions of a sample (1000), its 2^20 bytes (40), repetitions one by one (100)",
+        "most repetitions of a sample (1000), its 2^20 bytes (40), those one by one (100)",
         |draft, value, _| value.iterations(&mut draft.plan.method),
     ),
     value(
@@ -134,13 +135,13 @@ pub(super) const ROWS: &[OptionRow] = &[
         "-input",
         "FILE",
         "benchmarks to run: one name a line, # begins a comment",
-        |draft, value, system| files::names(value, system, &mut draft.named),
+        |draft, value, system| files::names(draft.plan.part, value, system, &mut draft.named),
     ),
     value(
         "-msglen",
         "FILE",
         "message lengths in bytes: one a line, # begins a comment",
-        |draft, value, system| set(&mut draft.plan.lengths, files::lengths(value, system)),
+        |draft, value, system| set_some(&mut draft.lengths, files::lengths(value, system)),
     ),
     value(
         "-map",
@@ -164,7 +165,7 @@ pub(super) const ROWS: &[OptionRow] = &[
         "-msglog",
         "[MIN:]MAX",
         "message lengths 0 and 2^MIN to 2^MAX bytes",
-        |draft, value, _| set(&mut draft.plan.lengths, value.powers()),
+        |draft, value, _| set_some(&mut draft.lengths, value.powers()),
     ),
     value(
         "-thread_level",
@@ -189,6 +190,12 @@ pub(super) const ROWS: &[OptionRow] = &[
         "binary|si",
         "what Mbytes/sec counts: 2^20 or 10^6 bytes",
         |draft, value, _| set(&mut draft.megabyte, value.megabyte()),
+    ),
+    value(
+        "-aggregate_mode",
+        "aggregate|non_aggregate|multi",
+        "the only mode of benchmarks that have both, in EXT and RMA; multi: both",
+        |draft, value, _| set(&mut draft.plan.aggregation, value.aggregation()),
     ),
     value(
         "-warm_up",

@@ -1,9 +1,9 @@
 use super::{BenchRun, Request, System, ThreadLevel, help, list, parse};
-use crate::kernels::Kernel;
+use crate::kernels::{Aggregation, AnyKernel, Kernel};
 use crate::lengths::Lengths;
 use crate::method::Policy;
 use crate::suite::{Benchmark, Map, Multiple, Plan};
-use crate::{DataType, Megabyte, OffCache};
+use crate::{DataType, Megabyte, OffCache, Part};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -188,6 +188,20 @@ fn every_option_sets_what_it_says() {
             plan.lengths = Lengths::Listed([100, 0, 3, 1000].into())
         }),
         ("-check", &|plan| plan.method.check = true),
+        ("-aggregate_mode aggregate", &|plan| {
+            plan.aggregation = Some(Aggregation::Aggregate)
+        }),
+        ("-aggregate_mode non_aggregate", &|plan| {
+            plan.aggregation = Some(Aggregation::NonAggregate)
+        }),
+        ("-aggregate_mode multi", &|_| {}),
+        ("EXT", &|plan| {
+            (plan.part, plan.lengths) = (Part::Ext, powers(2, 22));
+        }),
+        ("-msglog 3 ext", &|plan| {
+            (plan.part, plan.lengths) = (Part::Ext, powers(0, 3));
+        }),
+        ("rma", &|plan| plan.part = Part::Rma),
         ("-warm_up off", &|plan| plan.method.warm_up = 0),
         ("-warm_up yes", &|_| {}),
         (
@@ -281,11 +295,20 @@ fn help_and_list_name_everything() {
         assert_eq!(parse(["PingPong", word, "-time"], &Here), Ok(Request::Help));
     }
     for word in ["-list", "--list"] {
-        assert_eq!(parse([word], &Here), Ok(Request::List));
+        assert_eq!(parse([word], &Here), Ok(Request::List(None)));
+        let rma = Ok(Request::List(Some(Part::Rma)));
+        assert_eq!(parse(["rma", word], &Here), rma);
     }
-    for kernel in Kernel::ALL {
-        let name = kernel.info().name;
-        assert!(list().contains(name) && help().contains(name), "{name}");
+    for part in Part::ALL {
+        let all = [list(None), list(Some(part)), help()];
+        for name in AnyKernel::of(part).map(|kernel| kernel.info().name) {
+            let line = alloc::format!("{name} ");
+            assert!(all.iter().all(|text| text.contains(&line)), "{name}");
+        }
+    }
+    assert!(!list(Some(Part::Ext)).contains("PingPong"));
+    for line in help().lines() {
+        assert!(line.len() <= 110, "{line}");
     }
     for row in super::table::ROWS {
         assert!(help().contains(row.name), "{}", row.name);
@@ -315,6 +338,22 @@ fn errors_say_what_would_be_right() {
         (
             "-time -1",
             "'-1' does not fit -time SECONDS: a number above 0, such as 0.5",
+        ),
+        (
+            "EXT Unidir_Putt",
+            "unknown benchmark 'Unidir_Putt'; did you mean 'Unidir_Put'?",
+        ),
+        (
+            "Unidir_put",
+            "unknown benchmark 'Unidir_put'; -h lists them all",
+        ),
+        (
+            "EXT rma",
+            "RMA after EXT: a run has one part of the benchmarks",
+        ),
+        (
+            "Barrier EXT",
+            "EXT stands before the names of its benchmarks",
         ),
         (
             "-msglog 7:3",
@@ -384,6 +423,7 @@ fn errors_say_what_would_be_right() {
         "-off_cache 2,0",
         "-thread_level many",
         "--mb 1000",
+        "-aggregate_mode both",
         "-warm_up maybe",
     ] {
         assert!(
@@ -408,4 +448,23 @@ fn a_machine_that_hides_its_cache_is_named() {
     }
     let why = parse(["-off_cache", "-1"], &Blind).unwrap_err().to_string();
     assert!(why.contains("give it in MB"), "{why}");
+}
+
+/// Benchmarks of two parts may differ in case only, or not at all.
+#[test]
+fn names_are_those_of_the_part() {
+    assert_eq!(plain("EXT unidir_put"), ["Unidir_Put"]);
+    assert_eq!(plain("RMA unidir_put"), ["Unidir_put"]);
+    for (line, part) in [("EXT accumulate", Part::Ext), ("RMA accumulate", Part::Rma)] {
+        let benchmarks = bench_run(line).plan.benchmarks;
+        let parts = benchmarks.iter().map(|benchmark| benchmark.kernel.part());
+        assert!(parts.eq([part]), "{line}");
+    }
+    let default = plain("RMA");
+    assert_eq!(default.len(), 17);
+    assert_eq!(plain("RMA -include get_local").len(), 18);
+    assert_eq!(
+        names("EXT -exclude Window -include Multi-Window -exclude Unidir_Get,Unidir_Put,Bidir_Get"),
+        [("Bidir_Put", None), ("Accumulate", None)]
+    );
 }

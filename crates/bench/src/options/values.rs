@@ -1,6 +1,7 @@
 //! A value's text as what it means.
 
 use super::{OptionError, System, ThreadLevel};
+use crate::kernels::Aggregation;
 use crate::lengths::Lengths;
 use crate::method::{Method, Policy};
 use crate::suite::{Map, Multiple};
@@ -54,6 +55,16 @@ impl Value<'_> {
             &[("0", Multiple::Worst), ("1", Multiple::Each)],
             "0 for the worst group, or 1 for each",
         )
+    }
+
+    /// `None`: both modes.
+    pub(super) fn aggregation(&self) -> Result<Option<Aggregation>, OptionError> {
+        let modes = [
+            ("aggregate", Some(Aggregation::Aggregate)),
+            ("non_aggregate", Some(Aggregation::NonAggregate)),
+            ("multi", None),
+        ];
+        self.word(&modes, "aggregate, non_aggregate, or multi for both")
     }
 
     pub(super) fn policy(&self) -> Result<Policy, OptionError> {

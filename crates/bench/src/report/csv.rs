@@ -7,7 +7,7 @@ use alloc::string::String;
 use core::fmt::{self, Display, Write};
 
 const TITLES: &str = "benchmark,mode,processes,groups,waiting,group,bytes,repetitions,t_min_us,t_max_us,t_avg_us,\
-                      mib_per_s,blocks,block_min_us,block_median_us,block_p99_us,defect";
+                      mib_per_s,blocks,block_min_us,block_median_us,block_p99_us,defect,part,aggregation,t_ovrl_us";
 
 impl RunRecord {
     /// The run as text: comments that begin with `#`, a line of titles, and a line for each row.
@@ -122,8 +122,10 @@ fn write_skipped(out: &mut impl Write, table: &TableRecord) -> fmt::Result {
 
 fn write_row(out: &mut impl Write, table: &TableRecord, row: &RowRecord) -> fmt::Result {
     let TableRecord {
+        part,
         benchmark,
         mode,
+        aggregation,
         processes,
         waiting,
         ..
@@ -142,12 +144,13 @@ fn write_row(out: &mut impl Write, table: &TableRecord, row: &RowRecord) -> fmt:
     } = row;
     let groups = table.groups.len();
     let (group, speed) = (Field(row.group), Field(row.mib_per_s));
+    let (aggregation, overlapped) = (Field(*aggregation), Field(row.t_ovrl_us));
     let defect = row.defect.unwrap_or(f64::INFINITY);
     writeln!(
         out,
         "{benchmark},{mode},{processes},{groups},{waiting},{group},{bytes},{repetitions},\
          {t_min_us},{t_max_us},{t_avg_us},{speed},\
-         {blocks},{block_min_us},{block_median_us},{block_p99_us},{defect}"
+         {blocks},{block_min_us},{block_median_us},{block_p99_us},{defect},{part},{aggregation},{overlapped}"
     )
 }
 

@@ -1,7 +1,7 @@
 //! The record of a run, collected row by row for JSON and CSV.
 
 use super::{Environment, Rank};
-use crate::kernels::Class;
+use crate::kernels::{Aggregation, Class};
 use crate::suite::{Multiple, Observer, Plan, SampleRow, SampleTable, Skip};
 use alloc::format;
 use alloc::string::String;
@@ -49,9 +49,12 @@ pub(super) struct CacheRecord {
 
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct TableRecord {
+    pub(super) part: &'static str,
     pub(super) benchmark: &'static str,
     pub(super) class: &'static str,
     pub(super) mode: &'static str,
+    /// `None` for kernels without such modes.
+    pub(super) aggregation: Option<&'static str>,
     pub(super) processes: usize,
     pub(super) groups: Vec<Vec<usize>>,
     pub(super) waiting: usize,
@@ -68,6 +71,8 @@ pub(super) struct RowRecord {
     pub(super) t_min_us: f64,
     pub(super) t_max_us: f64,
     pub(super) t_avg_us: f64,
+    /// `None` unless the target computes in a second sample.
+    pub(super) t_ovrl_us: Option<f64>,
     pub(super) mib_per_s: Option<f64>,
     pub(super) blocks: usize,
     pub(super) block_min_us: f64,
@@ -120,18 +125,21 @@ impl Observer for RunRecord {
     fn table(&mut self, table: &SampleTable) {
         let info = table.kernel.info();
         self.tables.push(TableRecord {
+            part: table.kernel.part().word(),
             benchmark: info.name,
             class: match info.class {
                 Class::SingleTransfer => "single-transfer",
                 Class::ParallelTransfer => "parallel-transfer",
                 Class::Collective => "collective",
                 Class::Synchronisation => "synchronisation",
+                Class::Overlap => "overlap",
             },
             mode: match table.multiple {
                 None => "standard",
                 Some(Multiple::Worst) => "multiple",
                 Some(Multiple::Each) => "multiple-each",
             },
+            aggregation: table.aggregation.map(Aggregation::name),
             processes: table.processes(),
             groups: table.groups.clone(),
             waiting: table.waiting,
@@ -151,6 +159,7 @@ impl Observer for RunRecord {
             t_min_us: row.t_min,
             t_max_us: row.t_max,
             t_avg_us: row.t_avg,
+            t_ovrl_us: row.overlapped,
             mib_per_s: row.throughput.map(|bytes| bytes / f64::from(1 << 20)),
             blocks: row.spread.blocks,
             block_min_us: row.spread.min,

@@ -29,7 +29,8 @@ fn run_of(plan: &Plan) -> RunRecord {
     };
     let mut run = RunRecord::new(environment, ranks.into(), plan);
     let table = SampleTable {
-        kernel: Kernel::Allreduce,
+        kernel: Kernel::Allreduce.into(),
+        aggregation: None,
         multiple: Some(Multiple::Each),
         groups: [[0, 3].into(), [1, 4].into()].into(),
         map: None,
@@ -45,6 +46,7 @@ fn run_of(plan: &Plan) -> RunRecord {
         t_max: 1.25,
         t_avg: 1.0,
         throughput: None,
+        overlapped: None,
         spread: Spread {
             blocks: 2,
             min: 0.5,
@@ -75,6 +77,8 @@ fn json_reads_back() {
     let table = &read["tables"][0];
     assert_eq!(table["benchmark"], "Allreduce");
     assert_eq!(table["mode"], "multiple-each");
+    assert_eq!(table["part"], "MPI1");
+    assert!(table["aggregation"].is_null());
     assert_eq!(table["waiting"], 1);
     assert_eq!(table["groups"][1][1], 4);
     assert_eq!(table["skipped"][0]["needed_bytes"], 16);
@@ -110,7 +114,7 @@ fn csv_has_comments_titles_and_rows() {
     assert_eq!(titles.split(',').count(), row.split(',').count());
     assert_eq!(
         *row,
-        "Allreduce,multiple-each,2,2,1,1,4,9,0.75,1.25,1,,2,0.5,1,2,inf"
+        "Allreduce,multiple-each,2,2,1,1,4,9,0.75,1.25,1,,2,0.5,1,2,inf,MPI1,,"
     );
 }
 

@@ -26,8 +26,9 @@ pub fn header(out: &mut impl Write, environment: &Environment, plan: &Plan) -> R
     let rule = Rule(5);
     writeln!(
         out,
-        "{rule}\n#    {}, MPI-1 part\n{rule}",
-        environment.library
+        "{rule}\n#    {}, {}\n{rule}",
+        environment.library,
+        plan.part.heading()
     )?;
     for (name, value) in [
         ("Date                  ", &environment.date),

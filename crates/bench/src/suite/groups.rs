@@ -2,7 +2,7 @@
 //! Control".
 
 use super::{Benchmark, Map, Plan, SampleTable};
-use crate::kernels::{Active, Kernel};
+use crate::kernels::{Active, Aggregation, AnyKernel};
 use alloc::vec::Vec;
 use core::iter::successors;
 
@@ -26,7 +26,7 @@ impl Layout {
 
     /// Group sizes: `fewest` * 2^x below `ranks`, then `ranks`; only 2 for kernels of two ranks, and none
     /// if there are not two.
-    fn sizes(&self, kernel: Kernel, ranks: usize) -> impl Iterator<Item = usize> + use<> {
+    fn sizes(&self, kernel: AnyKernel, ranks: usize) -> impl Iterator<Item = usize> + use<> {
         let fewest = self.fewest.unwrap_or(2).max(1);
         let (first, below, last) = match kernel.info().active {
             Active::Two => (2, 0, (ranks >= 2).then_some(2)),
@@ -43,7 +43,13 @@ pub fn tables(plan: &Plan, ranks: usize) -> impl Iterator<Item = SampleTable> + 
     let order = plan.layout.order(ranks);
     plan.benchmarks.iter().flat_map(move |benchmark| {
         let sizes = plan.layout.sizes(benchmark.kernel, ranks);
-        let tables = sizes.map(|processes| table(plan, benchmark, &order, processes));
+        let tables = sizes.flat_map(|processes| {
+            let table = table(plan, benchmark, &order, processes);
+            modes(plan, benchmark).map(move |aggregation| SampleTable {
+                aggregation,
+                ..table.clone()
+            })
+        });
         tables.collect::<Vec<_>>()
     })
 }
@@ -53,6 +59,17 @@ pub fn idle(plan: &Plan, ranks: usize) -> impl Iterator<Item = &Benchmark> {
     plan.benchmarks
         .iter()
         .filter(move |benchmark| plan.layout.sizes(benchmark.kernel, ranks).next().is_none())
+}
+
+/// The modes in which a benchmark runs, in their order; a single `None` where it has none.
+fn modes(plan: &Plan, benchmark: &Benchmark) -> impl Iterator<Item = Option<Aggregation>> {
+    let modes = match benchmark.kernel {
+        AnyKernel::Messages(_) => &[None],
+        AnyKernel::Windows(kernel) => kernel.modes,
+    };
+    let only = plan.aggregation;
+    let runs = move |mode: &Option<Aggregation>| mode.is_none() || only.is_none() || *mode == only;
+    modes.iter().copied().filter(runs)
 }
 
 /// The table of groups of `processes` ranks: as many groups as possible in multiple mode, else one.
@@ -66,6 +83,7 @@ fn table(plan: &Plan, benchmark: &Benchmark, order: &[usize], processes: usize) 
     groups.sort_by_key(|group| group[0]);
     SampleTable {
         kernel: benchmark.kernel,
+        aggregation: None,
         multiple: benchmark.multiple,
         map: plan.layout.map,
         waiting: order.len() - groups.len() * processes,

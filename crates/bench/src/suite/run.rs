@@ -1,9 +1,11 @@
 //! Runs the tables of a plan, one after another, on every rank.
 
 use super::{Observer, Plan, SampleTable, Skip, summary, tables};
-use crate::kernels::BufferSizes;
-use crate::method::{BLOCKS, Timing, agree, measure, prepare};
-use crate::{Comm, Memory, Source};
+use crate::kernels::{AnyKernel, BufferSizes, Class, Kernel};
+use crate::method::{
+    AccessWork, BLOCKS, CreationWork, Messages, Timing, Workload, agree, measure, prepare, timed,
+};
+use crate::{Comm, Memory, Source, Windows};
 use alloc::vec::Vec;
 
 const TAG: u32 = 3;
@@ -14,7 +16,7 @@ const TAG: u32 = 3;
 ///
 /// # Errors
 /// The first error of the communicator.
-pub fn run<C: Comm>(
+pub fn run<C: Windows>(
     world: &mut C,
     plan: &Plan,
     observer: &mut impl Observer,
@@ -35,12 +37,24 @@ pub fn run<C: Comm>(
     Ok(worst)
 }
 
-/// The largest buffers that a sample of the table needs, skipped samples left out.
+/// The memory of a rank for messages of `bytes`.
+fn needed(plan: &Plan, table: &SampleTable, bytes: usize) -> usize {
+    let processes = table.processes();
+    match table.kernel {
+        AnyKernel::Messages(kernel) => {
+            let buffer_sizes = (kernel.info().buffer_sizes)(bytes, processes);
+            Memory::bytes(buffer_sizes, plan.off_cache)
+        }
+        AnyKernel::Windows(kernel) => kernel.memory(bytes, processes, plan.off_cache),
+    }
+}
+
+/// The largest buffers of messages that a sample of the table needs, skipped samples left out.
 fn largest(plan: &Plan, table: &SampleTable) -> BufferSizes {
-    let buffer_sizes = |bytes| (table.kernel.info().buffer_sizes)(bytes, table.processes());
-    let rooms = plan.lengths_of(table.kernel).map(buffer_sizes);
-    rooms
-        .filter(|buffer_sizes| Memory::bytes(*buffer_sizes, plan.off_cache) <= plan.memory)
+    let lengths = plan.lengths_of(table.kernel);
+    lengths
+        .filter(|&bytes| needed(plan, table, bytes) <= plan.memory)
+        .map(|bytes| (table.kernel.info().buffer_sizes)(bytes, table.processes()))
         .fold(BufferSizes::default(), BufferSizes::max)
 }
 
@@ -72,7 +86,7 @@ impl<C: Comm> TableComms<C> {
 }
 
 /// Measures the rows of one table; returns the largest defect on rank 0. Collective over the world.
-fn fill<C: Comm>(
+fn fill<C: Windows>(
     world: &mut C,
     plan: &Plan,
     table: &SampleTable,
@@ -84,29 +98,14 @@ fn fill<C: Comm>(
     let mut memory = Memory::new(largest(plan, table), plan.off_cache);
     let mut worst: f64 = 0.0;
     for bytes in plan.lengths_of(table.kernel) {
-        let buffer_sizes = (table.kernel.info().buffer_sizes)(bytes, table.processes());
-        let needed = Memory::bytes(buffer_sizes, plan.off_cache);
+        let needed = needed(plan, table, bytes);
         if needed > plan.memory {
             if world.rank() == 0 {
                 observer.skip(table, &Skip { bytes, needed });
             }
             continue;
         }
-        let mut buffers = memory.buffers(buffer_sizes);
-        let TableComms { group, all } = &mut table_comms;
-        let mut ready = prepare(table.kernel, group, &plan.method, bytes, &mut buffers)?;
-        ready.repetitions = agree(all.as_mut().unwrap_or(group), ready.repetitions)?;
-        if let Some(all) = all {
-            all.barrier()?;
-        }
-        let timing = measure(
-            table.kernel,
-            group,
-            &plan.method,
-            bytes,
-            ready,
-            &mut buffers,
-        )?;
+        let timing = table_comms.sample(plan, table, bytes, &mut memory)?;
         let timings = collect(world, table, &timing)?;
         if timings.is_empty() {
             continue;
@@ -119,6 +118,67 @@ fn fill<C: Comm>(
     Ok(worst)
 }
 
+impl<C: Windows> TableComms<C> {
+    /// Takes one sample of the table's kernel. Collective over the ranks that take part.
+    fn sample(
+        &mut self,
+        plan: &Plan,
+        table: &SampleTable,
+        bytes: usize,
+        memory: &mut Memory,
+    ) -> Result<Timing, C::Error> {
+        let kernel = match table.kernel {
+            AnyKernel::Messages(kernel) => return self.message_sample(plan, kernel, bytes, memory),
+            AnyKernel::Windows(kernel) => kernel,
+        };
+        let mode = (kernel, table.aggregation);
+        let Some(mut work) = AccessWork::open(&mut self.group, mode, bytes, plan.off_cache)? else {
+            let mut work = CreationWork::new(&mut self.group, kernel, bytes)?;
+            return self.timing(plan, &mut work, bytes);
+        };
+        let mut timing = self.timing(plan, &mut work, bytes)?;
+        let group = &mut self.group;
+        if kernel.info.class == Class::Overlap {
+            work.compute_for(group, timing.total() / u64::from(timing.repetitions))?;
+            let sample = timed(group, bytes);
+            work.fill(group, sample, usize::MAX)?;
+            let again = measure(&mut work, group, &plan.method, bytes, timing.ready())?;
+            timing.overlapped = again.total();
+            timing.defect = again.defect;
+        }
+        work.close(group)?;
+        Ok(timing)
+    }
+
+    fn message_sample(
+        &mut self,
+        plan: &Plan,
+        kernel: Kernel,
+        bytes: usize,
+        memory: &mut Memory,
+    ) -> Result<Timing, C::Error> {
+        let buffer_sizes = (kernel.info().buffer_sizes)(bytes, self.group.size());
+        let mut buffers = memory.buffers(buffer_sizes);
+        self.timing(plan, &mut Messages::new(kernel, &mut buffers), bytes)
+    }
+
+    /// Times a workload, at the same time in all groups.
+    fn timing(
+        &mut self,
+        plan: &Plan,
+        work: &mut impl Workload<C>,
+        bytes: usize,
+    ) -> Result<Timing, C::Error> {
+        let TableComms { group, all } = self;
+        let mut ready = prepare(work, group, &plan.method, bytes)?;
+        ready.repetitions = agree(all.as_mut().unwrap_or(group), ready.repetitions)?;
+        if let Some(all) = all {
+            all.barrier()?;
+        }
+        measure(work, group, &plan.method, bytes, ready)
+    }
+}
+
 /// Collects the timings of all ranks that take part, group by group, on rank 0; none on the others.
 /// Collective over those ranks.
 fn collect<C: Comm>(
@@ -126,12 +186,13 @@ fn collect<C: Comm>(
     table: &SampleTable,
     mine: &Timing,
 ) -> Result<Vec<Timing>, C::Error> {
-    let mut words = [[0; 8]; BLOCKS + 1];
+    let mut words = [[0; 8]; BLOCKS + 2];
     if world.rank() != 0 {
         for (word, block) in words.iter_mut().zip(mine.nanoseconds) {
             *word = block.to_le_bytes();
         }
-        words[BLOCKS] = mine.defect.to_le_bytes();
+        words[BLOCKS] = mine.overlapped.to_le_bytes();
+        words[BLOCKS + 1] = mine.defect.to_le_bytes();
         world.send(words.as_flattened(), 0, TAG)?;
         return Ok(Vec::new());
     }
@@ -148,7 +209,8 @@ fn collect<C: Comm>(
         }
         all.push(Timing {
             nanoseconds,
-            defect: f64::from_le_bytes(words[BLOCKS]),
+            overlapped: u64::from_le_bytes(words[BLOCKS]),
+            defect: f64::from_le_bytes(words[BLOCKS + 1]),
             ..*mine
         });
     }

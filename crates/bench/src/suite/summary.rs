@@ -1,7 +1,7 @@
 //! Turns the ranks' times into the rows of a table.
 
 use super::{Multiple, SampleRow, SampleTable, Spread};
-use crate::kernels::Kernel;
+use crate::kernels::{Class, Info};
 use crate::method::Timing;
 use alloc::vec::Vec;
 
@@ -12,7 +12,13 @@ use alloc::vec::Vec;
 pub(super) fn rows(table: &SampleTable, bytes: usize, timings: &[Timing]) -> Vec<SampleRow> {
     let groups = timings.chunks_exact(table.processes());
     let row = |group, timings: &[Timing]| {
-        summarise(table.kernel, group, bytes, timings, table.processes())
+        summarise(
+            table.kernel.info(),
+            group,
+            bytes,
+            timings,
+            table.processes(),
+        )
     };
     match table.multiple {
         Some(Multiple::Each) => groups
@@ -25,14 +31,14 @@ pub(super) fn rows(table: &SampleTable, bytes: usize, timings: &[Timing]) -> Vec
 
 /// Turns the timings of one or more groups of `processes` ranks into a row.
 fn summarise(
-    kernel: Kernel,
+    info: &Info,
     group: usize,
     bytes: usize,
     timings: &[Timing],
     processes: usize,
 ) -> SampleRow {
     let first = timings[0];
-    let counted = || timings.iter().step_by(kernel.info().counted(processes));
+    let counted = || timings.iter().step_by(info.counted(processes));
     let each =
         |nanoseconds: u64, repetitions: u32| nanoseconds as f64 / 1e3 / f64::from(repetitions);
     let averages: Vec<f64> = counted()
@@ -46,8 +52,12 @@ fn summarise(
     SampleRow {
         group,
         defect: defects.fold(0.0, f64::max),
+        overlapped: (info.class == Class::Overlap).then(|| {
+            let slowest = counted().map(|timing| timing.overlapped).max();
+            each(slowest.unwrap_or(0), first.repetitions)
+        }),
         ..SampleRow::new(
-            kernel,
+            (info, processes),
             bytes,
             first.repetitions,
             &averages,
@@ -57,20 +67,20 @@ fn summarise(
 }
 
 impl SampleRow {
-    /// A row of right data for messages of `bytes`. The arguments have microseconds: the average repetition
+    /// A row of right data for messages of `bytes` in a group of so many ranks. The arguments have microseconds: the average repetition
     /// on each rank that counts (see [`Info::counted`](crate::kernels::Info::counted)), and each block on
     /// the slowest of these ranks.
     ///
     /// # Panics
     /// Without a rank or a block.
     pub fn new(
-        kernel: Kernel,
+        (info, processes): (&Info, usize),
         bytes: usize,
         repetitions: u32,
         averages: &[f64],
         mut blocks: Vec<f64>,
     ) -> SampleRow {
-        let info = kernel.info();
+        let messages = info.messages_among(processes);
         let one = |microseconds: f64| microseconds / f64::from(info.trips);
         let t_min = one(averages.iter().copied().fold(f64::INFINITY, f64::min));
         let t_max = one(averages.iter().copied().fold(0.0, f64::max));
@@ -89,13 +99,14 @@ impl SampleRow {
             t_max,
             t_avg,
             throughput: (info.messages > 0).then(|| {
-                let volume = bytes as f64 * f64::from(info.messages);
+                let volume = bytes as f64 * f64::from(messages);
                 if t_max > 0.0 {
                     volume / (t_max / 1e6)
                 } else {
                     0.0
                 }
             }),
+            overlapped: None,
             spread: Spread {
                 blocks: blocks.len(),
                 min: one(blocks[0]),

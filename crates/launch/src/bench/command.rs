@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use oxmpi_bench::Part;
 use oxmpi_bench::options::{self, BenchRun, Request, System};
 use oxmpi_bench::suite::{Map, tables};
 
@@ -23,8 +24,8 @@ pub(crate) enum BenchRequest {
     Run(Box<BenchCommand>),
     /// Print [`help`].
     Help,
-    /// Print the list of benchmarks.
-    List,
+    /// Print the list of benchmarks of this part, or of all.
+    List(Option<Part>),
 }
 
 /// A run of the benchmarks.
@@ -65,11 +66,12 @@ const OPTIONS: OptionTable<Typed> = OptionTable {
     intro: "\
 oxmpi bench: the Intel MPI Benchmarks
 
-Usage: oxmpi bench [-n RANKS] [--sim MACHINE:RANKS] [--json FILE] [--csv FILE] [MPI1] [BENCHMARK...]
-                   [OPTION...]
+Usage: oxmpi bench [-n RANKS] [--sim MACHINE:RANKS] [--json FILE] [--csv FILE] [MPI1|EXT|RMA]
+                   [BENCHMARK...] [OPTION...]
 
 Starts a job with each rank on a core of its own and runs the benchmarks in it. Under a process manager it
-joins the job in which it is started. A link to oxmpi with the name IMB-MPI1 is this command.
+joins the job in which it is started. A link to oxmpi with the name IMB-MPI1, IMB-EXT or IMB-RMA is this
+command for that part.
 ",
     groups: &[OptionGroup { title: "Job and output", rows: &[
         value(&["n", "np"], &["RANKS"], "ranks to start; default: 2", |o, v| v.set(&mut o.ranks, ranks)),
@@ -90,12 +92,12 @@ fn ranks(text: &str) -> Result<usize, String> {
 }
 
 impl BenchCommand {
-    /// Reads the words after `called`, which is `oxmpi bench` or `IMB-MPI1`.
+    /// Reads the words after `oxmpi bench`, or after the name of the original's program of `part`.
     ///
     /// # Errors
     /// A sentence that says what is wrong and what was expected.
     pub(crate) fn parse(
-        called: &str,
+        part: Option<Part>,
         arguments: &[OsString],
         system: &dyn System,
     ) -> Result<BenchRequest, String> {
@@ -109,12 +111,16 @@ impl BenchCommand {
             simulated,
             rest,
         } = own;
+        let called = part.map_or("oxmpi bench", Part::program);
         let typed = typed_command(called, arguments);
-        let rest = rest.iter().map(String::as_str);
+        let rest = part
+            .map(Part::word)
+            .into_iter()
+            .chain(rest.iter().map(String::as_str));
         let request = options::parse(rest, system);
         match request.map_err(|why| format!("{why} (see `{called} -help`)"))? {
             Request::Help => Ok(BenchRequest::Help),
-            Request::List => Ok(BenchRequest::List),
+            Request::List(part) => Ok(BenchRequest::List(part)),
             Request::Run(bench_run) => {
                 if let Some(simulated) = &simulated {
                     simulated.check(ranks, &bench_run.plan)?;
@@ -205,7 +211,7 @@ mod tests {
 
     fn parse(line: &str) -> Result<BenchRequest, String> {
         let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-        BenchCommand::parse("oxmpi bench", &words, &Nothing)
+        BenchCommand::parse(None, &words, &Nothing)
     }
 
     fn run(line: &str) -> BenchCommand {
@@ -227,7 +233,7 @@ mod tests {
         assert_eq!(command.typed, format!("oxmpi bench {line}"));
         assert_eq!(run("").ranks(), 2);
         assert_eq!(parse("--help -n 3"), Ok(BenchRequest::Help));
-        assert_eq!(parse("--list"), Ok(BenchRequest::List));
+        assert_eq!(parse("--list"), Ok(BenchRequest::List(None)));
     }
 
     #[test]

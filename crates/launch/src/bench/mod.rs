@@ -6,6 +6,7 @@
 //! start    outside a job: starts this program again as the ranks of a job, as `oxmpi run` does
 //! rank     inside a job: one rank, which runs the kernels of oxmpi-bench on the runtime
 //!   timed_comm   the communicator as the kernels use it
+//!   timed_window its windows
 //!   environment  system, library and settings, for the report
 //!   report       the output of rank 0: pinning, tables, JSON and CSV
 //!     progress   the progress line
@@ -22,10 +23,12 @@ mod rank;
 mod report;
 mod simulated;
 mod timed_comm;
+mod timed_window;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
+use oxmpi_bench::{Part, options};
 use oxmpi_wire::pmi::StartMethod;
 
 use crate::diagnostics::{self, EXIT_USAGE};
@@ -38,31 +41,36 @@ use progress::ProgressStream;
 use report::BenchReport;
 use simulated::SimulatedJob;
 
-/// The name of the original program; a link with this name is `oxmpi bench`.
-pub(crate) const ORIGINAL: &str = "IMB-MPI1";
+/// The part of the benchmarks whose program has this name in the original; a link with the name is `oxmpi bench PART`.
+pub(crate) fn original_part(name: &OsStr) -> Option<Part> {
+    let mut parts = Part::ALL.into_iter();
+    parts.find(|part| name == part.program())
+}
 
 /// Runs `oxmpi bench` with these arguments. The launcher puts the original's name first if the user called the
 /// command by it, so that ranks report the command as typed.
 pub(crate) fn main(mut arguments: Vec<OsString>) -> ExitCode {
-    match arguments.first().and_then(|word| word.to_str()) {
-        Some("report") => compare::main(arguments.split_off(1)),
-        Some(ORIGINAL) => original(arguments.split_off(1)),
-        _ => called("oxmpi bench", arguments),
+    let first = arguments.first();
+    match first.and_then(|word| original_part(word)) {
+        Some(part) => original(part, arguments.split_off(1)),
+        None if first.is_some_and(|word| word == "report") => compare::main(arguments.split_off(1)),
+        None => called(None, arguments),
     }
 }
 
-/// Runs `IMB-MPI1` with these arguments.
-pub(crate) fn original(arguments: Vec<OsString>) -> ExitCode {
-    called(ORIGINAL, arguments)
+/// Runs a link with the name of the original's program, such as `IMB-MPI1`, with these arguments.
+pub(crate) fn original(part: Part, arguments: Vec<OsString>) -> ExitCode {
+    called(Some(part), arguments)
 }
 
-fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
+/// Runs `oxmpi bench` or the program of `part`.
+fn called(part: Option<Part>, arguments: Vec<OsString>) -> ExitCode {
     let is_silent = is_silent();
-    let command = match BenchCommand::parse(name, &arguments, &LocalSystem) {
+    let command = match BenchCommand::parse(part, &arguments, &LocalSystem) {
         Ok(BenchRequest::Run(command)) => command,
-        Ok(BenchRequest::Help | BenchRequest::List) if is_silent => return ExitCode::SUCCESS,
+        Ok(BenchRequest::Help | BenchRequest::List(_)) if is_silent => return ExitCode::SUCCESS,
         Ok(BenchRequest::Help) => return diagnostics::print(command::help()),
-        Ok(BenchRequest::List) => return diagnostics::print(oxmpi_bench::options::list()),
+        Ok(BenchRequest::List(part)) => return diagnostics::print(options::list(part)),
         Err(why) => {
             if !is_silent {
                 diagnostics::error(why);
@@ -91,7 +99,7 @@ fn called(name: &str, arguments: Vec<OsString>) -> ExitCode {
             }
         };
     }
-    start(name, &command, arguments)
+    start(part, &command, arguments)
 }
 
 /// Whether this is a rank other than 0, whose errors rank 0 prints.
@@ -114,7 +122,7 @@ fn simulate(command: &BenchCommand, simulated: &SimulatedJob) -> Result<(), Stri
 }
 
 /// Starts this program again as every rank of a job.
-fn start(name: &str, command: &BenchCommand, arguments: Vec<OsString>) -> ExitCode {
+fn start(part: Option<Part>, command: &BenchCommand, arguments: Vec<OsString>) -> ExitCode {
     let program = match std::env::current_exe() {
         Ok(program) => program,
         Err(why) => {
@@ -129,9 +137,7 @@ fn start(name: &str, command: &BenchCommand, arguments: Vec<OsString>) -> ExitCo
         words.extend(["--bind-to".into(), "core".into()]);
     }
     words.extend([program.into(), "bench".into()]);
-    if name == ORIGINAL {
-        words.push(name.into());
-    }
+    words.extend(part.map(|part| part.program().into()));
     // Ranks write into pipes and cannot see the terminal.
     if command.progress.is_none() {
         let place = ProgressStream::on_terminal().name();

@@ -7,8 +7,8 @@
 mod recorder;
 
 use oxmpi_bench::Memory;
-use oxmpi_bench::kernels::Kernel;
-use oxmpi_bench::suite::{Observer, Plan, SampleRow, Skip, tables};
+use oxmpi_bench::kernels::{AnyKernel, Kernel};
+use oxmpi_bench::suite::{Benchmark, Observer, Plan, SampleRow, Skip, tables};
 use oxmpi_coll::catalog::Parameters;
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::plan::CallArrays;
@@ -19,6 +19,10 @@ use recorder::KernelRecording;
 
 /// The largest number of simulated ranks.
 const RANKS_MAX: usize = 1 << 20;
+
+/// Why benchmarks of windows are refused.
+const NO_WINDOWS: &str = "--sim: windows are not simulated; name benchmarks of MPI1, or leave --sim out to run EXT or RMA in \
+                          a job of this machine";
 
 /// A simulated machine and the number of ranks on it.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,6 +65,10 @@ impl SimulatedJob {
     /// A sentence with the option.
     pub(super) fn check(&self, ranks: Option<usize>, plan: &Plan) -> Result<(), String> {
         let multiple = plan.benchmarks.iter().any(|one| one.multiple.is_some());
+        let is_of_windows = |one: &Benchmark| matches!(one.kernel, AnyKernel::Windows(_));
+        if plan.benchmarks.iter().any(is_of_windows) {
+            return Err(NO_WINDOWS.into());
+        }
         let wrong = [
             (ranks.is_some(), "-n: --sim sets the number of ranks"),
             (plan.method.check, "-check: a simulation moves no data"),
@@ -87,7 +95,10 @@ impl SimulatedJob {
     pub(super) fn run(&self, plan: &Plan, observer: &mut impl Observer) -> Result<(), String> {
         for table in tables(plan, self.ranks) {
             observer.table(&table);
-            let (kernel, ranks) = (table.kernel, table.processes());
+            let ranks = table.processes();
+            let AnyKernel::Messages(kernel) = table.kernel else {
+                return Err(NO_WINDOWS.into());
+            };
             for bytes in plan.lengths_of(kernel) {
                 let needed = Memory::bytes((kernel.info().buffer_sizes)(bytes, ranks), None);
                 if needed > plan.memory {
@@ -167,7 +178,8 @@ fn row(kernel: Kernel, bytes: usize, times: &[u64]) -> SampleRow {
     let counted = times.iter().step_by(kernel.info().counted(times.len()));
     let averages: Vec<f64> = counted.map(|&time| time as f64 / 1e6).collect();
     let slowest = averages.iter().copied().fold(0.0, f64::max);
-    SampleRow::new(kernel, bytes, 1, &averages, vec![slowest])
+    let subject = (kernel.info(), times.len());
+    SampleRow::new(subject, bytes, 1, &averages, vec![slowest])
 }
 
 #[cfg(test)]

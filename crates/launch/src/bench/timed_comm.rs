@@ -7,7 +7,7 @@ use oxmpi_bench::{Blocks, Comm, Source};
 
 /// A communicator of the runtime with a clock.
 pub(crate) struct TimedComm {
-    comm: oxmpi::Comm,
+    pub(super) comm: oxmpi::Comm,
     start: Instant,
 }
 

@@ -4,6 +4,7 @@
 mod common;
 
 mod builder;
+mod byte_windows;
 mod collectives;
 mod communicators;
 mod contexts;

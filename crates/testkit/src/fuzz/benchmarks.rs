@@ -46,7 +46,7 @@ pub fn benchmarks(data: &[u8]) {
     };
     match parse(words.split_whitespace(), &files) {
         Ok(Request::Run(order)) => check(&order.plan),
-        Ok(Request::Help | Request::List) => {}
+        Ok(Request::Help | Request::List(_)) => {}
         Err(error) => assert!(!error.to_string().is_empty()),
     }
 }

@@ -1,6 +1,7 @@
 //! Reads results of `oxmpi bench --json`.
 
-use super::super::run::{ComparedRun, FIGURES, Figure, Kind, MULTIPLE, Subject, Unit};
+use super::super::run::{ComparedRun, FIGURES, Figure, Kind, Subject, Unit, benchmark};
+use crate::Part;
 use crate::plot::units;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -43,9 +44,14 @@ struct OffCache {
 
 #[derive(Deserialize)]
 struct BenchTable {
+    /// If missing, the run is of the only part that there was.
+    #[serde(default)]
+    part: String,
     benchmark: String,
     #[serde(default = "standard")]
     mode: String,
+    #[serde(default)]
+    aggregation: Option<String>,
     processes: usize,
     /// If missing, the mode says whether there are several groups.
     groups: Option<Vec<IgnoredAny>>,
@@ -166,9 +172,10 @@ pub(super) fn run(name: &str, record: BenchRecord) -> ComparedRun {
             Some(groups) => groups.len() > 1,
             None => table.mode != STANDARD,
         };
-        let prefix = if several { MULTIPLE } else { "" };
+        let part = Part::named(&table.part).unwrap_or_default();
+        let name = (table.benchmark.as_str(), table.aggregation.as_deref());
         let subject = Subject {
-            benchmark: format!("{prefix}{}", table.benchmark),
+            benchmark: benchmark(part, several, name),
             ranks: table.processes,
             placement: String::new(),
             unit: Unit::Microseconds,

@@ -1,6 +1,7 @@
 //! Reads listings in the format of the Intel MPI Benchmarks.
 
-use super::super::run::{ComparedRun, FIGURES, Figure, Kind, MEANS, MULTIPLE, Subject, Unit};
+use super::super::run::{ComparedRun, FIGURES, Figure, Kind, MEANS, Subject, Unit, benchmark};
+use crate::Part;
 use crate::listing::{Column, Listing};
 use std::format;
 
@@ -20,11 +21,15 @@ pub(super) fn run(name: &str, listing: Listing) -> ComparedRun {
     if !listing.finished {
         run.fact("cut short", "the listing's last line is missing");
     }
+    let mut parts = Part::ALL.into_iter();
+    let part = parts.find(|part| header.suite.ends_with(part.heading()));
+    let part = part.unwrap_or_default();
     for table in &listing.tables {
         let heading = &table.heading;
-        let prefix = if heading.multiple { MULTIPLE } else { "" };
+        let mode = heading.mode.as_ref().map(|mode| mode.to_lowercase());
+        let name = (heading.benchmark.as_str(), mode.as_deref());
         let subject = Subject {
-            benchmark: format!("{prefix}{}", heading.benchmark),
+            benchmark: benchmark(part, heading.multiple, name),
             ranks: heading.processes,
             placement: "".into(),
             unit: Unit::Microseconds,
@@ -37,7 +42,9 @@ pub(super) fn run(name: &str, listing: Listing) -> ComparedRun {
                 .skipped
                 .as_ref()
                 .map(|why| format!("not measured: {why}"));
-            let mean = value(Column::TimeMax).or_else(|| value(Column::Time));
+            let mean = [Column::TimeMax, Column::Time, Column::TimePure]
+                .into_iter()
+                .find_map(value);
             let figure = Figure {
                 value: mean,
                 mean,

@@ -18,10 +18,15 @@ pub(super) enum Column {
     Largest,
     Average,
     Throughput,
+    /// The time while the target waits, and while it computes.
+    Pure,
+    Overlapped,
     Defects,
 }
 
-use Column::{Average, Bytes, Defects, Group, Largest, Least, Repetitions, Throughput, Time};
+use Column::{
+    Average, Bytes, Defects, Group, Largest, Least, Overlapped, Pure, Repetitions, Throughput, Time,
+};
 
 impl Column {
     /// The column's title.
@@ -35,6 +40,8 @@ impl Column {
             Largest => "t_max[usec]",
             Average => "t_avg[usec]",
             Throughput => "Mbytes/sec",
+            Pure => "t_pure[usec]",
+            Overlapped => "t_ovrl[usec]",
             Defects => "defects",
         }
     }
@@ -44,10 +51,11 @@ impl Column {
             Group => return write!(out, "{:>COLUMN$}", row.group),
             Bytes => return write!(out, "{:>COLUMN$}", row.bytes),
             Repetitions => return write!(out, "{:>COLUMN$}", row.repetitions),
-            Time | Largest => row.t_max,
+            Time | Largest | Pure => row.t_max,
             Least => row.t_min,
             Average => row.t_avg,
             Throughput => row.throughput.unwrap_or(0.0) / megabyte.bytes(),
+            Overlapped => row.overlapped.unwrap_or(0.0),
             Defects => row.defect,
         };
         write!(out, "{number:>COLUMN$.2}")
@@ -56,16 +64,20 @@ impl Column {
 
 /// The columns of a table, from left to right.
 pub(super) fn columns(table: &SampleTable) -> impl Iterator<Item = Column> {
-    let class = table.kernel.info().class;
+    let info = table.kernel.info();
+    let class = info.class;
     let measured: &[Column] = match class {
         // Times differ where one row covers several groups.
         Class::SingleTransfer if table.multiple != Some(Multiple::Worst) => {
             &[Bytes, Repetitions, Time, Throughput]
         }
-        Class::SingleTransfer | Class::ParallelTransfer => {
+        Class::SingleTransfer | Class::ParallelTransfer if info.messages > 0 => {
             &[Bytes, Repetitions, Least, Largest, Average, Throughput]
         }
-        Class::Collective => &[Bytes, Repetitions, Least, Largest, Average],
+        Class::Overlap => &[Bytes, Repetitions, Pure, Overlapped],
+        Class::SingleTransfer | Class::ParallelTransfer | Class::Collective => {
+            &[Bytes, Repetitions, Least, Largest, Average]
+        }
         Class::Synchronisation => &[Repetitions, Least, Largest, Average],
     };
     let group = is_each(table).then_some(Group);

@@ -56,6 +56,13 @@ pub fn heading(out: &mut impl Write, table: &SampleTable) -> Result {
         writeln!(out, "# Every message is checked: timings not valid")?;
     }
     writeln!(out, "{rule}")?;
+    if let Some(mode) = table.aggregation {
+        writeln!(
+            out,
+            "#\n#    MODE: {} \n#",
+            mode.name().to_ascii_uppercase()
+        )?;
+    }
     for column in columns(table) {
         write!(out, "{:>COLUMN$}", column.title())?;
     }

@@ -25,6 +25,7 @@ fn line(bytes: usize, times: [f64; 3], throughput: Option<f64>) -> SampleRow {
         t_max,
         t_avg,
         throughput,
+        overlapped: None,
         spread,
         defect: 0.0,
     }
@@ -32,7 +33,8 @@ fn line(bytes: usize, times: [f64; 3], throughput: Option<f64>) -> SampleRow {
 
 fn table(kernel: Kernel, processes: usize, waiting: usize) -> SampleTable {
     SampleTable {
-        kernel,
+        kernel: kernel.into(),
+        aggregation: None,
         multiple: None,
         groups: [(0..processes).collect()].into(),
         map: None,
@@ -145,7 +147,7 @@ fn checked_tables_say_so_and_have_a_column_of_defects() {
     assert!(lines[7].ends_with("         1.00         2.50"), "{out}");
     assert_eq!(lines.len(), 8);
 
-    table.kernel = Kernel::Barrier;
+    table.kernel = Kernel::Barrier.into();
     out.clear();
     heading(&mut out, &table).unwrap();
     assert!(out.ends_with("  t_max[usec]  t_avg[usec]\n"), "{out}");

@@ -11,7 +11,11 @@ fn groups(
     ranks: usize,
 ) -> Vec<(Vec<Vec<usize>>, usize)> {
     let plan = Plan {
-        benchmarks: [Benchmark { kernel, multiple }].into(),
+        benchmarks: [Benchmark {
+            kernel: kernel.into(),
+            multiple,
+        }]
+        .into(),
         layout,
         ..Plan::default()
     };

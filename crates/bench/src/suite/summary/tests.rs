@@ -11,13 +11,15 @@ fn timing(blocks: &[u64], repetitions: u32) -> Timing {
         repetitions,
         nanoseconds,
         blocks: blocks.len(),
+        overlapped: 0,
         defect: 0.0,
     }
 }
 
 fn table(kernel: Kernel, multiple: Option<Multiple>, groups: &[[usize; 2]]) -> SampleTable {
     SampleTable {
-        kernel,
+        kernel: kernel.into(),
+        aggregation: None,
         multiple,
         groups: groups.iter().map(|group| group.to_vec()).collect(),
         map: None,

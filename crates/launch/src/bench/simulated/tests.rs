@@ -2,7 +2,7 @@ use super::recorder::KernelRecording;
 use super::{SimulatedJob, row};
 use crate::bench::local_system::LocalSystem;
 use oxmpi_bench::Kernel;
-use oxmpi_bench::kernels::{Active, Class};
+use oxmpi_bench::kernels::{Active, AnyKernel, Class};
 use oxmpi_bench::lengths::Lengths;
 use oxmpi_bench::options::{Request, parse};
 use oxmpi_bench::suite::{Observer, Plan, SampleRow, SampleTable, Skip};
@@ -102,7 +102,7 @@ fn a_collective_takes_what_the_simulator_says() {
 
 /// Keeps the rows.
 #[derive(Default)]
-struct Rows(Vec<(Kernel, SampleRow)>, usize);
+struct Rows(Vec<(AnyKernel, SampleRow)>, usize);
 
 impl Observer for Rows {
     fn table(&mut self, _: &SampleTable) {}
@@ -130,7 +130,7 @@ fn every_kernel_is_simulated() {
         let done = gemini(ranks).run(&all(&[0, 4, 100_000]), &mut rows);
         done.expect("every kernel has an algorithm");
         for &kernel in Kernel::ALL {
-            let of = rows.0.iter().filter(|row| row.0 == kernel);
+            let of = rows.0.iter().filter(|row| row.0 == kernel.into());
             let largest = of.map(|(_, row)| row).max_by_key(|row| row.bytes);
             let runs = ranks > 1 || kernel.info().active == Active::All;
             assert_eq!(largest.is_some(), runs, "{kernel:?} on {ranks}");
