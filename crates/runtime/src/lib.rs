@@ -48,7 +48,6 @@
 //! - A short message takes no lock, no allocation and no system call.
 
 mod buffer;
-mod byte_window;
 mod comm;
 mod data;
 pub mod layout;
@@ -61,7 +60,6 @@ pub mod window;
 mod world;
 
 pub use buffer::Buffer;
-pub use byte_window::ByteWindow;
 pub use comm::{
     AllCompleted, AnyRequest, Cart, Comm, Completed, EachCompleted, Endpoint, Graph, Grid,
     InterComm, Message, OwnedRequest, Persistent, Request, Scope, SharedComm, Test, collective,

@@ -1,9 +1,9 @@
 //! `MPI_Put` and `MPI_Get` (MPI 5.0, section 12.3).
 
-use super::table::on;
-use super::target::Target;
+use super::table::{ended, find_unlocked, on};
+use super::target::{Target, plain_range};
 use crate::counts::Counting;
-use crate::datatype::Buffer;
+use crate::datatype::{Buffer, plain};
 use crate::types::{Aint, Datatype, Win, c_int, c_void};
 
 /// `MPI_Put`.
@@ -24,6 +24,13 @@ pub(crate) unsafe fn put<N: Counting>(
     datatype: Datatype,
     win: Win,
 ) -> c_int {
+    if let Some(entry) = find_unlocked(win)
+        && let Some(range) = plain_range(rank, displacement, count, datatype)
+        // SAFETY: the caller's promise.
+        && let Some(from) = unsafe { plain(origin, origin_count, origin_datatype) }
+    {
+        return ended(entry, "MPI_Put", entry.raw.put(from, &range));
+    }
     on(win, "MPI_Put", |entry| {
         let target = Target::new(rank, displacement, count, datatype)?;
         // SAFETY: the caller's promise.
@@ -50,6 +57,13 @@ pub(crate) unsafe fn get<N: Counting>(
     datatype: Datatype,
     win: Win,
 ) -> c_int {
+    if let Some(entry) = find_unlocked(win)
+        && let Some(range) = plain_range(rank, displacement, count, datatype)
+        // SAFETY: the caller's promise.
+        && let Some(to) = unsafe { plain(origin, origin_count, origin_datatype) }
+    {
+        return ended(entry, "MPI_Get", entry.raw.get(to, &range));
+    }
     on(win, "MPI_Get", |entry| {
         let target = Target::new(rank, displacement, count, datatype)?;
         // SAFETY: the caller's promise.

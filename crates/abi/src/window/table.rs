@@ -114,6 +114,25 @@ pub(super) fn remove(win: Win) -> Option<Box<Entry>> {
     WINDOWS.remove(win)
 }
 
+/// As [`find`], without a call: `None` too where a lock is to be taken.
+#[inline(always)]
+pub(super) fn find_unlocked<'a>(win: Win) -> Option<&'a Entry> {
+    WINDOWS.find_unlocked(win)
+}
+
+/// What a call on a window returns.
+#[inline(always)]
+pub(super) fn ended(
+    entry: &Entry,
+    function: &'static str,
+    result: oxmpi_core::Result<()>,
+) -> c_int {
+    match result {
+        Ok(()) => MPI_SUCCESS,
+        Err(error) => raise(entry, function, &error.into()),
+    }
+}
+
 /// Runs the work of a call on a window, and raises its error there.
 #[inline]
 pub(super) fn on(

@@ -18,6 +18,19 @@ pub(super) struct Target {
     elements: Elements,
 }
 
+/// Elements of a target without gaps; `None` too where arguments are wrong, which [`Target::new`] tells.
+#[inline(always)]
+pub(super) fn plain_range<N: Counting>(
+    rank: c_int,
+    displacement: Aint,
+    count: N,
+    datatype: Datatype,
+) -> Option<WindowRange<'static>> {
+    let len = count.bytes(datatype::basic_size(datatype)? as u8)?;
+    let displacement = u64::try_from(displacement).ok()?;
+    Some(WindowRange::bytes(destination(rank), displacement, len))
+}
+
 enum Elements {
     /// So many bytes without gaps.
     Bytes(u64),

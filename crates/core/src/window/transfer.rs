@@ -1,6 +1,7 @@
 //! Puts and gets (MPI 5.0, section 12.3).
 
 use oxmpi_os::RawBytes;
+use oxmpi_shm::window::ATTACHED_LATER;
 use oxmpi_wire::{Bytes, Peer};
 
 use super::super::envelope::PROC_NULL;
@@ -8,7 +9,8 @@ use super::super::request::{OpenRequest, RawRequest};
 use super::super::threading::Threading;
 use super::super::window_state::Needs;
 use super::Window;
-use super::target::{WindowRange, offset};
+use super::near::Near;
+use super::target::{Shape, WindowRange, offset};
 use crate::error::{Error, ErrorClass, Result};
 
 /// A target that was checked: its link, the offset that places count from, and how many bytes are named.
@@ -27,7 +29,18 @@ impl<A: Threading> Window<A> {
     ///
     /// # Cost
     /// On this node a copy; else a message for each contiguous range.
+    #[inline]
     pub fn put(&self, from: RawBytes, to: &WindowRange<'_>) -> Result<()> {
+        match self.open_near(to, from.len()) {
+            Some((near, at)) => {
+                (near.write(at, (&from, 0, from.len()))).map_err(|_| self.unreached(to.rank))
+            }
+            None => self.put_runs(from, to),
+        }
+    }
+
+    #[inline(never)]
+    fn put_runs(&self, from: RawBytes, to: &WindowRange<'_>) -> Result<()> {
         let Some(target) = self.target("put", to, from.len())? else {
             return Ok(());
         };
@@ -47,11 +60,39 @@ impl<A: Threading> Window<A> {
     ///
     /// # Cost
     /// As [`Window::put`].
+    #[inline]
     pub fn get(&self, to: RawBytes, from: &WindowRange<'_>) -> Result<()> {
+        match self.open_near(from, to.len()) {
+            Some((near, at)) => {
+                (near.read(at, (&to, 0, to.len()))).map_err(|_| self.unreached(from.rank))
+            }
+            None => self.get_checked(to, from),
+        }
+    }
+
+    #[inline(never)]
+    fn get_checked(&self, to: RawBytes, from: &WindowRange<'_>) -> Result<()> {
         let Some(target) = self.target("get", from, to.len())? else {
             return Ok(());
         };
         self.get_runs(&target, to, from, None)
+    }
+
+    /// The memory of a target that is open to accesses, and the offset there of a range of `len` contiguous bytes, if this
+    /// rank reaches it and the range is within. `None` says nothing: [`Self::target`] does.
+    #[inline(always)]
+    pub(super) fn open_near(&self, range: &WindowRange<'_>, len: u64) -> Option<(&Near, u64)> {
+        let Shape::Bytes(bytes) = range.shape else {
+            return None;
+        };
+        let near = self.near(Peer(self.comm.group().equal_link(range.rank)?))?;
+        let (size, unit) = self.sizes.of(range.rank);
+        let at = range.displacement.checked_mul(unit)?;
+        let inside = bytes == len && at <= size && len <= size - at && size != ATTACHED_LATER;
+        let is_open = inside
+            && self.open.allows(range.rank)
+            && self.comm.access().with(|endpoint| endpoint.is_usable());
+        is_open.then_some((near, at))
     }
 
     /// As [`Window::get`], with a request that completes when `to` has the bytes (`MPI_Rget`); `None`: it has them. A put and an accumulate have

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use oxmpi::window::ByteWindow;
 use oxmpi::window::LockKind;
-use oxmpi::{ByteWindow, Memory, Op, Result};
+use oxmpi::{Memory, Op, Result};
 use oxmpi_bench::{Window, Windows};
 
 use super::timed_comm::TimedComm;
@@ -109,10 +110,9 @@ impl Window for TimedWindow {
         self.0.flush(target)
     }
 
-    /// The runtime has no flush that is weaker.
     #[inline]
     fn flush_local(&mut self, target: usize) -> Result<()> {
-        self.0.flush(target)
+        self.0.flush_local(target)
     }
 
     #[inline]
@@ -120,10 +120,9 @@ impl Window for TimedWindow {
         self.0.flush_all()
     }
 
-    /// As [`Window::flush_local`].
     #[inline]
     fn flush_local_all(&mut self) -> Result<()> {
-        self.0.flush_all()
+        self.0.flush_local_all()
     }
 
     fn free(self) -> Result<Memory<u8>> {

@@ -1,7 +1,8 @@
 //! Tests of windows of bytes with real ranks: many accesses to one place, flushes, and what is refused.
 
+use oxmpi::window::ByteWindow;
 use oxmpi::window::LockKind;
-use oxmpi::{ByteWindow, Error, Op, Result, World};
+use oxmpi::{Error, Op, Result, World};
 
 use crate::job::{Job, SIZES};
 

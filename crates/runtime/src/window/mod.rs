@@ -29,6 +29,7 @@
 //! ```
 
 mod active;
+mod bytes;
 mod element;
 mod epoch;
 mod passive;
@@ -39,6 +40,7 @@ use oxmpi_core::{Error, ErrorClass, Result, Single, Window};
 use oxmpi_os::RawBytes;
 
 pub use active::ActiveWindow;
+pub use bytes::ByteWindow;
 pub use element::WindowElement;
 pub use epoch::Epoch;
 pub use oxmpi_core::LockKind;
@@ -72,6 +74,24 @@ impl Comm {
 enum Kind {
     Active = 1,
     Passive = 2,
+    Bytes = 3,
+}
+
+impl Kind {
+    /// Checks that all ranks make a window of this kind.
+    fn agree(self, comm: &Comm) -> Result<()> {
+        let mut kinds = [1u64 << self as u32];
+        comm.raw.allreduce_in_place(&mut kinds, |a, b| a | b)?;
+        match kinds[0] == 1 << self as u32 {
+            true => Ok(()),
+            false => Err(Error::Window {
+                rank: comm.rank(),
+                class: ErrorClass::Window,
+                why: "the ranks make windows of different kinds: active, passive or of bytes"
+                    .into(),
+            }),
+        }
+    }
 }
 
 /// A window, and the memory that it owns.
@@ -83,15 +103,7 @@ struct WindowOf<T: Data> {
 
 impl<T: Data> WindowOf<T> {
     fn new(comm: &Comm, memory: Memory<T>, kind: Kind) -> Result<Self> {
-        let mut kinds = [1u64 << kind as u32];
-        comm.raw.allreduce_in_place(&mut kinds, |a, b| a | b)?;
-        if kinds[0] != 1 << kind as u32 {
-            return Err(Error::Window {
-                rank: comm.rank(),
-                class: ErrorClass::Window,
-                why: "some ranks make an active window, and others a passive one".into(),
-            });
-        }
+        kind.agree(comm)?;
         let mut memory = ManuallyDrop::new(memory);
         let slice: &mut [T] = &mut memory;
         // SAFETY: the memory is this window's, and lives until all ranks have freed it.

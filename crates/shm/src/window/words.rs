@@ -146,7 +146,13 @@ impl WindowWords {
     /// The lock of the block of memory that has byte `at`.
     #[must_use]
     pub fn block_of(&self, at: u64) -> usize {
-        (at / BLOCK % self.locks().blocks() as u64) as usize
+        let (block, blocks) = (at / BLOCK, self.locks().blocks() as u64);
+        // Mostly each block has its own, and a division takes long.
+        (if block < blocks {
+            block
+        } else {
+            block % blocks
+        }) as usize
     }
 
     /// How many bytes from `at` on are of the same block.

@@ -3,14 +3,15 @@
 use std::mem::ManuallyDrop;
 
 use oxmpi_core::{
-    AccumulateOp, ElementKind, Error, LockKind, Op, Result, Single, Threading, Window, WindowRange,
+    AccumulateOp, ElementKind, Error, ErrorClass, LockKind, Op, Result, Single, Threading, Window,
+    WindowRange,
 };
 use oxmpi_os::RawBytes;
 
+use super::{Kind, WindowElement};
 use crate::comm::Comm;
 use crate::data::{Data, source, target};
 use crate::memory::Memory;
-use crate::window::WindowElement;
 
 /// A window of bytes whose epochs begin and end by calls, as in MPI; made by [`Comm::byte_window`].
 ///
@@ -46,10 +47,6 @@ pub struct ByteWindow {
     landing_bytes: RawBytes,
 }
 
-/// The bit of this kind of windows, beside those of `window`, whose memory is a slice of its owner between epochs: all ranks
-/// mean the same, or it would be written behind its owner's back.
-const KIND: u64 = 1 << 3;
-
 impl Comm {
     /// A window of each rank's `memory` whose epochs are calls (`MPI_Win_create`); what this rank gets comes into its
     /// `landing`. Collective. Memory of [`Comm::alloc`] is the fastest: ranks of its host write and read it themselves.
@@ -57,15 +54,7 @@ impl Comm {
     /// # Errors
     /// When another rank makes a window of another kind; when a rank is lost meanwhile.
     pub fn byte_window(&self, memory: Memory<u8>, landing: Memory<u8>) -> Result<ByteWindow> {
-        let mut kinds = [KIND];
-        self.raw.allreduce_in_place(&mut kinds, |a, b| a | b)?;
-        if kinds[0] != KIND {
-            return Err(Error::Window {
-                rank: self.rank(),
-                why: "some ranks make a window of bytes, and others an active or a passive one"
-                    .into(),
-            });
-        }
+        Kind::Bytes.agree(self)?;
         let mut memory = ManuallyDrop::new(memory);
         let mut landing = ManuallyDrop::new(landing);
         let landing_bytes = target(&mut landing);
@@ -98,6 +87,7 @@ impl ByteWindow {
         let part = self.landing_bytes.range(at as u64, len as u64);
         part.ok_or_else(|| Error::Window {
             rank: self.rank(),
+            class: ErrorClass::Argument,
             why: format!(
                 "{len} B from byte {at} of the landing, which has {} B; give the window a longer one",
                 self.landing.len()
@@ -261,6 +251,22 @@ impl ByteWindow {
     #[inline]
     pub fn flush(&self, rank: usize) -> Result<()> {
         self.raw.flush(rank)
+    }
+
+    /// As [`ByteWindow::flush`], but only here (`MPI_Win_flush_local`).
+    ///
+    /// # Errors
+    /// As [`ByteWindow::flush`].
+    pub fn flush_local(&self, rank: usize) -> Result<()> {
+        self.raw.flush_local(rank)
+    }
+
+    /// As [`ByteWindow::flush_local`], for all targets that are locked (`MPI_Win_flush_local_all`).
+    ///
+    /// # Errors
+    /// As [`ByteWindow::flush`].
+    pub fn flush_local_all(&self) -> Result<()> {
+        self.raw.flush_local_all()
     }
 
     /// As [`ByteWindow::flush`], for all targets that are locked (`MPI_Win_flush_all`).
