@@ -1,5 +1,5 @@
 //! `oxmpi explain`: explains the path of a message by size and peer, the algorithm of a collective (`collective`),
-//! the choice of transports (`transports`), and registered memory (`memory`).
+//! the choice of transports (`transports`), registered memory (`memory`), and accesses to windows (`window`).
 //!
 //! No job is started and nothing is measured: the tables come from the functions that a job calls, with the costs and
 //! settings of this process.
@@ -13,6 +13,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 mod transports;
+mod window;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -31,10 +32,12 @@ Usage: oxmpi explain [-n RANKS] [--json]
        oxmpi explain COLLECTIVE SIZE -n RANKS [OPTION...]
        oxmpi explain transports [--json]
        oxmpi explain memory [-n RANKS]
+       oxmpi explain window [-n RANKS] [--json]
 
 The second form explains which algorithm serves a collective; `oxmpi explain allreduce --help` describes it.
 The third form lists every transport and network device of this host, whether it is used, and why. The fourth
-foretells the memory that a rank registers with an RDMA device. The first form:
+foretells the memory that a rank registers with an RDMA device, the fifth how ranks access windows. The first
+form:
 
 Prints which path a message takes, by size, to each kind of peer: this rank itself, a rank of the same node, a
 rank of another node. For each path it prints why the path ends: the path reaches no further, the next path
@@ -87,6 +90,9 @@ fn run(arguments: &[OsString]) -> Result<String, String> {
         }
         [word, rest @ ..] if word == "memory" => {
             return memory::run(rest, values);
+        }
+        [word, rest @ ..] if word == "window" => {
+            return window::run(rest, values);
         }
         [word, ..] if collective::is_collective(word) => {
             diagnostics::collective(&word.to_string_lossy())

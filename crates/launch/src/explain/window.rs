@@ -1,0 +1,217 @@
+//! `oxmpi explain window`: foretells how ranks access the memory of windows.
+
+use std::ffi::OsString;
+
+use oxmpi_os::{cma, probe};
+use oxmpi_settings::Values;
+use oxmpi_settings::transports::opened;
+use oxmpi_shm::heap::{HeapLimits, HeapPlan};
+use oxmpi_shm::window::WindowWords;
+use serde_json::{Value, json};
+
+use crate::columns::aligned;
+use crate::options::*;
+
+#[rustfmt::skip]
+const OPTIONS: OptionTable<WindowOptions> = OptionTable {
+    command: "oxmpi explain window",
+    intro: "\
+Usage: oxmpi explain window [-n RANKS] [--json]
+
+Foretells how a rank accesses memory of a window, by where the memory is and whose it is: the path is decided for
+each target when the window is made. No job is started.
+
+  loads and stores  the memory is mapped here; the target does nothing
+  system calls      process_vm_readv and process_vm_writev; the target does nothing
+  messages          the target does what it is asked for in its own calls
+
+Puts, gets, locks and accumulates of one window may take different paths to different targets. An accumulate locks the
+block of 4 KiB that it changes, on every path, so that it is atomic to all others.
+",
+    groups: &[OptionGroup { title: "Options", rows: &[
+        value(&["n", "np"], &["RANKS"], "ranks on a node; default 2",
+            |o, v| v.set(&mut o.ranks, super::ranks)),
+        flag(&["json"], "print JSON (docs/formats.md)", |o| o.json = true),
+        help(),
+    ] }],    ..OptionTable::GNU
+};
+
+struct WindowOptions {
+    ranks: u64,
+    json: bool,
+}
+
+/// Most ranks of a node that reach each other's windows.
+const MOST_RANKS: u64 = 64;
+
+/// What decides the paths.
+struct Facts {
+    /// Why ranks of a node do not reach each other's windows at all, if they do not.
+    apart: Option<String>,
+    /// Why there is no memory of the heap, if there is none; else how much.
+    heap: Result<u64, String>,
+    /// Why system calls do not reach private memory, if they do not.
+    calls: Result<(), String>,
+}
+
+/// A path.
+struct PathOf {
+    target: &'static str,
+    memory: &'static str,
+    path: &'static str,
+    why: String,
+}
+
+/// Memory that the runtime has allocated.
+const HEAP: &str = "allocated";
+const PRIVATE: &str = "other";
+
+/// The text to print.
+///
+/// # Errors
+/// A wrong argument, or what `values` says.
+pub(super) fn run(
+    arguments: &[OsString],
+    values: impl FnOnce() -> Result<Values, String>,
+) -> Result<String, String> {
+    let (ranks, json) = (2, false);
+    let mut options = WindowOptions { ranks, json };
+    if OPTIONS.read(arguments, &mut options)? != Parsed::Run(&[]) {
+        return Ok(OPTIONS.help());
+    }
+    let paths = paths(&facts(&values()?, options.ranks));
+    Ok(match options.json {
+        true => format!("{:#}\n", as_json(&paths)),
+        false => text(&paths),
+    })
+}
+
+fn facts(values: &Values, ranks: u64) -> Facts {
+    let set = values.get("window_direct");
+    let apart = if !opened(values).shared {
+        Some("the transport sm is not taken".to_owned())
+    } else if set.text == "off" {
+        Some(format!("window_direct = off ({})", set.origin))
+    } else if ranks > MOST_RANKS {
+        Some(format!(
+            "a node has {ranks} ranks; at most {MOST_RANKS} reach each other's windows"
+        ))
+    } else {
+        None
+    };
+    let plan = HeapPlan::new(
+        u32::try_from(ranks).unwrap_or(u32::MAX),
+        values.heap(),
+        &HeapLimits::of_this_process(),
+    );
+    let heap = match plan.area {
+        0 => Err(plan.why_area.to_string()),
+        area => Ok(area),
+    };
+    let calls = match (probe::process_vm_readv(), cma::may_write()) {
+        (Err(why), _) => Err(format!("the system refuses process_vm_readv: {why}")),
+        (_, false) => Err("the system refuses process_vm_writev".into()),
+        (Ok(()), true) => Ok(()),
+    };
+    Facts { apart, heap, calls }
+}
+
+fn paths(facts: &Facts) -> [PathOf; 4] {
+    let Facts { apart, heap, calls } = facts;
+    let by_messages = |why: &String| ("messages", why.clone());
+    let on_node = |memory| match (apart, heap, memory) {
+        (Some(why), ..) | (None, Err(why), _) => by_messages(why),
+        (None, Ok(area), HEAP) => (
+            "loads and stores",
+            format!(
+                "each rank has {} MiB for it; what does not fit is as other memory",
+                area >> 20
+            ),
+        ),
+        _ => match calls {
+            Ok(()) => (
+                "system calls",
+                "processes of one user may access each other".into(),
+            ),
+            Err(why) => by_messages(why),
+        },
+    };
+    let row = |target, memory, (path, why): (&'static str, String)| PathOf {
+        target,
+        memory,
+        path,
+        why,
+    };
+    let far = "messages reach it, by the network that `oxmpi explain transports` names".into();
+    [
+        row(
+            "this rank",
+            "any",
+            ("loads and stores", "it is its own".into()),
+        ),
+        row("node", HEAP, on_node(HEAP)),
+        row("node", PRIVATE, on_node(PRIVATE)),
+        row("other node", "any", ("messages", far)),
+    ]
+}
+
+fn text(paths: &[PathOf]) -> String {
+    let head = ["target", "memory", "path", "because"].map(String::from);
+    let mut rows = vec![head.to_vec()];
+    rows.extend(paths.iter().map(|path| {
+        let texts = [path.target, path.memory, path.path, &path.why];
+        texts.map(String::from).to_vec()
+    }));
+    let locks = WindowWords::bytes(1 << 20);
+    format!(
+        "{}\n{HEAP}: by MPI_Win_allocate, MPI_Win_allocate_shared, MPI_Alloc_mem, World::alloc\n{PRIVATE}: of the program \
+         itself, under MPI_Win_create and MPI_Win_attach\nlocks: {locks} B of shared memory for a rank with 1 MiB; beyond, 16 B \
+         for each rank of the window where their sizes or units differ, else nothing\n",
+        aligned(&rows)
+    )
+}
+
+fn as_json(paths: &[PathOf]) -> Value {
+    let row = |path: &PathOf| json!({"target": path.target, "memory": path.memory, "path": path.path, "why": path.why});
+    json!({
+        "format": "oxmpi-explain-window",
+        "version": 1,
+        "paths": paths.iter().map(row).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(facts: &Facts) -> String {
+        paths(facts).map(|path| path.path).join(", ")
+    }
+
+    #[test]
+    fn facts_decide_the_paths() {
+        OPTIONS.assert_sound();
+        let why = || "a reason".to_owned();
+        let facts = |apart, heap, calls| Facts { apart, heap, calls };
+        let best = facts(None, Ok(1 << 30), Ok(()));
+        assert_eq!(
+            named(&best),
+            "loads and stores, loads and stores, system calls, messages"
+        );
+        let refused = facts(None, Ok(1 << 30), Err(why()));
+        assert_eq!(
+            named(&refused),
+            "loads and stores, loads and stores, messages, messages"
+        );
+        let apart = "loads and stores, messages, messages, messages";
+        assert_eq!(named(&facts(Some(why()), Ok(1), Ok(()))), apart);
+        assert_eq!(named(&facts(None, Err(why()), Ok(()))), apart);
+        let text = text(&paths(&facts(Some(why()), Ok(1), Ok(()))));
+        assert!(
+            text.contains("node        allocated  messages          a reason"),
+            "{text}"
+        );
+        let json = as_json(&paths(&best));
+        assert_eq!(json["paths"][2]["path"], "system calls");
+    }
+}
