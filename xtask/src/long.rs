@@ -22,6 +22,8 @@ use xshell::cmd;
 ///     segment     the fuzz target `segment`, a hostile rank in shared memory, for ten minutes
 ///     parsers     every other fuzz target for ten minutes each
 ///     kills       kill -9 of a rank 500 times and of the launcher 100 times: minutes
+///     windows     a million random accesses to windows in random epochs by every path, compared with a model, and
+///                 kill -9 of a rank in them at 200 random steps: minutes
 ///     alone       each library's tests, run from its package outside the workspace: minutes
 ///     proxies     every test of real ranks over four hosts, through proxies that delay and split: minutes
 ///     datatypes   a hundred thousand random datatypes of the C ABI, compared with their type maps: minutes
@@ -139,6 +141,7 @@ const STEPS: &[Step] = &[
         )
     }),
     ("kills", |repo| ranks::killed(repo, 500).map(Into::into)),
+    ("windows", |repo| ranks::windows(repo).map(Into::into)),
     ("alone", |repo| {
         alone::check(repo, alone::Tests::Run).map(Into::into)
     }),

@@ -62,6 +62,21 @@ pub(crate) fn killed(repo: &Repo, times: u32) -> Result<Tally> {
     )
 }
 
+/// Accesses windows a million times in random epochs, and kills 200 ranks in them.
+pub(crate) fn windows(repo: &Repo) -> Result<Tally> {
+    let sh = &repo.shell;
+    // By three paths, and the accesses on two numbers of ranks.
+    run_tests(
+        cmd!(
+            sh,
+            "cargo test --quiet --workspace --test ranks window_epochs::"
+        )
+        .env("OXMPI_TEST_WINDOW_STEPS", "170000")
+        .env("OXMPI_TEST_WINDOW_KILLS", "67")
+        .env("OXMPI_TEST_WATCHDOG", "3000"),
+    )
+}
+
 /// Runs one job, which must succeed.
 fn job(mut launcher: Command, size: u32, program: &Path) -> Result {
     launcher.args(["-n", &size.to_string()]).arg(program);

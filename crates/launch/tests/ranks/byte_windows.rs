@@ -114,7 +114,7 @@ fn accesses_beyond_memory_or_landing_and_other_kinds_are_refused() {
             _ => comm.passive_window(comm.alloc::<u8>(8)?).err(),
         };
         let why = refused.expect("two kinds").to_string();
-        assert!(why.contains("and others"), "{why}");
+        assert!(why.contains("different kinds"), "{why}");
         Ok(())
     });
 }

@@ -35,4 +35,5 @@ mod traffic;
 mod transports;
 mod uninit;
 mod waiting;
+mod window_epochs;
 mod windows;

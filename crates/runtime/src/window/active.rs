@@ -46,6 +46,15 @@ use crate::memory::Memory;
 /// kept.unwrap().put(&[1], 0, 0)
 /// # }
 /// ```
+///
+/// A window is not freed in an epoch of its own:
+///
+/// ```compile_fail
+/// # fn f(window: oxmpi::window::ActiveWindow<u64>) -> oxmpi::Result<()> {
+/// let mut window = window;
+/// window.fence(|_| window.free().map(drop))
+/// # }
+/// ```
 pub struct ActiveWindow<T: Data> {
     own: WindowOf<T>,
     /// Whether an epoch is open, or has failed: other ranks may write the memory.
