@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use oxmpi_core::ElementKind;
 use oxmpi_os::RawBytes;
 
 use super::Description;
@@ -140,6 +141,11 @@ pub(crate) fn basic_size(datatype: Datatype) -> Option<u64> {
         0 => None,
         size => Some(size.into()),
     }
+}
+
+/// The kind of the elements of a predefined datatype, if they are of one.
+pub(crate) fn predefined_kind(datatype: Datatype) -> Option<ElementKind> {
+    predefined::find(datatype.address())?.description.kind
 }
 
 /// Bytes of an element.

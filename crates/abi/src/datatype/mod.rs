@@ -24,7 +24,8 @@ mod tests;
 pub(crate) use arrays::{darray, subarray};
 pub(crate) use attributes::{create_keyval, delete_attr, free_keyval, get_attr, set_attr};
 pub(crate) use buffer::{
-    Buffer, basic_len, basic_size, committed, extent_of, is_memory, plain, plain_len, size_of,
+    Buffer, basic_len, basic_size, committed, extent_of, is_memory, plain, plain_len,
+    predefined_kind, size_of,
 };
 pub(crate) use construct::{
     contiguous, hindexed, hindexed_block, hvector, indexed, indexed_block, resized, structure,

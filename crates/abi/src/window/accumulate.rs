@@ -3,11 +3,11 @@
 use oxmpi_core::{AccumulateOp, ElementKind};
 use oxmpi_os::RawBytes;
 
-use super::table::on;
-use super::target::{Target, element_kind};
+use super::table::{ended, find_unlocked, on};
+use super::target::{Target, element_kind, plain_range};
 use crate::constants::{MPI_NO_OP, MPI_REPLACE};
 use crate::counts::Counting;
-use crate::datatype::{Buffer, size_of};
+use crate::datatype::{Buffer, plain, size_of};
 use crate::error_handling::Result;
 use crate::handles::Handle;
 use crate::operation;
@@ -43,6 +43,24 @@ pub(super) unsafe fn operands<N: Counting>(
     }
 }
 
+/// As [`operands`], of elements without gaps.
+///
+/// # Safety
+/// As [`operands`].
+#[inline]
+unsafe fn plain_operands<N: Counting>(
+    origin: *const c_void,
+    count: N,
+    datatype: Datatype,
+    op: AccumulateOp,
+) -> Option<RawBytes> {
+    match op {
+        AccumulateOp::NoOp => Some(RawBytes::empty()),
+        // SAFETY: the caller's promise.
+        _ => unsafe { plain(origin, count, datatype) },
+    }
+}
+
 /// `MPI_Accumulate`.
 ///
 /// # Safety
@@ -62,6 +80,15 @@ pub(crate) unsafe fn accumulate<N: Counting>(
     op: Op,
     win: Win,
 ) -> c_int {
+    if let Some(entry) = find_unlocked(win)
+        && let Some(range) = plain_range(rank, displacement, count, datatype)
+        && let Ok((kind, op)) = accumulation(datatype, op)
+        // SAFETY: the caller's promise.
+        && let Some(from) = unsafe { plain_operands(origin, origin_count, origin_datatype, op) }
+    {
+        let done = entry.raw.accumulate(from, (kind, op), &range);
+        return ended(entry, "MPI_Accumulate", done);
+    }
     on(win, "MPI_Accumulate", |entry| {
         let target = Target::new(rank, displacement, count, datatype)?;
         let (kind, op) = accumulation(datatype, op)?;
@@ -121,13 +148,25 @@ pub(crate) unsafe fn fetch_and_op(
     op: Op,
     win: Win,
 ) -> c_int {
+    const ONE: c_int = 1;
+    if let Some(entry) = find_unlocked(win)
+        && let Some(range) = plain_range(rank, displacement, ONE, datatype)
+        && let Ok((kind, op)) = accumulation(datatype, op)
+        // SAFETY: the caller's promise.
+        && let Some(from) = unsafe { plain_operands(origin, ONE, datatype, op) }
+        // SAFETY: as above.
+        && let Some(before) = unsafe { plain(result, ONE, datatype) }
+    {
+        let done = entry.raw.get_accumulate(from, before, (kind, op), &range);
+        return ended(entry, "MPI_Fetch_and_op", done);
+    }
     on(win, "MPI_Fetch_and_op", |entry| {
-        let target = Target::new(rank, displacement, 1 as c_int, datatype)?;
+        let target = Target::new(rank, displacement, ONE, datatype)?;
         let (kind, op) = accumulation(datatype, op)?;
         // SAFETY: the caller's promise.
-        let from = unsafe { operands(origin, 1 as c_int, datatype, op)? };
+        let from = unsafe { operands(origin, ONE, datatype, op)? };
         // SAFETY: as above.
-        let before = unsafe { Buffer::new(result, 1 as c_int, datatype)? };
+        let before = unsafe { Buffer::new(result, ONE, datatype)? };
         (entry.raw).get_accumulate(from.bytes, before.bytes, (kind, op), &target.range())?;
         entry.keep(rank, before.held);
         Ok(())
@@ -164,7 +203,6 @@ pub(crate) unsafe fn compare_and_swap(
                 place.copy_from(&element);
             }
         }
-        (entry.raw).compare_and_swap(operands, before.bytes, kind, &target.range())?;
-        Ok(())
+        Ok((entry.raw).compare_and_swap(operands, before.bytes, kind, &target.range())?)
     })
 }

@@ -88,6 +88,9 @@ fn too_many<N: Counting>(count: N) -> Error {
 
 /// The elements of a datatype, which are all of one kind, as accumulates need it.
 pub(super) fn element_kind(datatype: Datatype) -> Result<ElementKind> {
+    if let Some(kind) = datatype::predefined_kind(datatype) {
+        return Ok(kind);
+    }
     datatype::description(datatype)?.element_kind().ok_or_else(|| {
         let why = "the datatype has elements of several kinds, or of one that operations do not know; those of an \
                    accumulate are of one predefined datatype";

@@ -38,14 +38,24 @@ struct Room<const N: usize>([u8; N]);
 
 /// What an accumulate reads and writes at the origin.
 #[derive(Clone, Copy)]
-struct Operands<'a> {
-    operands: &'a RawBytes,
+pub(super) struct Operands<'a> {
+    pub(super) operands: &'a RawBytes,
     /// Where the elements before go.
-    before: Option<&'a RawBytes>,
+    pub(super) before: Option<&'a RawBytes>,
     /// Packed bytes of a target's element in the operands: those of a comparison and of a swap are twice as many.
-    operation: &'a Accumulation,
+    pub(super) operation: &'a Accumulation,
     /// Whether the program has a request for the elements before.
     requested: bool,
+}
+
+impl Operands<'_> {
+    /// Bytes of the operands for `len` bytes of a target. An operation that reads none may be given some.
+    pub(super) fn given(&self, len: u64) -> u64 {
+        match self.operation.operands(len) {
+            0 => 0,
+            _ => self.operands.len(),
+        }
+    }
 }
 
 impl<A: Threading> Window<A> {
@@ -155,6 +165,9 @@ impl<A: Threading> Window<A> {
         operands: Operands<'_>,
         (to, len): (&WindowRange<'_>, u64),
     ) -> Result<Option<RawRequest>> {
+        if let Some(done) = self.combine_one(&operands, (to, len)) {
+            return done.map(|()| None);
+        }
         let Some(target) = self.target(call, to, len)? else {
             return Ok(None);
         };
@@ -164,12 +177,7 @@ impl<A: Threading> Window<A> {
             operation,
             requested,
         } = operands;
-        // An operation that reads none may be given some.
-        let given = match operation.operands(len) {
-            0 => 0,
-            _ => from.len(),
-        };
-        if !operation.suits(given, len) {
+        if !operation.suits(operands.given(len), len) {
             return Err(self.wrong_operands(&operands, len));
         }
         let request = match requested {

@@ -13,6 +13,7 @@ mod far;
 mod near;
 mod open_target;
 mod passive;
+mod single_element;
 mod target;
 #[cfg(test)]
 mod tests;
