@@ -244,7 +244,7 @@ fn simulating_one_node_by_symmetry_gives_the_times_of_all() {
         .into_iter()
         .filter(|&algorithm| is_node_symmetric(algorithm))
     {
-        for (nodes, per_node) in [(1, 3), (2, 1), (3, 2), (5, 4), (8, 3), (13, 2)] {
+        for (nodes, per_node) in [(1, 3), (2, 1), (3, 2), (4, 4), (5, 4), (8, 3), (13, 2)] {
             let placement = Placement::new(Order::Block, nodes * per_node, per_node);
             for bytes in [1, 100] {
                 for matching in [0, 300] {

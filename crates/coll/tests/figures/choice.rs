@@ -2,6 +2,7 @@
 
 use crate::variants::{fastest, suiting, variants};
 use oxmpi_coll::catalog::Collective;
+use oxmpi_coll::check::draw;
 use oxmpi_coll::choice::{Tuning, choose};
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::sim::{Order, Placement, Setup, Simulation, Workload};
@@ -30,25 +31,23 @@ const WINDOWS: [u32; 2] = [0, 64];
 
 /// The chosen algorithm's time over the best one's, less 1, and a description of both. The chosen one
 /// counts among the candidates because its parameters may be none of those tried.
-fn regret(machine: Machine, serial_copies: bool, work: &Workload) -> (f64, String) {
-    let placement = Placement::new(Order::Block, work.ranks(), machine.per_node);
-    let setup = Setup::new(machine, placement).with_serial_copies(serial_copies);
+fn regret(setup: &Setup, work: &Workload) -> (f64, String) {
     let tuning = Tuning {
-        machine,
-        per_node: machine.per_node,
-        serial_copies,
+        machine: setup.machine,
+        serial_copies: setup.serial_copies,
         ..Tuning::default()
     };
+    let tuning = tuning.placed(setup.placement);
     let call = work.call(0).expect("a call");
     let chosen = choose(&call, &tuning).expect("some algorithm supports the call");
-    let report = Simulation::new(&setup).work(work, chosen.algorithm, &chosen.parameters);
+    let report = Simulation::new(setup).work(work, chosen.algorithm, &chosen.parameters);
     let took = report
         .unwrap_or_else(|why| panic!("{}: {why}", chosen.algorithm))
         .last();
     let all = suiting(&call)
         .flat_map(|one| variants(one, &BLOCKS, &WINDOWS).map(move |parameters| (one, parameters)));
     let all = once((chosen.algorithm, chosen.parameters)).chain(all);
-    let (least, best, parameters) = fastest(&setup, work, all);
+    let (least, best, parameters) = fastest(setup, work, all);
     let line = format!(
         "{} chosen with radix {} and {} blocks, best {} with {} and {}",
         chosen.algorithm,
@@ -93,7 +92,7 @@ impl Grid {
         })
     }
 
-    /// Prints the losses and asserts that their 95th percentile is at most `bound`.
+    /// Asserts that the 95th percentile of the losses is at most `bound`.
     fn assert_within(&self, bound: f64) {
         let mut all = Vec::new();
         for (name, machine, serial) in self.machines() {
@@ -102,7 +101,9 @@ impl Grid {
                 let cells: Vec<_> = self.ranks.iter().flat_map(sizes).collect();
                 let lost = cells.into_par_iter().map(|(ranks, bytes)| {
                     let work = Workload::new(collective, ranks, bytes);
-                    let (regret, description) = regret(machine, serial, &work);
+                    let placement = Placement::new(Order::Block, ranks, machine.per_node);
+                    let setup = Setup::new(machine, placement).with_serial_copies(serial);
+                    let (regret, description) = regret(&setup, &work);
                     (
                         regret,
                         format!("{name}, {ranks} ranks, {bytes} B: {description}"),
@@ -120,22 +121,27 @@ impl Grid {
                 all.extend(lost);
             }
         }
-        all.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let (most, description) = &all[all.len() - 1];
-        let [half, more, nearly] = [0.5, 0.9, 0.95].map(|share| percentile(&all, share));
-        println!(
-            "{} cells: median {:.1}%, 90% {:.1}%, 95% {:.1}%, most {:.1}%: {description}",
-            all.len(),
-            100.0 * half,
-            100.0 * more,
-            100.0 * nearly,
-            100.0 * most
-        );
-        for (lost, description) in all.iter().rev().take(40) {
-            println!("{:.0}% {description}", 100.0 * lost);
-        }
-        assert!(nearly <= bound, "{nearly:.3} at the 95th percentile");
+        assert_losses_within(all, bound);
     }
+}
+
+/// Prints the losses and asserts that their 95th percentile is at most `bound`.
+fn assert_losses_within(mut all: Vec<(f64, String)>, bound: f64) {
+    all.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (most, description) = &all[all.len() - 1];
+    let [half, more, nearly] = [0.5, 0.9, 0.95].map(|share| percentile(&all, share));
+    println!(
+        "{} cells: median {:.1}%, 90% {:.1}%, 95% {:.1}%, most {:.1}%: {description}",
+        all.len(),
+        100.0 * half,
+        100.0 * more,
+        100.0 * nearly,
+        100.0 * most
+    );
+    for (lost, description) in all.iter().rev().take(40) {
+        println!("{:.0}% {description}", 100.0 * lost);
+    }
+    assert!(nearly <= bound, "{nearly:.3} at the 95th percentile");
 }
 
 /// The loss at this percentile of the sorted cells.
@@ -176,4 +182,47 @@ fn the_choice_is_near_the_best_on_unequal_nodes() {
         serial_copies: &[false, true],
     };
     grid.assert_within(0.10);
+}
+
+/// The nodes, ranks a node, ranks that the last node lacks, order and copies of a group, drawn.
+fn drawn_setup(machine: Machine, at: u64) -> Setup {
+    let number = |index, below: u32| (draw(at, index) % u64::from(below)) as u32;
+    let (nodes, each) = (1 + number(0, 14), 1 + number(1, machine.per_node.min(20)));
+    let missing = if number(2, 2) == 0 {
+        0
+    } else {
+        number(3, each)
+    };
+    let order = [Order::Block, Order::Cyclic][number(4, 2) as usize];
+    let size = (nodes * each - missing).max(2);
+    let serial = number(5, 2) == 0;
+    Setup::new(machine, Placement::new(order, size, each)).with_serial_copies(serial)
+}
+
+/// Any numbers of nodes and of ranks a node, in blocks and in turn, with a last node that may lack ranks: the cost forms
+/// know little about cyclic placement on such nodes.
+#[test]
+fn the_choice_is_near_the_best_on_drawn_groups() {
+    let mut all = Vec::new();
+    for collective in COLLECTIVES {
+        let cells: Vec<_> = (0..60_u64)
+            .flat_map(|at| Machine::NAMED.map(|named| (at, named)))
+            .collect();
+        let losses = cells.into_par_iter().map(|(at, (name, _, machine))| {
+            let setup = drawn_setup(machine, at);
+            let log = draw(at, 6 + collective as u64) % 2_000;
+            let bytes = 4.0 * (log as f64 / 100.0).exp2();
+            let work = Workload::new(collective, setup.placement.size(), bytes as u64);
+            let (lost, description) = regret(&setup, &work);
+            let (place, serial) = (setup.placement, setup.serial_copies);
+            let text = format!("{name}, {place:?}, {serial}, {bytes:.0} B: {description}");
+            (lost, text)
+        });
+        let mut losses: Vec<_> = losses.collect();
+        losses.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let [half, nearly] = [0.5, 0.95].map(|share| 100.0 * percentile(&losses, share));
+        println!("{collective}: median {half:.1}%, 95% {nearly:.1}%");
+        all.extend(losses);
+    }
+    assert_losses_within(all, 0.21);
 }
