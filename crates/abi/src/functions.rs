@@ -2,7 +2,7 @@
 
 // Longer than 500 lines: a line for each function.
 use crate::types::*;
-use crate::{addresses, buffered, clock, collective, comm_table, communicator, datatype, environment, errhandler_table, error_handling, group, handles, info, memory, message, missing, operation, point_to_point, process, request, session, status, topology, window};
+use crate::{addresses, buffered, clock, collective, comm_table, communicator, datatype, environment, errhandler_table, error_handling, group, handles, info, memory, message, missing, operation, point_to_point, process, request, session, status, topology, window, window_table};
 
 functions! {
     MPI_Abi_get_fortran_booleans PMPI_Abi_get_fortran_booleans(logical_size: c_int, logical_true: *mut c_void, logical_false: *mut c_void, is_set: *mut c_int) -> c_int = environment::fortran_booleans;
@@ -645,7 +645,7 @@ functions! {
     MPI_Win_flush_local_all PMPI_Win_flush_local_all(win: Win) -> c_int = window::flush_local_all;
     MPI_Win_free PMPI_Win_free(win: *mut Win) -> c_int = window::free;
     MPI_Win_free_keyval PMPI_Win_free_keyval(win_keyval: *mut c_int) -> c_int = window::free_keyval;
-    MPI_Win_fromint PMPI_Win_fromint(win: c_int) -> Win = window::from_int;
+    MPI_Win_fromint PMPI_Win_fromint(win: c_int) -> Win = window_table::from_int;
     MPI_Win_get_attr PMPI_Win_get_attr(win: Win, win_keyval: c_int, attribute_val: *mut c_void, flag: *mut c_int) -> c_int = window::get_attr;
     MPI_Win_get_errhandler PMPI_Win_get_errhandler(win: Win, errhandler: *mut Errhandler) -> c_int = window::get_errhandler;
     MPI_Win_get_group PMPI_Win_get_group(win: Win, group: *mut Group) -> c_int = window::get_group;

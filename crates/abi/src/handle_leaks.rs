@@ -6,7 +6,7 @@ use crate::handles::Handle;
 use crate::types::Comm;
 use crate::{
     comm_table, datatype, errhandler_table, group, info, membership, message, operation, request,
-    window,
+    window_table,
 };
 
 /// Whether the setting asks for the report.
@@ -45,8 +45,8 @@ pub(crate) fn report() {
         kind("message", &message::left(), |_| None),
         kind("operation", &operation::left(), |_| None),
         kind("request", &request::left(), |_| None),
-        kind("window", &window::left(), |win| {
-            window::name_of(win).map(|name| name.replacen("window ", "", 1))
+        kind("window", &window_table::left(), |win| {
+            window_table::name_of(win).map(|name| name.replacen("window ", "", 1))
         }),
     ];
     let kinds: Vec<String> = kinds.into_iter().flatten().collect();

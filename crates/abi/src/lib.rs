@@ -43,6 +43,7 @@ mod strings;
 mod topology;
 mod types;
 mod window;
+mod window_table;
 
 /// Exports functions under both of their names. A function without a path is missing.
 macro_rules! functions {

@@ -8,7 +8,7 @@ use crate::error::class_name;
 use crate::handles::Handle;
 use crate::membership;
 use crate::types::{Callback, Comm, Errhandler, Win, c_int};
-use crate::window;
+use crate::window_table;
 
 /// Handles an error of an object with this handle and handler; without one the process has not started, or has ended.
 pub(super) fn handle(object: Option<(usize, Reaction)>, function: &'static str, error: &Error) {
@@ -33,7 +33,7 @@ fn describe(object: Option<usize>, function: &str, error: &Error) -> String {
     let rank = membership::world_rank().map_or(String::new(), |rank| format!("rank {rank}: "));
     let name = object.and_then(|address| {
         let comm = comm_table::name_of(Comm::from_address(address));
-        comm.or_else(|| window::name_of(Win::from_address(address)))
+        comm.or_else(|| window_table::name_of(Win::from_address(address)))
     });
     let name = name.map_or(String::new(), |name| format!(" on {name}"));
     format!("{rank}{function}{name}: {} ({class})", error.why)

@@ -1,10 +1,11 @@
 //! `MPI_Put` and `MPI_Get` (MPI 5.0, section 12.3).
 
-use super::table::{ended, find_unlocked, on};
+use super::calls::{ended, on};
 use super::target::{Target, plain_range};
 use crate::counts::Counting;
 use crate::datatype::{Buffer, plain};
 use crate::types::{Aint, Datatype, Win, c_int, c_void};
+use crate::window_table::find_unlocked;
 
 /// `MPI_Put`.
 ///

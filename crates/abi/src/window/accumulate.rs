@@ -3,7 +3,7 @@
 use oxmpi_core::{AccumulateOp, ElementKind};
 use oxmpi_os::RawBytes;
 
-use super::table::{ended, find_unlocked, on};
+use super::calls::{ended, on};
 use super::target::{Target, element_kind, plain_range};
 use crate::constants::{MPI_NO_OP, MPI_REPLACE};
 use crate::counts::Counting;
@@ -12,6 +12,7 @@ use crate::error_handling::Result;
 use crate::handles::Handle;
 use crate::operation;
 use crate::types::{Aint, Datatype, Op, Win, c_int, c_void};
+use crate::window_table::find_unlocked;
 
 /// Bytes of the largest elements that are compared.
 const LARGEST: usize = 16;

@@ -1,12 +1,13 @@
 //! Attributes of windows (MPI 5.0, sections 7.7.3 and 12.2.6).
 
-use super::table::{Entry, on};
+use super::calls::on;
 use crate::attribute::{self, Kind};
 use crate::constants::{
     MPI_WIN_BASE, MPI_WIN_CREATE_FLAVOR, MPI_WIN_DISP_UNIT, MPI_WIN_MODEL, MPI_WIN_SIZE,
 };
 use crate::error_handling::catch;
 use crate::types::{Callback, Win, c_int, c_void};
+use crate::window_table::Entry;
 
 /// `MPI_Win_create_keyval`.
 ///

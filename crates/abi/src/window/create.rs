@@ -4,8 +4,7 @@ use oxmpi_core::{ProcessEndpoint, Window};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::hints::Hints;
-use super::table::{self, Entry, Facts, find, on};
+use super::calls::on;
 use crate::comm_table;
 use crate::constants::{
     MPI_ERR_DISP, MPI_ERR_SIZE, MPI_PROC_NULL, MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_CREATE,
@@ -17,6 +16,7 @@ use crate::handles::Handle;
 use crate::info;
 use crate::message_envelope::destination;
 use crate::types::{Aint, Comm, Info, Win, c_int, c_void};
+use crate::window_table::{self, Entry, Facts, Hints, find};
 
 /// The bytes of a call.
 fn length(size: Aint) -> Result<u64> {
@@ -59,7 +59,7 @@ unsafe fn make(
         };
         let made = Entry::new(raw, facts, hints, entry.session.clone());
         // SAFETY: the caller's promise.
-        unsafe { win.write(table::insert(made)) };
+        unsafe { win.write(window_table::insert(made)) };
         Ok(())
     })
 }
@@ -223,7 +223,7 @@ pub(crate) unsafe fn free(win: *mut Win) -> c_int {
         return checked;
     }
     error_handling::catch(FUNCTION, || {
-        if let Some(entry) = table::remove(handle) {
+        if let Some(entry) = window_table::remove(handle) {
             entry.raw.free()?;
         }
         // SAFETY: the caller's promise.

@@ -2,7 +2,7 @@
 
 use oxmpi_core::LockKind;
 
-use super::table::{Entry, on};
+use super::calls::on;
 use crate::constants::{
     MPI_ERR_ASSERT, MPI_ERR_GROUP, MPI_ERR_LOCKTYPE, MPI_ERR_RMA_SYNC, MPI_LOCK_EXCLUSIVE,
     MPI_LOCK_SHARED, MPI_MODE_NOCHECK, MPI_MODE_NOPRECEDE, MPI_MODE_NOPUT, MPI_MODE_NOSTORE,
@@ -12,6 +12,7 @@ use crate::error_handling::{Error, Result};
 use crate::group;
 use crate::message_envelope::destination;
 use crate::types::{Group, Win, c_int};
+use crate::window_table::Entry;
 
 /// Checks that a call takes these assertions.
 fn check_asserts(asserts: c_int, known: c_int) -> Result<()> {

@@ -1,6 +1,6 @@
 //! What a program asks about a window: groups, names, hints, error handlers.
 
-use super::table::on;
+use super::calls::on;
 use crate::constants::{MPI_MAX_OBJECT_NAME, MPI_WIN_NULL};
 use crate::error_handling::{Error, catch, raise_on};
 use crate::group;

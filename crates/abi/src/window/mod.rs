@@ -3,12 +3,11 @@
 mod access;
 mod accumulate;
 mod attributes;
+mod calls;
 mod create;
 mod epoch;
-mod hints;
 mod inquire;
 mod requested;
-mod table;
 mod target;
 
 pub(crate) use access::{get, put};
@@ -26,4 +25,3 @@ pub(crate) use inquire::{
     set_name,
 };
 pub(crate) use requested::{raccumulate, rget, rget_accumulate, rput};
-pub(crate) use table::{from_int, left, name_of};

@@ -3,7 +3,7 @@
 use oxmpi_core::RawRequest;
 
 use super::accumulate::{accumulation, operands};
-use super::table::on;
+use super::calls::on;
 use super::target::Target;
 use crate::comm_table;
 use crate::counts::Counting;

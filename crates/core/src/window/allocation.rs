@@ -93,7 +93,7 @@ impl<A: Threading> Window<A> {
         let total = total.filter(|&total| total <= i64::MAX as u64);
         let total = total.ok_or_else(|| not_shared(&comm, "its bytes exceed 63 bits".into()))?;
         let (own, start) = match contiguous {
-            true => Self::together(&comm, &lengths, total)?,
+            true => Self::contiguous(&comm, &lengths, total)?,
             false => Self::apart(&comm, (len, total))?,
         };
         // SAFETY: within memory that the window, or that of rank 0, keeps until all have freed it.
@@ -104,7 +104,7 @@ impl<A: Threading> Window<A> {
     }
 
     /// This rank's part of memory that rank 0 allocates for all.
-    fn together(
+    fn contiguous(
         comm: &Communicator<A>,
         lengths: &[[u64; 1]],
         total: u64,

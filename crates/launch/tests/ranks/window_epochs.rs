@@ -107,7 +107,7 @@ impl Access {
                 window.put(&bytes, self.target, at)
             }
             What::Get => window.get(0..len, self.target, at),
-            What::Add if self.seed % 2 == 0 => {
+            What::Add if self.seed.is_multiple_of(2) => {
                 window.accumulate(&self.values(), Op::SUM, self.target, at)
             }
             What::Add => window.get_accumulate(&self.values(), Op::SUM, PART, self.target, at),
@@ -169,7 +169,7 @@ fn epoch(
             window.unlock_all()
         }
         _ => own().try_for_each(|access| {
-            let exclusive = access.seed % 5 == 0;
+            let exclusive = access.seed.is_multiple_of(5);
             let kind = if exclusive {
                 LockKind::Exclusive
             } else {

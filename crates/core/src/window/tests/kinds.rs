@@ -87,8 +87,9 @@ fn ranks_of_a_node_share_memory() {
             }
             window.lock_all().expect("locks");
             if me == 1 {
+                let word = last.0.cast::<u64>().wrapping_add(1);
                 // SAFETY: the memory of rank 2, which looks at it after the barrier.
-                unsafe { last.0.cast::<u64>().add(1).write(77) };
+                unsafe { word.write(77) };
             }
             window.sync().expect("it is open");
             barrier(&window);

@@ -1,32 +1,33 @@
 //! Windows: what the ABI adds to those of the core, and the table of their handles.
 
+mod hints;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use oxmpi_core::{ProcessEndpoint, Window};
 
-use super::hints::Hints;
 use crate::attached_memory::Attached;
 use crate::attribute::Attributes;
-use crate::constants::{MPI_ERR_WIN, MPI_SUCCESS};
 use crate::errhandler_table::Handler;
-use crate::error_handling::{self, Error, Result};
 use crate::handles::{Handle, Table};
 use crate::shared::Held;
 use crate::types::{Aint, Win, c_int};
+
+pub(crate) use hints::Hints;
 
 /// The windows that the program has made.
 static WINDOWS: Table<Win, Box<Entry>> = Table::new();
 
 /// What a handle of a window names.
-pub(super) struct Entry {
-    pub(super) raw: Window<ProcessEndpoint>,
-    pub(super) facts: Facts,
-    pub(super) errors: Handler,
-    pub(super) attributes: Attributes,
-    pub(super) hints: Mutex<Hints>,
+pub(crate) struct Entry {
+    pub(crate) raw: Window<ProcessEndpoint>,
+    pub(crate) facts: Facts,
+    pub(crate) errors: Handler,
+    pub(crate) attributes: Attributes,
+    pub(crate) hints: Mutex<Hints>,
     /// That of the session that the window comes from.
-    pub(super) session: Option<Arc<Attached>>,
+    pub(crate) session: Option<Arc<Attached>>,
     name: Mutex<String>,
     handle: AtomicUsize,
     /// Layouts of buffers that accesses still write, by target.
@@ -34,16 +35,16 @@ pub(super) struct Entry {
 }
 
 /// What the predefined attributes of a window tell.
-pub(super) struct Facts {
-    pub(super) base: usize,
-    pub(super) size: Aint,
-    pub(super) unit: c_int,
-    pub(super) flavor: c_int,
-    pub(super) model: c_int,
+pub(crate) struct Facts {
+    pub(crate) base: usize,
+    pub(crate) size: Aint,
+    pub(crate) unit: c_int,
+    pub(crate) flavor: c_int,
+    pub(crate) model: c_int,
 }
 
 impl Entry {
-    pub(super) fn new(
+    pub(crate) fn new(
         raw: Window<ProcessEndpoint>,
         facts: Facts,
         hints: Hints,
@@ -63,25 +64,25 @@ impl Entry {
     }
 
     /// Its handle, as a number.
-    pub(super) fn handle(&self) -> usize {
+    pub(crate) fn handle(&self) -> usize {
         self.handle.load(Ordering::Relaxed)
     }
 
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         (self.name.lock().unwrap_or_else(PoisonError::into_inner)).clone()
     }
 
-    pub(super) fn set_name(&self, name: String) {
+    pub(crate) fn set_name(&self, name: String) {
         *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name;
     }
 
     /// Runs `work` on the hints.
-    pub(super) fn with_hints<R>(&self, work: impl FnOnce(&mut Hints) -> R) -> R {
+    pub(crate) fn with_hints<R>(&self, work: impl FnOnce(&mut Hints) -> R) -> R {
         work(&mut self.hints.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Keeps what an access to a target that has not ended needs.
-    pub(super) fn keep(&self, rank: c_int, held: Held) {
+    pub(crate) fn keep(&self, rank: c_int, held: Held) {
         if held.is_some() {
             let mut all = self.held.lock().unwrap_or_else(PoisonError::into_inner);
             all.push((rank, held));
@@ -89,19 +90,19 @@ impl Entry {
     }
 
     /// Forgets what accesses to a target, or to all, needed: they have ended.
-    pub(super) fn release(&self, rank: Option<c_int>) {
+    pub(crate) fn release(&self, rank: Option<c_int>) {
         let mut all = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|(target, _)| rank.is_some_and(|rank| rank != *target));
     }
 }
 
 /// The window of a handle.
-pub(super) fn find<'a>(win: Win) -> Option<&'a Entry> {
+pub(crate) fn find<'a>(win: Win) -> Option<&'a Entry> {
     WINDOWS.find(win)
 }
 
 /// A handle of a new window.
-pub(super) fn insert(entry: Entry) -> Win {
+pub(crate) fn insert(entry: Entry) -> Win {
     let win = WINDOWS.insert(Box::new(entry));
     if let Some(entry) = find(win) {
         entry.handle.store(win.address(), Ordering::Relaxed);
@@ -110,56 +111,14 @@ pub(super) fn insert(entry: Entry) -> Win {
 }
 
 /// Takes the window out of the table: its handle names nothing from now on.
-pub(super) fn remove(win: Win) -> Option<Box<Entry>> {
+pub(crate) fn remove(win: Win) -> Option<Box<Entry>> {
     WINDOWS.remove(win)
 }
 
 /// As [`find`], without a call: `None` too where a lock is to be taken.
 #[inline(always)]
-pub(super) fn find_unlocked<'a>(win: Win) -> Option<&'a Entry> {
+pub(crate) fn find_unlocked<'a>(win: Win) -> Option<&'a Entry> {
     WINDOWS.find_unlocked(win)
-}
-
-/// What a call on a window returns.
-#[inline(always)]
-pub(super) fn ended(
-    entry: &Entry,
-    function: &'static str,
-    result: oxmpi_core::Result<()>,
-) -> c_int {
-    match result {
-        Ok(()) => MPI_SUCCESS,
-        Err(error) => raise(entry, function, &error.into()),
-    }
-}
-
-/// Runs the work of a call on a window, and raises its error there.
-#[inline]
-pub(super) fn on(
-    win: Win,
-    function: &'static str,
-    work: impl FnOnce(&Entry) -> Result<()>,
-) -> c_int {
-    match find(win) {
-        Some(entry) => match work(entry) {
-            Ok(()) => MPI_SUCCESS,
-            Err(error) => raise(entry, function, &error),
-        },
-        None => no_window(win, function),
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn raise(entry: &Entry, function: &'static str, error: &Error) -> c_int {
-    let object = (entry.handle(), entry.errors.reaction());
-    error_handling::raise_on(Some(object), function, error)
-}
-
-#[cold]
-#[inline(never)]
-fn no_window(win: Win, function: &'static str) -> c_int {
-    error_handling::raise(None, function, Error::handle(MPI_ERR_WIN, "window", win))
 }
 
 /// The name of a window in messages to the user.

@@ -16,12 +16,12 @@ const KEYS: [(&str, &str); 7] = [
 /// The hints of a window. All but `no_locks` and `alloc_shared_noncontig` allow what is not made use of: accumulates are
 /// atomic and ordered whatever they promise.
 #[derive(Debug)]
-pub(super) struct Hints(Pairs);
+pub(crate) struct Hints(Pairs);
 
 impl Hints {
     /// The defaults, but for what the program has given. Unknown keys and values that a key cannot have are ignored, as the
     /// standard asks.
-    pub(super) fn new(given: &Pairs) -> Self {
+    pub(crate) fn new(given: &Pairs) -> Self {
         let defaults = KEYS.map(|(key, value)| (key.to_owned(), value.to_owned()));
         let mut hints = Self(Pairs(defaults.into()));
         hints.change(given);
@@ -29,7 +29,7 @@ impl Hints {
     }
 
     /// Changes those that the program gives.
-    pub(super) fn change(&mut self, given: &Pairs) {
+    pub(crate) fn change(&mut self, given: &Pairs) {
         for (key, _) in KEYS {
             if let Some(value) = given.get(key).filter(|value| is_valid(key, value)) {
                 self.0.set(key.to_owned(), value.to_owned());
@@ -38,12 +38,12 @@ impl Hints {
     }
 
     /// Whether a key is `true`.
-    pub(super) fn is_set(&self, key: &str) -> bool {
+    pub(crate) fn is_set(&self, key: &str) -> bool {
         self.0.get(key) == Some("true")
     }
 
     /// All of them.
-    pub(super) fn pairs(&self) -> Pairs {
+    pub(crate) fn pairs(&self) -> Pairs {
         self.0.clone()
     }
 }
