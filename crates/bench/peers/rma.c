@@ -1,110 +1,91 @@
-/* One-sided communication: rma BYTES...
+/* One-sided communication: rma [far] BYTES...
  *
- * Rank 0 accesses memory of rank 1, which waits in a barrier, in windows of memory that MPI allocates: put, get and accumulate
- * (sum of doubles) with a flush after each; put_many, get_many, fetch_and_op_many and compare_and_swap_many with one flush
- * after 100; get_accumulate; fetch_and_op and compare_and_swap of 8 B with a flush after each; private_put to memory that the
- * program allocates. Then all ranks together: fence_put is a put and a fence, window makes and frees a window with two fences
- * and a put of 8 B to oneself between, put_pingpong puts 8 B and polls for the answer (one way). One line for each kernel and
- * length: nanoseconds of one access on rank 0.
+ * Rank 0 accesses memory of rank 1, which waits in a barrier: put, get, accumulate and get_accumulate (sums of doubles),
+ * fetch_and_op and compare_and_swap (of 8 B), with a flush after each; of the name _many, 8 B with one after 100. Windows have
+ * memory that MPI allocates, in private_put memory of the program. Then both take part: fence_put is a put of rank 0 and a
+ * fence; window makes a window, puts 8 B to oneself between two fences, and frees it; put_pingpong puts 8 B, for which the
+ * other rank polls its memory, one way. With `far`, for ranks that talk by TCP on one host, all memory is of the program, as
+ * libraries share what they allocate; private_put and put_pingpong are left out, the latter as libraries without a progress
+ * thread do not write memory while its owner makes no calls. One line for each kernel and length: nanoseconds of one access
+ * on rank 0.
  */
 #include "blocks.h"
-#include "content.h"
 #include <string.h>
 
 #define MANY 100
 
 struct access {
     MPI_Win win;
+    char *memory; /* of this rank's window */
     char *origin, *result;
-    volatile uint64_t *words; /* this rank's memory */
-    uint64_t turns;
+    double *ones;
+    int64_t one, zero;
     long bytes;
-    int rank, target;
+    int rank;
+    pattern_fn *run;
+    int accesses;  /* in a repetition of it */
+    int64_t total; /* accesses so far */
 };
+
+/* Runs the kernel, and counts its accesses. */
+static void counted(void *with, int64_t times) {
+    struct access *a = with;
+    a->run(a, times);
+    a->total += times * a->accesses;
+}
 
 static void put(void *with, int64_t times) {
     struct access *a = with;
     for (int64_t i = 0; i < times; i++) {
-        MPI_Put(a->origin, a->bytes, MPI_BYTE, a->target, 0, a->bytes, MPI_BYTE, a->win);
-        MPI_Win_flush(a->target, a->win);
-    }
-}
-
-static void put_many(void *with, int64_t times) {
-    struct access *a = with;
-    for (int64_t i = 0; i < times; i++) {
-        for (int j = 0; j < MANY; j++)
-            MPI_Put(a->origin, a->bytes, MPI_BYTE, a->target, 0, a->bytes, MPI_BYTE, a->win);
-        MPI_Win_flush(a->target, a->win);
+        for (int k = 0; k < a->accesses; k++)
+            MPI_Put(a->origin, a->bytes, MPI_BYTE, 1, 0, a->bytes, MPI_BYTE, a->win);
+        MPI_Win_flush(1, a->win);
     }
 }
 
 static void get(void *with, int64_t times) {
     struct access *a = with;
     for (int64_t i = 0; i < times; i++) {
-        MPI_Get(a->result, a->bytes, MPI_BYTE, a->target, 0, a->bytes, MPI_BYTE, a->win);
-        MPI_Win_flush(a->target, a->win);
-    }
-}
-
-static void get_many(void *with, int64_t times) {
-    struct access *a = with;
-    for (int64_t i = 0; i < times; i++) {
-        for (int j = 0; j < MANY; j++)
-            MPI_Get(a->result, a->bytes, MPI_BYTE, a->target, 0, a->bytes, MPI_BYTE, a->win);
-        MPI_Win_flush(a->target, a->win);
+        for (int k = 0; k < a->accesses; k++)
+            MPI_Get(a->result, a->bytes, MPI_BYTE, 1, 0, a->bytes, MPI_BYTE, a->win);
+        MPI_Win_flush(1, a->win);
     }
 }
 
 static void accumulate(void *with, int64_t times) {
     struct access *a = with;
+    int count = a->bytes / 8;
     for (int64_t i = 0; i < times; i++) {
-        MPI_Accumulate(a->origin, a->bytes / 8, MPI_DOUBLE, a->target, 0, a->bytes / 8, MPI_DOUBLE, MPI_SUM,
-                       a->win);
-        MPI_Win_flush(a->target, a->win);
+        MPI_Accumulate(a->ones, count, MPI_DOUBLE, 1, 0, count, MPI_DOUBLE, MPI_SUM, a->win);
+        MPI_Win_flush(1, a->win);
     }
 }
 
 static void get_accumulate(void *with, int64_t times) {
     struct access *a = with;
+    int count = a->bytes / 8;
     for (int64_t i = 0; i < times; i++) {
-        MPI_Get_accumulate(a->origin, a->bytes / 8, MPI_DOUBLE, a->result, a->bytes / 8, MPI_DOUBLE, a->target, 0,
-                           a->bytes / 8, MPI_DOUBLE, MPI_SUM, a->win);
-        MPI_Win_flush(a->target, a->win);
+        MPI_Get_accumulate(a->ones, count, MPI_DOUBLE, a->result, count, MPI_DOUBLE, 1, 0, count,
+                           MPI_DOUBLE, MPI_SUM, a->win);
+        MPI_Win_flush(1, a->win);
     }
 }
 
 static void fetch_and_op(void *with, int64_t times) {
     struct access *a = with;
     for (int64_t i = 0; i < times; i++) {
-        MPI_Fetch_and_op(a->origin, a->result, MPI_INT64_T, a->target, 0, MPI_SUM, a->win);
-        MPI_Win_flush(a->target, a->win);
-    }
-}
-
-static void fetch_and_op_many(void *with, int64_t times) {
-    struct access *a = with;
-    for (int64_t i = 0; i < times; i++) {
-        for (int j = 0; j < MANY; j++)
-            MPI_Fetch_and_op(a->origin, a->result, MPI_INT64_T, a->target, 0, MPI_SUM, a->win);
-        MPI_Win_flush(a->target, a->win);
+        for (int k = 0; k < a->accesses; k++)
+            MPI_Fetch_and_op(&a->one, a->result, MPI_INT64_T, 1, 0, MPI_SUM, a->win);
+        MPI_Win_flush(1, a->win);
     }
 }
 
 static void compare_and_swap(void *with, int64_t times) {
     struct access *a = with;
     for (int64_t i = 0; i < times; i++) {
-        MPI_Compare_and_swap(a->origin, a->origin, a->result, MPI_INT64_T, a->target, 0, a->win);
-        MPI_Win_flush(a->target, a->win);
-    }
-}
-
-static void compare_and_swap_many(void *with, int64_t times) {
-    struct access *a = with;
-    for (int64_t i = 0; i < times; i++) {
-        for (int j = 0; j < MANY; j++)
-            MPI_Compare_and_swap(a->origin, a->origin, a->result, MPI_INT64_T, a->target, 0, a->win);
-        MPI_Win_flush(a->target, a->win);
+        for (int k = 0; k < a->accesses; k++)
+            MPI_Compare_and_swap(&a->zero, &a->zero, a->result, MPI_INT64_T, 1, 0, a->win);
+        MPI_Win_flush(1, a->win);
     }
 }
 
@@ -112,7 +93,7 @@ static void fence_put(void *with, int64_t times) {
     struct access *a = with;
     for (int64_t i = 0; i < times; i++) {
         if (a->rank == 0)
-            MPI_Put(a->origin, a->bytes, MPI_BYTE, a->target, 0, a->bytes, MPI_BYTE, a->win);
+            MPI_Put(a->origin, a->bytes, MPI_BYTE, 1, 0, a->bytes, MPI_BYTE, a->win);
         MPI_Win_fence(0, a->win);
     }
 }
@@ -121,134 +102,149 @@ static void window(void *with, int64_t times) {
     struct access *a = with;
     for (int64_t i = 0; i < times; i++) {
         MPI_Win win;
-        MPI_Win_create(a->origin, a->bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+        MPI_Win_create(a->result, a->bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
         MPI_Win_fence(0, win);
-        MPI_Put(a->result, 8, MPI_BYTE, a->rank, 0, 8, MPI_BYTE, win);
-        MPI_Win_fence(0, win);
+        MPI_Put(a->origin, a->bytes, MPI_BYTE, a->rank, 0, a->bytes, MPI_BYTE, win);
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
         MPI_Win_free(&win);
     }
 }
 
-/* Each rank puts the number of the turn to the other one, which polls for it. */
+/* Each rank puts the number of the round to the other one, which polls for it. */
 static void put_pingpong(void *with, int64_t times) {
     struct access *a = with;
+    const volatile int64_t *mine = (const volatile int64_t *)a->memory;
     for (int64_t i = 0; i < times; i++) {
-        uint64_t next = ++a->turns;
-        if (a->rank == 0) {
-            MPI_Put(&next, 8, MPI_BYTE, a->target, 0, 8, MPI_BYTE, a->win);
-            MPI_Win_flush(a->target, a->win);
-        }
-        while (a->words[0] != next)
-            ;
-        if (a->rank == 1) {
-            MPI_Put(&next, 8, MPI_BYTE, 0, 0, 8, MPI_BYTE, a->win);
-            MPI_Win_flush(0, a->win);
+        int64_t next = a->total / 2 + i + 1;
+        for (int sender = 0; sender < 2; sender++) {
+            if (sender == a->rank) {
+                MPI_Put(&next, 8, MPI_BYTE, 1 - sender, 0, 8, MPI_BYTE, a->win);
+                MPI_Win_flush(1 - sender, a->win);
+            } else {
+                while (*mine != next)
+                    ;
+            }
         }
     }
 }
 
-/* Who takes part, which epoch, whose memory. */
-enum { ONE_SIDE, BOTH_LOCKED, BOTH_FENCED, BOTH_FREE };
+/* Whether the data is right on this rank, after all accesses. */
+static int is_put(const struct access *a) {
+    return a->rank == 0 || are_bytes(a->memory, 0, a->bytes);
+}
+
+static int is_got(const struct access *a) {
+    return a->rank == 1 || are_bytes(a->result, 1, a->bytes);
+}
+
+static int is_summed(const struct access *a) {
+    int right = 1;
+    for (long at = 0; at < a->bytes / 8; at++)
+        right &= a->rank == 0 || ((const double *)a->memory)[at] == (double)a->total;
+    return right;
+}
+
+static int is_counted(const struct access *a) {
+    return a->rank == 1 || *(const int64_t *)a->result == a->total - 1;
+}
+
+static int is_zero(const struct access *a) {
+    return a->rank == 1 || *(const int64_t *)a->result == 0;
+}
+
+static int is_own(const struct access *a) {
+    return are_bytes(a->result, 0, a->bytes);
+}
+
+static int is_last(const struct access *a) {
+    return *(const int64_t *)a->memory == a->total / 2;
+}
+
+/* The epoch in which a kernel runs: of locks, in which rank 0 is alone or both take part, of fences, or its own. */
+enum epoch { ALONE, LOCKED, FENCED, OWN };
+
+/* A kernel of 8 B only, in memory of the program, or whose ranks poll their memory. */
+enum { SINGLE = 1, PRIVATE = 2, POLLED = 4 };
 
 static const struct kernel {
     const char *name;
-    void (*run)(void *with, int64_t times);
-    int kind, single, private, accesses;
+    pattern_fn *run;
+    int (*right)(const struct access *a);
+    enum epoch epoch;
+    int accesses, of;
 } kernels[] = {
-    {"put", put, ONE_SIDE, 0, 0, 1},
-    {"put_many", put_many, ONE_SIDE, 0, 0, MANY},
-    {"get", get, ONE_SIDE, 0, 0, 1},
-    {"get_many", get_many, ONE_SIDE, 0, 0, MANY},
-    {"accumulate", accumulate, ONE_SIDE, 0, 0, 1},
-    {"get_accumulate", get_accumulate, ONE_SIDE, 0, 0, 1},
-    {"fetch_and_op", fetch_and_op, ONE_SIDE, 1, 0, 1},
-    {"fetch_and_op_many", fetch_and_op_many, ONE_SIDE, 1, 0, MANY},
-    {"compare_and_swap", compare_and_swap, ONE_SIDE, 1, 0, 1},
-    {"compare_and_swap_many", compare_and_swap_many, ONE_SIDE, 1, 0, MANY},
-    {"private_put", put, ONE_SIDE, 0, 1, 1},
-    {"fence_put", fence_put, BOTH_FENCED, 0, 0, 1},
-    {"window", window, BOTH_FREE, 1, 0, 1},
-    {"put_pingpong", put_pingpong, BOTH_LOCKED, 1, 0, 2},
+    {"put", put, is_put, ALONE, 1, 0},
+    {"put_many", put, is_put, ALONE, MANY, SINGLE},
+    {"get", get, is_got, ALONE, 1, 0},
+    {"get_many", get, is_got, ALONE, MANY, SINGLE},
+    {"accumulate", accumulate, is_summed, ALONE, 1, 0},
+    {"get_accumulate", get_accumulate, is_summed, ALONE, 1, 0},
+    {"fetch_and_op", fetch_and_op, is_counted, ALONE, 1, SINGLE},
+    {"fetch_and_op_many", fetch_and_op, is_counted, ALONE, MANY, SINGLE},
+    {"compare_and_swap", compare_and_swap, is_zero, ALONE, 1, SINGLE},
+    {"compare_and_swap_many", compare_and_swap, is_zero, ALONE, MANY, SINGLE},
+    {"private_put", put, is_put, ALONE, 1, PRIVATE},
+    {"fence_put", fence_put, is_put, FENCED, 1, 0},
+    {"window", window, is_own, OWN, 1, SINGLE},
+    {"put_pingpong", put_pingpong, is_last, LOCKED, 2, SINGLE | POLLED},
 };
 
-static void measure(const struct kernel *kernel, long bytes, int rank, int size) {
-    struct access a = {.bytes = bytes, .rank = rank, .target = 1 % size};
-    long room = bytes < 8 ? 8 : bytes;
-    char *memory;
-    a.origin = pages(room), a.result = pages(room);
-    write_bytes(a.origin, 0, bytes, kernel->kind != ONE_SIDE);
-    /* Sums of doubles stay what they are. */
-    int adds = kernel->run == accumulate || kernel->run == get_accumulate;
-    if (adds)
-        memset(a.origin, 0, room);
-    if (kernel->private) {
-        memory = pages(room);
-        MPI_Win_create(memory, room, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &a.win);
-    } else {
-        MPI_Win_allocate(room, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &a.win);
-    }
-    memset(memory, 0, room);
+static void epoch(enum epoch epoch, int begins, MPI_Win win) {
+    if (epoch == FENCED)
+        MPI_Win_fence(begins ? 0 : MPI_MODE_NOSUCCEED, win);
+    else if (epoch != OWN)
+        (void)(begins ? MPI_Win_lock_all(0, win) : MPI_Win_unlock_all(win));
+}
+
+static void measure(const struct kernel *kernel, long bytes, int private, int rank) {
+    struct access a = {.origin = pages(bytes), .result = pages(bytes), .ones = (double *)pages(bytes), .one = 1,
+                       .bytes = bytes, .rank = rank, .run = kernel->run, .accesses = kernel->accesses};
+    write_bytes(a.origin, 0, bytes, 0);
     write_bytes(a.result, 1, bytes, 1);
-    if (kernel->run == get || kernel->run == get_many)
-        write_bytes(memory, 1, bytes, 0);
-    a.words = (volatile uint64_t *)memory;
+    for (long at = 0; at < bytes / 8; at++)
+        a.ones[at] = 1;
+    if (private) {
+        a.memory = pages(bytes);
+        MPI_Win_create(a.memory, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &a.win);
+    } else {
+        MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &a.memory, &a.win);
+    }
+    memset(a.memory, 0, bytes);
+    if (kernel->right == is_got)
+        write_bytes(a.memory, rank, bytes, 0);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (kernel->kind == BOTH_FENCED)
-        MPI_Win_fence(0, a.win);
-    else if (kernel->kind != BOTH_FREE)
-        MPI_Win_lock_all(0, a.win);
 
     int64_t times = 0;
     double ns[BLOCKS];
-    if (kernel->kind != ONE_SIDE) {
-        times = warm_up(kernel->run, &a, rank, size);
-        time_blocks(kernel->run, &a, times, kernel->accesses, ns);
-    } else if (rank == 0) {
-        /* Alone: the target does nothing but wait. */
-        int64_t start = now_ns();
-        for (times = 1; now_ns() - start < 20 * BLOCK_NS;)
-            kernel->run(&a, 1);
-        for (int64_t took = 0; took < BLOCK_NS; times *= 2) {
-            start = now_ns();
-            kernel->run(&a, times);
-            took = now_ns() - start;
-        }
-        for (int block = 0; block < BLOCKS; block++) {
-            start = now_ns();
-            kernel->run(&a, times);
-            ns[block] = (double)(now_ns() - start) / (double)(times * kernel->accesses);
-        }
+    epoch(kernel->epoch, 1, a.win);
+    if (rank == 0 || kernel->epoch != ALONE) {
+        times = warm_up(counted, &a, rank, kernel->epoch == ALONE ? 1 : 2);
+        time_blocks(counted, &a, times, kernel->accesses, ns);
     }
-    if (kernel->kind == BOTH_FENCED)
-        MPI_Win_fence(MPI_MODE_NOSUCCEED, a.win);
-    else if (kernel->kind != BOTH_FREE)
-        MPI_Win_unlock_all(a.win);
+    epoch(kernel->epoch, 0, a.win);
     MPI_Barrier(MPI_COMM_WORLD);
-
-    int right = 1, all_right;
-    if (rank == 1 && (kernel->run == put || kernel->run == put_many))
-        right = are_bytes(memory, 0, bytes);
-    if (rank == 0 && (kernel->run == get || kernel->run == get_many))
-        right = are_bytes(a.result, 1, bytes);
-    MPI_Allreduce(&right, &all_right, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
-    if (rank == 0)
-        report(kernel->name, rank, size, bytes, times, ns, all_right);
+    MPI_Bcast(&a.total, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    int right = kernel->right(&a);
+    MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    report(kernel->name, rank, 2, bytes, times, ns, right);
     MPI_Win_free(&a.win);
-    if (kernel->private)
-        free(memory);
+    if (private)
+        free(a.memory);
     free(a.origin);
     free(a.result);
+    free(a.ones);
 }
 
 int main(int argc, char **argv) {
-    int rank, size;
+    int rank, size, far = argc > 1 && !strcmp(argv[1], "far");
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    need_ranks(size, 2, 2);
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++)
-        for (int i = 1; i < argc; i++)
-            if (!kernels[k].single || i == 1)
-                measure(&kernels[k], kernels[k].single ? 8 : atol(argv[i]), rank, size);
+        for (int i = 1 + far, of = kernels[k].of; i < argc && !(far && of & (PRIVATE | POLLED)); i++)
+            if (!(of & SINGLE) || i == 1 + far)
+                measure(&kernels[k], of & SINGLE ? 8 : atol(argv[i]), far || of & PRIVATE, rank);
     MPI_Finalize();
     return 0;
 }

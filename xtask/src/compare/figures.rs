@@ -1,12 +1,9 @@
 //! Reduces several runs to one figure for each line of the tables and each implementation.
 
 use super::lines::{MeasuredRow, Unit};
-use super::programs::{FLOOR, OURS, OURS_IN_C};
+use super::programs::{FLOOR, NO_PEERS, OURS};
 use super::rounds::MeasuredRun;
 use std::collections::BTreeSet;
-
-/// The implementations that are no peers.
-const NO_PEERS: [&str; 3] = [OURS, OURS_IN_C, FLOOR];
 
 /// One line of a table: kernel, ranks and bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

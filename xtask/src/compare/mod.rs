@@ -30,12 +30,14 @@ use works::{Variants, Work};
 /// compilers and ours from crates/runtime/examples/peers, and runs all of them in turn, round by round.
 /// Before and after each run a probe measures how near the two processors are; a run during which that
 /// changed is dropped, and only runs with the same placement are compared. A peer that cannot be installed
-/// is skipped with a message. The raw data is written to target/compare/runs.json.
+/// is skipped with a message, and one that fails in a benchmark is left out of it. The raw data is written to target/compare/runs.json.
 ///
 /// pingpong is one way between two ranks; rewritten the same with the message written before each send,
 /// cold with buffers larger than the caches, posted with receives posted before; sendrecv and exchange are
 /// those of the Intel MPI Benchmarks; rate is one message of a window of 64; network and
-/// stream are pingpong and rate between ranks that talk by TCP over the loopback device; crowd is 8 B between two of 4
+/// stream are pingpong and rate between ranks that talk by TCP over the loopback device; rma is one-sided
+/// communication in windows (the kernels are at the head of crates/bench/peers/rma.c), rma-network the same by
+/// TCP, in memory of the program; crowd is 8 B between two of 4
 /// and 8 ranks while the others wait in a barrier; barrier has 2, 4 and 8 ranks; collectives are those of
 /// the Intel MPI Benchmarks, 2, 4 and 8 ranks, the time of the slowest rank; memory is that of
 /// 8 ranks after MPI_Init; threads is ours alone, a rank that sends to itself by one thread and by two; init

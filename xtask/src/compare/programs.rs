@@ -15,6 +15,9 @@ pub(crate) const OURS_IN_C: &str = "oxmpi-c";
 /// The name of the floor: two processes without MPI.
 pub(crate) const FLOOR: &str = "floor";
 
+/// The implementations that are no peers.
+pub(crate) const NO_PEERS: [&str; 3] = [OURS, OURS_IN_C, FLOOR];
+
 /// One implementation, ready to run.
 #[derive(Default)]
 pub(crate) struct Implementation {

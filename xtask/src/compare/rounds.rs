@@ -3,7 +3,7 @@
 use super::CompareOptions;
 use super::lines::{self, MeasuredRow};
 use super::placement::{Probe, tag};
-use super::programs::Implementation;
+use super::programs::{Implementation, NO_PEERS};
 use super::works::Work;
 use crate::Result;
 use serde::Serialize;
@@ -31,7 +31,8 @@ pub(crate) struct MeasuredRun {
 }
 
 /// Runs `work` on all implementations in turn until one placement has as many runs of each as the options
-/// ask for, but at most twice as many rounds. Each round begins with another implementation.
+/// ask for, but at most twice as many rounds. Each round begins with another implementation. A peer that fails is left out from
+/// the next round on, with a message.
 pub(crate) fn interleave(
     work: &Work,
     implementations: &[Implementation],
@@ -39,14 +40,22 @@ pub(crate) fn interleave(
     options: &CompareOptions,
 ) -> Result<Vec<MeasuredRun>> {
     let rounds = usize::from(options.rounds);
-    let able: Vec<&Implementation> = implementations.iter().filter(|i| work.suits(i)).collect();
+    let mut able: Vec<&Implementation> = implementations.iter().filter(|i| work.suits(i)).collect();
     let mut runs: Vec<MeasuredRun> = Vec::new();
     for round in 0..2 * rounds {
+        let mut failed = Vec::new();
         let _lock = options.lock.as_deref().map(locked).transpose()?;
         for offset in 0..able.len() {
             let implementation = able[(round + offset) % able.len()];
             let before = work.placed.then(|| probe.nanoseconds()).transpose()?;
-            let rows = measure(work, implementation)?;
+            let rows = match measure(work, implementation) {
+                Err(why) if !NO_PEERS.contains(&implementation.name) => {
+                    println!("left out of {}: {why}", work.name);
+                    failed.push(implementation.name);
+                    continue;
+                }
+                rows => rows?,
+            };
             let after = work.placed.then(|| probe.nanoseconds()).transpose()?;
             let probes = before.zip(after).map(|(before, after)| [before, after]);
             let tag = match probes.map(|p| p.map(|ns| tag(probe.kind, ns))) {
@@ -64,6 +73,7 @@ pub(crate) fn interleave(
                 rows,
             });
         }
+        able.retain(|implementation| !failed.contains(&implementation.name));
         if round + 1 >= rounds && enough(&able, &runs, rounds) {
             break;
         }
@@ -102,11 +112,8 @@ fn measure(work: &Work, implementation: &Implementation) -> Result<Vec<MeasuredR
     command.args(work.words(implementation));
     let text = finished(&mut command, implementation)?;
     let mut rows = lines::rows(&text, work.ranks)?;
-    if work.network {
-        // The network programs are those for shared memory, so their lines name the same kernels.
-        for row in &mut rows {
-            row.kernel = work.name.into();
-        }
+    for row in &mut rows {
+        row.kernel = work.kernel(std::mem::take(&mut row.kernel));
     }
     let shown = |bytes: &u64| rows.iter().any(|row| row.bytes == *bytes);
     if rows.is_empty() || !work.lengths().all(|bytes| shown(&bytes)) {

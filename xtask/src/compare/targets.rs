@@ -2,10 +2,11 @@
 //! met.
 //!
 //! Aims 1 to 7 are those for messages between two ranks, 8 those of [`collectives`], 9 those of messages by
-//! TCP, 10 those of the [C face](c_face).
+//! TCP, 10 those of the [C face](c_face), 11 those of one-sided communication ([rma]).
 
 mod c_face;
 mod collectives;
+mod rma;
 
 use super::figures::{FigureKey, Figures};
 use std::fmt::Write;
@@ -164,6 +165,7 @@ pub(crate) fn targets(figures: &Figures<'_>) -> Vec<Target> {
     collectives::aims(&mut aims);
     network(&mut aims);
     c_face::aims(&mut aims);
+    rma::aims(&mut aims);
     aims.list
 }
 

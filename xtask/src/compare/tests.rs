@@ -292,8 +292,54 @@ fn over_tcp_ours_is_held_against_the_best_peer() {
 }
 
 #[test]
+fn puts_are_held_against_limits_peers_copies_and_messages() {
+    let with = |short, long, polled| {
+        let (eight, mebibyte) = (("put", 8), ("put", 1048576));
+        vec![
+            run("oxmpi", Some("near"), eight, short),
+            run("mpich", Some("near"), eight, 400.0),
+            run("oxmpi", Some("near"), mebibyte, long),
+            run("mpich", Some("near"), mebibyte, 2000.0),
+            bare("copy", mebibyte, 1000.0),
+            run("oxmpi", Some("near"), ("private_put", 8), short),
+            bare("single copy", ("private_put", 8), 1.0),
+            run("oxmpi", Some("near"), ("put_pingpong", 8), polled),
+            run("oxmpi", Some("near"), SHORT, 100.0),
+        ]
+    };
+    for aim in [
+        "put 8 B a fixed limit",
+        "put 8 B 0.25 x mpich",
+        "put 1048576 B 0.95 x mpich",
+        "put 1048576 B 1.15 x floor 1.000 (copy)",
+        "private_put 8 B 1.00 x floor 0.001 (single copy) + 0.100",
+        "put_pingpong 8 B pingpong 8 B",
+    ] {
+        let list = with(100.0, 1150.0, 100.0);
+        assert_eq!(verdict(&list, 11, aim), Verdict::Met, "{aim}");
+        let list = with(102.0, 1901.0, 101.0);
+        assert_eq!(verdict(&list, 11, aim), Verdict::Missed, "{aim}");
+    }
+    let mut alone = with(1.0, 1.0, 1.0);
+    alone.pop();
+    let message = "put_pingpong 8 B pingpong 8 B";
+    assert_eq!(verdict(&alone, 11, message), Verdict::NotMeasured);
+}
+
+#[test]
+fn kernels_by_tcp_have_names_of_their_own() {
+    let works = options("--what pingpong,network,rma,rma-network").unwrap();
+    let works = works.works();
+    let kernels = works.iter().map(|work| work.kernel("put".into()));
+    let kernels: Vec<String> = kernels.collect();
+    assert_eq!(kernels, ["put", "network", "put", "network put"]);
+    assert_eq!(works[3].arguments, ["far", "8", "1048576"]);
+}
+
+#[test]
 fn only_works_over_tcp_get_its_variables_and_only_who_can_runs_them() {
-    let works = options("--what network,stream,pingpong").unwrap().works();
+    let works = options("--what network,stream,rma-network,pingpong");
+    let works = works.unwrap().works();
     let peer = Implementation {
         environment: vec![("FABRIC", "shm".into())],
         network: vec![("FABRIC", "tcp".into())],
@@ -306,7 +352,8 @@ fn only_works_over_tcp_get_its_variables_and_only_who_can_runs_them() {
         assert_eq!(set, Some(("FABRIC".as_ref(), Some(expected.as_ref()))));
         assert!(work.suits(&peer));
         assert_eq!(work.suits(&implementation("openmpi-ucx")), !work.network);
-        assert_eq!(work.suits(&implementation("floor")), work.name != "stream");
+        let bare = !["stream", "rma-network"].contains(&work.name);
+        assert_eq!(work.suits(&implementation("floor")), bare);
     }
 }
 
@@ -351,7 +398,7 @@ fn the_summary_states_every_aim_and_says_when_runs_are_few() {
     assert!(text.starts_with("Aims; placement near; medians; the best of intel\n"));
     assert!(text.contains("1 met, 0 missed"), "{text}");
     assert!(!text.contains("sendrecv"), "not asked for: {text}");
-    for number in 1..=9 {
+    for number in 1..=11 {
         let list = targets(&figures);
         assert!(list.iter().any(|target| target.number == number));
     }

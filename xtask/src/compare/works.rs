@@ -7,7 +7,7 @@ use clap::value_parser;
 /// One benchmark program with its arguments, run by every implementation in the same way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Work {
-    /// The word of `--what`, and the kernel in the program's output.
+    /// The word of `--what`, and the kernel in the output of a program that has one.
     pub(crate) name: &'static str,
     /// The title of the tables.
     pub(crate) title: String,
@@ -40,7 +40,7 @@ pub(crate) const COLLECTIVES: [&str; 9] = [
 /// The options that select variants of the benchmarks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Variants {
-    /// Message lengths in bytes of pingpong, rewritten, vector, vectors, network, stream and collectives; each has its own by default
+    /// Message lengths in bytes of pingpong, rewritten, vector, vectors, network, stream, rma, rma-network and collectives; each has its own by default
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = value_parser!(u32).range(..=1 << 30))]
     sizes: Vec<u32>,
     /// The operations of collectives; all by default
@@ -121,7 +121,7 @@ const VECTORS: &[u32] = &[1024, 65536, 1048576, 8388608];
 const PATTERNS: &[u32] = &[8, 65536, 1048576];
 
 /// Every word of `--what` but `all`, in the order in which they run.
-const BENCHMARKS: [Benchmark; 18] = [
+const BENCHMARKS: [Benchmark; 20] = [
     pair("pingpong", "pingpong", "PingPong one way, source untouched").sized(MESSAGES),
     pair(
         "rewritten",
@@ -169,6 +169,15 @@ const BENCHMARKS: [Benchmark; 18] = [
     )
     .sized(&[8, 1024, 8192, 65536, 1048576])
     .by_tcp(),
+    pair("rma", "rma", "One-sided communication").sized(&[8, 65536, 1048576, 4194304]),
+    pair(
+        RMA_BY_TCP,
+        "rma",
+        "One-sided communication, by TCP over the loopback device",
+    )
+    .with(&["far"])
+    .sized(&[8, 1048576])
+    .by_tcp(),
     pair(
         "crowd",
         "crowd",
@@ -196,6 +205,9 @@ const BENCHMARKS: [Benchmark; 18] = [
     pair("init", "init", "init + finalize").anywhere(),
     pair("start", "", "start to end of `true`").anywhere(),
 ];
+
+/// The benchmark by TCP whose program has several kernels.
+const RMA_BY_TCP: &str = "rma-network";
 
 /// The benchmark whose first argument names the operations.
 const ALL_COLLECTIVES: &str = "collectives";
@@ -273,13 +285,23 @@ impl Work {
     /// Whether an implementation has the benchmark and completes it.
     pub(crate) fn suits(&self, implementation: &Implementation) -> bool {
         match self.name {
-            "stream" if implementation.bare() => false,
+            "stream" | RMA_BY_TCP if implementation.bare() => false,
             _ if self.network && !implementation.bare() => !implementation.network.is_empty(),
             OURS_ALONE => implementation.name == OURS,
             ALL_COLLECTIVES | "vector" | "vectors" if implementation.bare() => false,
             "crowd" | "barrier" if self.crowded() => !implementation.bare(),
             "memory" | "init" => !implementation.bare(),
             _ => true,
+        }
+    }
+
+    /// The kernel in tables and aims of one that the program prints: the programs of benchmarks by TCP are those for shared
+    /// memory, so their lines name the same kernels.
+    pub(crate) fn kernel(&self, printed: String) -> String {
+        match self.name {
+            RMA_BY_TCP => format!("network {printed}"),
+            name if self.network => name.to_owned(),
+            _ => printed,
         }
     }
 

@@ -1,9 +1,9 @@
 /* Measures two processes without MPI: floor KERNEL BYTES...
  *
  * The kernels are those of the MPI programs: pingpong, rewritten, cold, posted, sendrecv, exchange, rate,
- * network, barrier. Prints one line for each length and method, with the best choice of copying, chunks and
- * waiting, found by trying all for a few blocks. PingPong of any kind but cold begins with two lines
- * more: one cache line, and two, back and forth.
+ * network, barrier, and rma, of which put and private_put are measured. Prints one line for each length and
+ * method, with the best choice of copying, chunks and waiting, found by trying all for a few blocks.
+ * PingPong of any kind but cold begins with two lines more: one cache line, and two, back and forth.
  */
 #include "pair.h"
 
@@ -29,6 +29,15 @@ static void shift(struct pair *p, const char *kernel, int messages, struct choic
     measure_best(p, kernel, "copy", choices, shift_choices(p, choices, messages));
     if (p->bytes >= 16384)
         measure_best(p, kernel, "single copy", choices, single_shift_choices(p, choices, messages));
+}
+
+/* A put to shared memory, and one to memory of the other process. */
+static void both_puts(struct pair *p, struct choice *choices) {
+    char *private = p->into;
+    p->into = p->area[0];
+    measure_best(p, "put", "copy", choices, put_choices(choices));
+    p->into = private;
+    measure_best(p, "private_put", "single copy", choices, single_put_choices(p, choices));
 }
 
 int main(int argc, char **argv) {
@@ -62,6 +71,8 @@ int main(int argc, char **argv) {
             shift(p, kernel, 2, choices);
         else if (!strcmp(kernel, "network"))
             measure_best(p, kernel, "sockets", choices, tcp_choices(p, choices));
+        else if (!strcmp(kernel, "rma"))
+            both_puts(p, choices);
         else if (!strcmp(kernel, "rate"))
             measure_best(p, kernel, "lines", choices, rate_choices(choices));
     }

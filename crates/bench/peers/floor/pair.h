@@ -37,6 +37,7 @@ struct choice {
     long chunk;     /* bytes of a slot of the ring */
     int slots;      /* slots of the ring */
     int parts;      /* the reported time is a round divided by this; 0 stands for 2, half a round trip */
+    int one_sided;  /* whether side 0 alone writes, and side 1 waits */
     char name[64];
 };
 
@@ -77,6 +78,8 @@ int single_shift_choices(const struct pair *p, struct choice *list, int messages
 int barrier_choices(struct choice *list);
 int rate_choices(struct choice *list);
 int tcp_choices(struct pair *p, struct choice *list);
+int put_choices(struct choice *list);
+int single_put_choices(const struct pair *p, struct choice *list);
 
 ALWAYS_INLINE void await(const struct pair *p, struct word *word, int64_t value) {
     while (atomic_load_explicit(&word->value, memory_order_acquire) < value)

@@ -84,3 +84,14 @@ int single_shift_choices(const struct pair *p, struct choice *list, int messages
     *list = (struct choice){messages == 2 ? shifts_of_two : shifts, .pause = 1, .parts = 1};
     return allowed(p);
 }
+
+/* Side 0 writes private memory of side 1. */
+static void written_puts(struct pair *p, int64_t times) {
+    for (int64_t i = 0; i < times && p->side == 0; i++)
+        must(transfer(p, 0, 0, p->bytes));
+}
+
+int single_put_choices(const struct pair *p, struct choice *list) {
+    *list = (struct choice){written_puts, .parts = 1, .one_sided = 1, .name = "process_vm_writev"};
+    return allowed(p);
+}
