@@ -27,6 +27,7 @@ mod handle_leaks;
 mod handles;
 mod info;
 mod info_pairs;
+mod keyval_calls;
 mod membership;
 mod memory;
 mod message;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use oxmpi_core::Comparison;
 
-use crate::attribute::{self, Kind};
+use crate::attribute::Kind;
 use crate::comm_table::{self, Entry, Inter, between_groups, find, no_such};
 use crate::constants::{
     MPI_ANY_SOURCE, MPI_APPNUM, MPI_COMM_NULL, MPI_HOST, MPI_IDENT, MPI_IO, MPI_LASTUSEDCODE,
@@ -15,9 +15,10 @@ use crate::error_handling::{self, Result, catch, on};
 use crate::group;
 use crate::handles::Handle;
 use crate::info;
+use crate::keyval_calls::keyval_calls;
 use crate::membership;
 use crate::strings;
-use crate::types::{Callback, Comm, Group, Info, c_char, c_int, c_void};
+use crate::types::{Comm, Group, Info, c_char, c_int, c_void};
 
 /// Defines the calls that write one number.
 macro_rules! numbers {
@@ -182,35 +183,7 @@ pub(crate) unsafe fn get_info(comm: Comm, hints: *mut Info) -> c_int {
     })
 }
 
-/// `MPI_Comm_create_keyval`.
-///
-/// # Safety
-/// The functions have the types that the standard says; the key may be written to.
-pub(crate) unsafe fn create_keyval(
-    copy: Callback,
-    delete: Callback,
-    key: *mut c_int,
-    state: *mut c_void,
-) -> c_int {
-    catch("MPI_Comm_create_keyval", || {
-        // SAFETY: the caller's promise.
-        let made = unsafe { attribute::create_key(Kind::Comm, copy, delete, state) };
-        // SAFETY: as above.
-        unsafe { key.write(made) };
-        Ok(())
-    })
-}
-
-/// `MPI_Comm_free_keyval`.
-///
-/// # Safety
-/// The key may be read and written to.
-pub(crate) unsafe fn free_keyval(key: *mut c_int) -> c_int {
-    // SAFETY: the caller's promise.
-    catch("MPI_Comm_free_keyval", || unsafe {
-        attribute::free_key(Kind::Comm, key)
-    })
-}
+keyval_calls! { Comm "MPI_Comm_create_keyval" "MPI_Comm_free_keyval" }
 
 /// `MPI_Comm_set_attr`.
 pub(crate) fn set_attr(comm: Comm, key: c_int, value: *mut c_void) -> c_int {

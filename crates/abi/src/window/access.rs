@@ -25,14 +25,31 @@ pub(crate) unsafe fn put<N: Counting>(
     datatype: Datatype,
     win: Win,
 ) -> c_int {
+    let from = (origin, origin_count, origin_datatype);
+    // SAFETY: the caller's promise.
+    unsafe { put_by("MPI_Put", from, (rank, displacement, count, datatype), win) }
+}
+
+/// Puts the elements of an origin, named by their start, count and datatype, to a target, named by its rank, displacement, count
+/// and datatype.
+///
+/// # Safety
+/// As [`put`].
+#[inline]
+pub(super) unsafe fn put_by<N: Counting>(
+    function: &'static str,
+    (origin, origin_count, origin_datatype): (*const c_void, N, Datatype),
+    (rank, displacement, count, datatype): (c_int, Aint, N, Datatype),
+    win: Win,
+) -> c_int {
     if let Some(entry) = find_unlocked(win)
         && let Some(range) = plain_range(rank, displacement, count, datatype)
         // SAFETY: the caller's promise.
         && let Some(from) = unsafe { plain(origin, origin_count, origin_datatype) }
     {
-        return ended(entry, "MPI_Put", entry.raw.put(from, &range));
+        return ended(entry, function, entry.raw.put(from, &range));
     }
-    on(win, "MPI_Put", |entry| {
+    on(win, function, |entry| {
         let target = Target::new(rank, displacement, count, datatype)?;
         // SAFETY: the caller's promise.
         let from = unsafe { Buffer::new(origin, origin_count, origin_datatype)? };

@@ -81,6 +81,25 @@ pub(crate) unsafe fn accumulate<N: Counting>(
     op: Op,
     win: Win,
 ) -> c_int {
+    let from = (origin, origin_count, origin_datatype);
+    let to = (rank, displacement, count, datatype);
+    // SAFETY: the caller's promise.
+    unsafe { accumulate_by("MPI_Accumulate", from, to, op, win) }
+}
+
+/// Combines the elements of an origin, named by their start, count and datatype, with those of a target, named by its rank,
+/// displacement, count and datatype.
+///
+/// # Safety
+/// As [`accumulate`].
+#[inline]
+pub(super) unsafe fn accumulate_by<N: Counting>(
+    function: &'static str,
+    (origin, origin_count, origin_datatype): (*const c_void, N, Datatype),
+    (rank, displacement, count, datatype): (c_int, Aint, N, Datatype),
+    op: Op,
+    win: Win,
+) -> c_int {
     if let Some(entry) = find_unlocked(win)
         && let Some(range) = plain_range(rank, displacement, count, datatype)
         && let Ok((kind, op)) = accumulation(datatype, op)
@@ -88,9 +107,9 @@ pub(crate) unsafe fn accumulate<N: Counting>(
         && let Some(from) = unsafe { plain_operands(origin, origin_count, origin_datatype, op) }
     {
         let done = entry.raw.accumulate(from, (kind, op), &range);
-        return ended(entry, "MPI_Accumulate", done);
+        return ended(entry, function, done);
     }
-    on(win, "MPI_Accumulate", |entry| {
+    on(win, function, |entry| {
         let target = Target::new(rank, displacement, count, datatype)?;
         let (kind, op) = accumulation(datatype, op)?;
         // SAFETY: the caller's promise.

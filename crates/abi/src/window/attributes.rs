@@ -1,43 +1,15 @@
 //! Attributes of windows (MPI 5.0, sections 7.7.3 and 12.2.6).
 
 use super::calls::on;
-use crate::attribute::{self, Kind};
+use crate::attribute::Kind;
 use crate::constants::{
     MPI_WIN_BASE, MPI_WIN_CREATE_FLAVOR, MPI_WIN_DISP_UNIT, MPI_WIN_MODEL, MPI_WIN_SIZE,
 };
-use crate::error_handling::catch;
-use crate::types::{Callback, Win, c_int, c_void};
+use crate::keyval_calls::keyval_calls;
+use crate::types::{Win, c_int, c_void};
 use crate::window_table::Entry;
 
-/// `MPI_Win_create_keyval`.
-///
-/// # Safety
-/// The functions have the types that the standard says; the key may be written to.
-pub(crate) unsafe fn create_keyval(
-    copy: Callback,
-    delete: Callback,
-    key: *mut c_int,
-    state: *mut c_void,
-) -> c_int {
-    catch("MPI_Win_create_keyval", || {
-        // SAFETY: the caller's promise.
-        let made = unsafe { attribute::create_key(Kind::Window, copy, delete, state) };
-        // SAFETY: as above.
-        unsafe { key.write(made) };
-        Ok(())
-    })
-}
-
-/// `MPI_Win_free_keyval`.
-///
-/// # Safety
-/// The key may be read and written to.
-pub(crate) unsafe fn free_keyval(key: *mut c_int) -> c_int {
-    // SAFETY: the caller's promise.
-    catch("MPI_Win_free_keyval", || unsafe {
-        attribute::free_key(Kind::Window, key)
-    })
-}
+keyval_calls! { Window "MPI_Win_create_keyval" "MPI_Win_free_keyval" }
 
 /// `MPI_Win_set_attr`.
 pub(crate) fn set_attr(win: Win, key: c_int, value: *mut c_void) -> c_int {

@@ -2,10 +2,12 @@
 
 use oxmpi_core::RawRequest;
 
-use super::accumulate::{accumulation, operands};
+use super::access::put_by;
+use super::accumulate::{accumulate_by, accumulation, operands};
 use super::calls::on;
 use super::target::Target;
 use crate::comm_table;
+use crate::constants::MPI_SUCCESS;
 use crate::counts::Counting;
 use crate::datatype::Buffer;
 use crate::error_handling::Result;
@@ -19,6 +21,18 @@ fn handle(raw: Option<RawRequest>, held: Held) -> Result<Request> {
         Some(raw) => Ok(request::insert(comm_table::own()?, raw, held)),
         None => Ok(request::SENT),
     }
+}
+
+/// Gives the handle of an access that has ended here, unless it has failed with this code.
+///
+/// # Safety
+/// The request may be written to.
+unsafe fn complete(code: c_int, request: *mut Request) -> c_int {
+    if code == MPI_SUCCESS {
+        // SAFETY: the caller's promise.
+        unsafe { request.write(request::SENT) };
+    }
+    code
 }
 
 /// `MPI_Rput`. The origin's elements have been read when it returns.
@@ -40,15 +54,11 @@ pub(crate) unsafe fn rput<N: Counting>(
     win: Win,
     request: *mut Request,
 ) -> c_int {
-    on(win, "MPI_Rput", |entry| {
-        let target = Target::new(rank, displacement, count, datatype)?;
-        // SAFETY: the caller's promise.
-        let from = unsafe { Buffer::new(origin, origin_count, origin_datatype)? };
-        entry.raw.put(from.bytes, &target.range())?;
-        // SAFETY: as above.
-        unsafe { request.write(handle(None, None)?) };
-        Ok(())
-    })
+    let from = (origin, origin_count, origin_datatype);
+    // SAFETY: the caller's promise.
+    let code = unsafe { put_by("MPI_Rput", from, (rank, displacement, count, datatype), win) };
+    // SAFETY: as above.
+    unsafe { complete(code, request) }
 }
 
 /// `MPI_Rget`.
@@ -101,18 +111,12 @@ pub(crate) unsafe fn raccumulate<N: Counting>(
     win: Win,
     request: *mut Request,
 ) -> c_int {
-    on(win, "MPI_Raccumulate", |entry| {
-        let target = Target::new(rank, displacement, count, datatype)?;
-        let (kind, op) = accumulation(datatype, op)?;
-        // SAFETY: the caller's promise.
-        let from = unsafe { operands(origin, origin_count, origin_datatype, op)? };
-        entry
-            .raw
-            .accumulate(from.bytes, (kind, op), &target.range())?;
-        // SAFETY: as above.
-        unsafe { request.write(handle(None, None)?) };
-        Ok(())
-    })
+    let from = (origin, origin_count, origin_datatype);
+    let to = (rank, displacement, count, datatype);
+    // SAFETY: the caller's promise.
+    let code = unsafe { accumulate_by("MPI_Raccumulate", from, to, op, win) };
+    // SAFETY: as above.
+    unsafe { complete(code, request) }
 }
 
 /// `MPI_Rget_accumulate`.
