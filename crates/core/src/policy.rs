@@ -56,6 +56,8 @@ pub struct EndpointPolicy {
     pub checks: bool,
     /// Whether the rank accesses windows of its node itself, where it can.
     pub direct_windows: bool,
+    /// Whether targets look for accesses to windows that conflict; then all accesses are messages.
+    pub check_windows: bool,
     /// How the rank waits for messages.
     pub wait: WaitMode,
     /// Empty polls before a passive wait yields.
@@ -74,6 +76,7 @@ impl Default for EndpointPolicy {
             node_protocol: None,
             checks: false,
             direct_windows: true,
+            check_windows: false,
             wait: WaitMode::Auto,
             spin: 2000,
         }

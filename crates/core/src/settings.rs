@@ -124,6 +124,19 @@ pub const SETTINGS: &[Setting] = &[
         check: |text| switch(text).map(drop),
     },
     Setting {
+        name: "rma_check",
+        aliases: &[],
+        default: "off",
+        kind: "switch",
+        level: Level::Basic,
+        short: "whether conflicting accesses to a window are errors",
+        long: "When on, each rank looks for accesses to its memory that conflict in an epoch: a put and another put, a get or an \
+               accumulate of the same bytes, or accumulates of different types. The call that ends the later access returns an error \
+               that names both. All accesses are messages then, and what a program loads and stores itself is not seen, nor accesses to \
+               memory of MPI_Win_allocate_shared.",
+        check: |text| switch(text).map(drop),
+    },
+    Setting {
         name: "handle_leaks",
         aliases: &[Alias::new(Product::OpenMpi, "mpi_show_handle_leaks")],
         default: "off",

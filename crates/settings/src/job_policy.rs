@@ -63,6 +63,7 @@ fn endpoint_policy(
         node_protocol: values.node_protocol(),
         checks: values.checks_collectives(),
         direct_windows: values.parse("window_direct", oxmpi_text::switch),
+        check_windows: values.parse("rma_check", oxmpi_text::switch),
         wait: values.parse("wait", str::parse),
         spin: values.parse("spin", spin),
     })

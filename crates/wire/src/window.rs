@@ -96,6 +96,17 @@ pub enum WindowMessage {
         /// The address.
         at: u64,
     },
+    /// An access conflicts with one of another rank in the same epoch.
+    Conflict {
+        /// The number of the [`WindowMessage::Flush`] or [`WindowMessage::Unlock`] after it.
+        answer: u64,
+        /// The offset.
+        at: u64,
+        /// The other rank of the window.
+        other: u64,
+        /// What both do, as origin and target have agreed to name it.
+        kinds: u64,
+    },
 }
 
 /// Most words of a message.
@@ -134,6 +145,12 @@ impl WindowMessage {
             Self::Done { answer } => (11, [answer, 0, 0, 0], 1),
             Self::Refused { answer, rank } => (12, [answer, rank, 0, 0], 2),
             Self::Outside { answer, at } => (13, [answer, at, 0, 0], 2),
+            Self::Conflict {
+                answer,
+                at,
+                other,
+                kinds,
+            } => (14, [answer, at, other, kinds], 4),
         }
     }
 
@@ -169,6 +186,12 @@ impl WindowMessage {
             11 => Self::Done { answer: a },
             12 => Self::Refused { answer: a, rank: b },
             13 => Self::Outside { answer: a, at: b },
+            14 => Self::Conflict {
+                answer: a,
+                at: b,
+                other: c,
+                kinds: d,
+            },
             _ => return None,
         })
     }
@@ -234,7 +257,7 @@ impl WindowMessage {
 mod tests {
     use super::*;
 
-    const ALL: [WindowMessage; 15] = [
+    const ALL: [WindowMessage; 16] = [
         WindowMessage::Put { at: 1 << 40 },
         WindowMessage::Get {
             answer: 1,
@@ -267,6 +290,12 @@ mod tests {
         WindowMessage::Done { answer: 9 },
         WindowMessage::Refused { answer: 9, rank: 1 },
         WindowMessage::Outside { answer: 9, at: 64 },
+        WindowMessage::Conflict {
+            answer: 9,
+            at: 64,
+            other: 3,
+            kinds: 1 << 32,
+        },
         WindowMessage::Unlock {
             answer: u64::MAX,
             exclusive: false,
@@ -309,7 +338,7 @@ mod tests {
                 assert!(WindowMessage::parse(&head, &mut &body[..]).is_err());
             }
         }
-        for tag in [0, 14, u32::MAX] {
+        for tag in [0, 15, u32::MAX] {
             let envelope = Envelope { context: 0, tag };
             let head = Header::new(Kind::Window, Flags::empty(), 0, envelope);
             assert!(WindowMessage::parse(&head, &mut &[][..]).is_err());

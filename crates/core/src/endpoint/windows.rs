@@ -63,7 +63,8 @@ impl Endpoint {
         place: &WindowPlace,
         always: bool,
     ) -> Option<(WindowMemory, WindowWords)> {
-        let is_near = peer.0 < self.node_links && (self.policy.direct_windows || always);
+        let is_near = peer.0 < self.node_links
+            && (always || self.policy.direct_windows && !self.policy.check_windows);
         let areas = self.reach.as_ref().filter(|_| is_near)?;
         place.reach(areas, peer.0, &mut self.tx.node)
     }
@@ -81,6 +82,11 @@ impl Endpoint {
     /// The locks of this rank's own memory at this place, where other ranks of the node reach them.
     pub(crate) fn own_locks(&self, place: &WindowPlace) -> Option<WindowWords> {
         place.reach_locks(self.reach.as_ref()?, self.own_link)
+    }
+
+    /// Whether targets look for accesses that conflict.
+    pub(crate) const fn checks_windows(&self) -> bool {
+        self.policy.check_windows
     }
 
     /// Sends a message of a window, with the `len` bytes of `bytes` from `at` on.

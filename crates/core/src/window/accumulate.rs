@@ -168,7 +168,7 @@ impl<A: Threading> Window<A> {
         if let Some(done) = self.combine_one(&operands, (to, len)) {
             return done.map(|()| None);
         }
-        let Some(target) = self.target(call, to, len)? else {
+        let Some(target) = self.target((call, operands.operation.access_kind()), to, len)? else {
             return Ok(None);
         };
         let Operands {

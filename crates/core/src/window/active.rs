@@ -28,8 +28,14 @@ impl<A: Threading> Window<A> {
     pub fn fence(&self, opens: bool) -> Result<()> {
         self.epochs("fence", |epochs| epochs.fence(opens))?;
         fence(Ordering::Release);
-        self.flush_asked()?;
-        self.comm.barrier()
+        let flushed = self.flush_asked();
+        if self.checks {
+            // Nobody begins the next epoch before all have forgotten this one's accesses.
+            self.comm.barrier()?;
+            self.end_checked_epoch(opens)?;
+        }
+        self.comm.barrier()?;
+        flushed
     }
 
     /// Exposes this rank's memory to some ranks (`MPI_Win_post`).
@@ -40,6 +46,9 @@ impl<A: Threading> Window<A> {
         let links = self.links(origins)?;
         let ranks = origins.iter().map(|&rank| rank as u32).collect();
         self.epochs("post", |epochs| epochs.post(ranks))?;
+        if self.checks {
+            self.end_checked_epoch(true)?;
+        }
         self.tell(&links, WindowMessage::Post, |state| &mut state.posts)
     }
 
@@ -77,6 +86,9 @@ impl<A: Threading> Window<A> {
     pub fn wait(&self) -> Result<()> {
         let links = self.exposed("wait")?;
         self.await_all(&links, |state| &mut state.completes)?;
+        if self.checks {
+            self.end_checked_epoch(false)?;
+        }
         self.with_state(|state| state.epochs.end_exposure())
     }
 
@@ -95,6 +107,9 @@ impl<A: Threading> Window<A> {
             None => Ok(false),
             Some(Err((peer, fault))) => Err(self.lost(peer, fault)),
             Some(Ok(())) => {
+                if self.checks {
+                    self.end_checked_epoch(false)?;
+                }
                 self.with_state(|state| state.epochs.end_exposure())?;
                 Ok(true)
             }

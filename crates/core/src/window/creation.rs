@@ -11,7 +11,7 @@ use oxmpi_wire::Bytes;
 use super::super::collective_state::{Area, Buffers};
 use super::super::communicator::Communicator;
 use super::super::threading::Threading;
-use super::super::window_state::WindowState;
+use super::super::window_state::{Checker, WindowState};
 use super::Window;
 use super::near::Near;
 use super::open_target::OpenTarget;
@@ -83,7 +83,12 @@ impl<A: Threading> Window<A> {
                 words
             }
         };
-        let state = WindowState::new(memory, (words, locks), (me, members.into()));
+        let mut state = WindowState::new(memory, (words, locks), (me, members.into()));
+        let checks = comm.access().with(|endpoint| endpoint.checks_windows());
+        if checks {
+            let ranks = (0..).map_while(|rank| Some((comm.link(rank as usize)?.0, rank)));
+            state.server.checker = Some(Checker::new(ranks.collect()));
+        }
         let context = comm.context();
         (comm.access()).with(|endpoint| endpoint.windows.insert(context, state));
         // Nobody is asked before it has its window.
@@ -95,6 +100,7 @@ impl<A: Threading> Window<A> {
             near,
             me,
             open: OpenTarget::default(),
+            checks,
             own: None,
         })
     }

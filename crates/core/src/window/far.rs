@@ -56,6 +56,7 @@ impl<A: Threading> Window<A> {
         match ended {
             Ok(Answered::Done) => Ok(()),
             Ok(Answered::Refused(rank)) => Err(self.holder_lost(rank)),
+            Ok(Answered::Conflict(conflict)) => Err(self.conflict(self.rank_of(peer), conflict)),
             Ok(Answered::Outside(at)) => Err(self.outside(self.rank_of(peer), at)),
             Err(fault) => Err(self.lost(peer, fault)),
         }

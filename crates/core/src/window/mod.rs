@@ -7,6 +7,7 @@
 mod accumulate;
 mod active;
 mod allocation;
+mod checked;
 mod creation;
 mod dynamic;
 mod far;
@@ -50,6 +51,8 @@ pub struct Window<A: Threading> {
     /// This rank's number on its node.
     me: u32,
     open: OpenTarget,
+    /// Whether targets look for accesses that conflict.
+    checks: bool,
     /// The memory that it has allocated; leaked unless it is freed, as other ranks may still write it.
     own: Option<ManuallyDrop<OwnMemory>>,
 }

@@ -108,6 +108,9 @@ impl<A: Threading> Window<A> {
         match self.near(peer) {
             Some(_) => {
                 fence(Ordering::Release);
+                if self.checks {
+                    self.end_own(peer)?;
+                }
                 Ok(())
             }
             None => self.flush_far(peer),
@@ -198,6 +201,9 @@ impl<A: Threading> Window<A> {
     }
 
     fn release_lock(&self, peer: Peer, kind: LockKind) -> Result<()> {
+        if self.checks {
+            self.end_own(peer)?;
+        }
         match self.near(peer) {
             Some(near) => {
                 let waiting = near.words().locks().release(kind);

@@ -7,7 +7,7 @@ use oxmpi_wire::{Bytes, Peer};
 use super::super::envelope::PROC_NULL;
 use super::super::request::{OpenRequest, RawRequest};
 use super::super::threading::Threading;
-use super::super::window_state::Needs;
+use super::super::window_state::{AccessKind, Needs};
 use super::Window;
 use super::near::Near;
 use super::target::{Shape, WindowRange, offset};
@@ -41,7 +41,7 @@ impl<A: Threading> Window<A> {
 
     #[inline(never)]
     fn put_runs(&self, from: RawBytes, to: &WindowRange<'_>) -> Result<()> {
-        let Some(target) = self.target("put", to, from.len())? else {
+        let Some(target) = self.target(("put", AccessKind::Put), to, from.len())? else {
             return Ok(());
         };
         self.each_run(&target, to, |at, first, len| match self.near(target.peer) {
@@ -72,7 +72,7 @@ impl<A: Threading> Window<A> {
 
     #[inline(never)]
     fn get_checked(&self, to: RawBytes, from: &WindowRange<'_>) -> Result<()> {
-        let Some(target) = self.target("get", from, to.len())? else {
+        let Some(target) = self.target(("get", AccessKind::Get), from, to.len())? else {
             return Ok(());
         };
         self.get_runs(&target, to, from, None)
@@ -101,7 +101,7 @@ impl<A: Threading> Window<A> {
     /// # Errors
     /// As [`Window::put`].
     pub fn rget(&self, to: RawBytes, from: &WindowRange<'_>) -> Result<Option<RawRequest>> {
-        let Some(target) = self.target("rget", from, to.len())? else {
+        let Some(target) = self.target(("rget", AccessKind::Get), from, to.len())? else {
             return Ok(None);
         };
         let request = self.request_far(&target)?;
@@ -130,7 +130,7 @@ impl<A: Threading> Window<A> {
     #[inline]
     pub(super) fn target(
         &self,
-        call: &'static str,
+        (call, kind): (&'static str, AccessKind),
         range: &WindowRange<'_>,
         len: u64,
     ) -> Result<Option<Checked>> {
@@ -159,6 +159,9 @@ impl<A: Threading> Window<A> {
         match inside {
             Some(base) => {
                 let target = Checked { peer, base, len };
+                if self.checks && self.near(peer).is_some() {
+                    self.note_own(kind, &target, range)?;
+                }
                 if self.is_dynamic()
                     && let Some(near) = self.near(peer)
                 {
@@ -180,7 +183,9 @@ impl<A: Threading> Window<A> {
         if let Needs::Lock = needs {
             self.lock_for_access(rank, peer)?;
         }
-        self.open.open(rank as u32, locked);
+        if !self.checks {
+            self.open.open(rank as u32, locked);
+        }
         Ok(())
     }
 

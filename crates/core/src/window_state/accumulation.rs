@@ -1,5 +1,6 @@
 //! What an accumulate does to elements of a target (MPI 5.0, section 12.3.4): [`Accumulation`].
 
+use super::AccessKind;
 use crate::bytes::{source, target};
 use crate::error::{Error, Result};
 use crate::operation::{ElementKind, KindReduction, Op};
@@ -128,6 +129,11 @@ impl Accumulation {
         if let Some((at, gap)) = self.gap() {
             memory.drain(at..at + gap);
         }
+    }
+
+    /// What it does to memory, for those who look for conflicts.
+    pub(crate) fn access_kind(&self) -> AccessKind {
+        AccessKind::Accumulate((self.number() >> 8) as u8)
     }
 
     /// How many bytes of operands there are for so many packed bytes of a target.

@@ -7,7 +7,7 @@ use oxmpi_wire::engine::{Failure, Status};
 use oxmpi_wire::slab::{Handle, Slab};
 use oxmpi_wire::{Bytes, Outcome, Peer, Take};
 
-use super::{Accepted, Peers};
+use super::{Accepted, Conflict, Peers};
 use crate::request::OpenRequest;
 
 /// The answers that have not come, or that nobody has looked at.
@@ -62,6 +62,8 @@ pub(crate) enum Answered {
     Refused(u64),
     /// At this address no memory is attached; the accesses there were not done.
     Outside(u64),
+    /// An access conflicts with another rank's.
+    Conflict(Conflict),
 }
 
 /// What a peer answers that was not asked.
@@ -231,6 +233,10 @@ impl Answers {
 
     pub(super) fn refused(&mut self, from: Peer, number: u64, rank: u64) -> Accepted {
         self.answered(from, number, Answered::Refused(rank))
+    }
+
+    pub(super) fn conflict(&mut self, from: Peer, number: u64, conflict: Conflict) -> Accepted {
+        self.answered(from, number, Answered::Conflict(conflict))
     }
 
     fn answered(&mut self, from: Peer, number: u64, how: Answered) -> Accepted {

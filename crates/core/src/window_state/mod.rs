@@ -3,8 +3,11 @@
 //! The calls on windows are in [`window`](super::window). Here is what belongs to the endpoint: the [epochs] of this rank,
 //! what it serves as a [target](server) to origins that do not reach its memory, and the [answers] that it waits for.
 
+mod access_log;
 mod accumulation;
 mod answers;
+mod block_locks;
+mod checker;
 mod epochs;
 mod server;
 
@@ -18,12 +21,15 @@ use oxmpi_wire::engine::Engine;
 use oxmpi_wire::window::WindowMessage;
 use oxmpi_wire::{Envelope, Fault, Header, Kind, Outcome, Peer, Sink, Take, Token, Tx};
 
+pub(crate) use self::access_log::{AccessKind, Conflict};
 pub use self::accumulation::AccumulateOp;
 pub(crate) use self::accumulation::Accumulation;
 pub(crate) use self::answers::{Answered, Answers};
+pub(crate) use self::block_locks::{BlockLocks, MOST_ACCUMULATED};
+pub(crate) use self::checker::Checker;
 pub(crate) use self::epochs::{Epochs, Needs, WrongEpoch};
 use self::server::Server;
-pub(crate) use self::server::{BlockLocks, MOST_ACCUMULATED, frame_room, wake};
+pub(crate) use self::server::{frame_room, wake};
 use super::links::{LinkRanks, LinksTx};
 use super::request::OpenRequest;
 
@@ -55,7 +61,7 @@ pub(crate) struct WindowState {
     /// Exposures and ended accesses that peers have announced, by link.
     pub(crate) posts: BTreeMap<u32, u32>,
     pub(crate) completes: BTreeMap<u32, u32>,
-    server: Server,
+    pub(crate) server: Server,
     /// The memory of the locks, if it is shared.
     locks: Option<HeapBlock>,
 }
@@ -100,9 +106,30 @@ impl WindowState {
             WindowMessage::Done { answer } => self.answers.done(from, answer)?,
             WindowMessage::Refused { answer, rank } => self.answers.refused(from, answer, rank)?,
             WindowMessage::Outside { answer, at } => self.answers.outside(from, answer, at)?,
-            request => self
-                .server
-                .ask(tx, head.envelope.context, from, request, body)?,
+            WindowMessage::Conflict {
+                answer,
+                at,
+                other,
+                kinds,
+            } => {
+                let kind = |bits: u64| AccessKind::of_number(bits & u64::from(u32::MAX));
+                let conflict = Conflict {
+                    at,
+                    other: other as u32,
+                    kinds: [kind(kinds), kind(kinds >> 32)],
+                };
+                self.answers.conflict(from, answer, conflict)?;
+            }
+            request => {
+                let ends = matches!(
+                    request,
+                    WindowMessage::Flush { .. } | WindowMessage::Unlock { .. }
+                );
+                (self.server).ask(tx, head.envelope.context, from, request, body)?;
+                if let (true, Some(checker)) = (ends, &mut self.server.checker) {
+                    checker.end_of(from);
+                }
+            }
         }
         Ok(())
     }

@@ -12,11 +12,11 @@ use oxmpi_wire::window::WindowMessage;
 use oxmpi_wire::{Bytes, Peer, Take, Tx};
 
 use super::super::links::LinksTx;
-use super::{Accepted, Accumulation, Peers};
+use super::{Accepted, Accumulation, BlockLocks, Checker, Conflict, MOST_ACCUMULATED, Peers};
 use crate::bytes::{source, target};
 
 /// What a rank does for its origins at one window.
-pub(super) struct Server {
+pub(crate) struct Server {
     memory: RawBytes,
     words: Arc<WindowWords>,
     /// This rank's number on its node.
@@ -31,6 +31,8 @@ pub(super) struct Server {
     held: Vec<(Peer, LockKind)>,
     /// Answers that have not been sent.
     owed: VecDeque<(Peer, Owed)>,
+    /// What looks for conflicts, if it is asked for.
+    pub(crate) checker: Option<Checker>,
     /// Origins with an access where no memory is attached, of which they do not know yet, and its address.
     outside: Vec<(Peer, u64)>,
 }
@@ -83,6 +85,7 @@ impl Server {
             held: Vec::new(),
             owed: VecDeque::new(),
             outside: Vec::new(),
+            checker: None,
         }
     }
 
@@ -107,6 +110,7 @@ impl Server {
         let is_behind = self.waiting.iter().any(|(origin, ..)| *origin == from);
         if let (WindowMessage::Put { at }, false, None) =
             (request, is_behind, self.words.attached())
+            && self.checker.is_none()
         {
             self.place(at, body.left() as u64)?.fill(0, body);
             return Ok(());
@@ -115,18 +119,21 @@ impl Server {
         body.take(&mut bytes);
         let room = frame_room(tx, from) as u64;
         self.check(&request, bytes.len() as u64, room)?;
-        if let Some((at, answer)) = self.unattached(&request, bytes.len() as u64) {
-            match answer {
-                0 => self.outside.push((from, at)),
-                _ => {
-                    let outside = Owed::Plain(WindowMessage::Outside { answer, at });
-                    self.owed.push_back((from, outside));
-                }
+        let unattached = self.unattached(&request, bytes.len() as u64);
+        if let Some((at, 0)) = unattached {
+            self.outside.push((from, at));
+        } else if let Some((at, answer)) = unattached {
+            let outside = Owed::Plain(WindowMessage::Outside { answer, at });
+            self.owed.push_back((from, outside));
+        } else {
+            if let Some(checker) = &mut self.checker {
+                checker.note(from, &request, bytes.len() as u64);
             }
-        } else if is_behind {
-            self.waiting.push_back((from, request, bytes));
-        } else if let Served::Waits = self.serve(tx, context, from, request, &bytes)? {
-            self.waiting.push_back((from, request, bytes));
+            if is_behind {
+                self.waiting.push_back((from, request, bytes));
+            } else if let Served::Waits = self.serve(tx, context, from, request, &bytes)? {
+                self.waiting.push_back((from, request, bytes));
+            }
         }
         self.pay(tx, context);
         Ok(())
@@ -257,12 +264,19 @@ impl Server {
     /// Owes the end of all that an origin asked before.
     fn owe_done(&mut self, to: Peer, answer: u64) {
         let outside = self.outside.iter().find(|(origin, _)| *origin == to);
-        let done = match outside.copied() {
-            None => WindowMessage::Done { answer },
-            Some((_, at)) => {
+        let conflict = self.checker.as_mut().and_then(|checker| checker.take(to));
+        let done = match (outside.copied(), conflict) {
+            (Some((_, at)), _) => {
                 self.outside.retain(|(origin, _)| *origin != to);
                 WindowMessage::Outside { answer, at }
             }
+            (None, Some(Conflict { at, other, kinds })) => WindowMessage::Conflict {
+                answer,
+                at,
+                other: other.into(),
+                kinds: kinds[0].number() | kinds[1].number() << 32,
+            },
+            (None, None) => WindowMessage::Done { answer },
         };
         self.owed.push_back((to, Owed::Plain(done)));
     }
@@ -421,50 +435,5 @@ pub(crate) fn wake(tx: &mut LinksTx, context: u32, waiting: u64, me: u32) {
         // A rank whose queue is full has something to receive, and does not sleep.
         let none = (&RawBytes::empty(), 0, 0);
         let _ = WindowMessage::Wake.send(tx, Peer(rank), context, none);
-    }
-}
-
-/// Most bytes of a target that one accumulate by a message changes.
-pub(crate) const MOST_ACCUMULATED: u64 = 32 << 10;
-
-/// Most blocks of so many bytes.
-const MOST_BLOCKS: usize = 16;
-
-/// The locks of blocks that an accumulate changes, until this is dropped.
-pub(crate) struct BlockLocks<'a> {
-    words: &'a WindowWords,
-    blocks: [usize; MOST_BLOCKS],
-    locked: usize,
-}
-
-impl<'a> BlockLocks<'a> {
-    /// Locks all blocks of the `len` bytes from `at` on, at most [`MOST_ACCUMULATED`], for rank `me` of the node, or none.
-    pub(crate) fn try_all(words: &'a WindowWords, at: u64, len: u64, me: u32) -> Option<Self> {
-        let mut locked = Self {
-            words,
-            blocks: [0; MOST_BLOCKS],
-            locked: 0,
-        };
-        let (locks, mut next) = (words.locks(), at);
-        while next < at + len {
-            let block = words.block_of(next);
-            next += WindowWords::left_in_block(next);
-            // Blocks that share a lock share it.
-            if locked.blocks[..locked.locked].contains(&block) {
-                continue;
-            }
-            locks.lock_block(block, me).ok()?;
-            *locked.blocks.get_mut(locked.locked)? = block;
-            locked.locked += 1;
-        }
-        Some(locked)
-    }
-}
-
-impl Drop for BlockLocks<'_> {
-    fn drop(&mut self) {
-        for &block in &self.blocks[..self.locked] {
-            self.words.locks().unlock_block(block);
-        }
     }
 }

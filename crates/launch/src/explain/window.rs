@@ -62,7 +62,7 @@ struct PathOf {
     why: String,
 }
 
-/// Memory that the runtime has allocated.
+/// Memory that the runtime has allocated. That of MPI_Win_allocate_shared is mapped whatever decides the others.
 const HEAP: &str = "allocated";
 const PRIVATE: &str = "other";
 
@@ -87,11 +87,15 @@ pub(super) fn run(
 }
 
 fn facts(values: &Values, ranks: u64) -> Facts {
-    let set = values.get("window_direct");
+    let named = |name: &str, text: &str| {
+        let set = values.get(name);
+        (set.text == text).then(|| format!("{name} = {text} ({})", set.origin))
+    };
+    let set = named("window_direct", "off").or_else(|| named("rma_check", "on"));
     let apart = if !opened(values).shared {
         Some("the transport sm is not taken".to_owned())
-    } else if set.text == "off" {
-        Some(format!("window_direct = off ({})", set.origin))
+    } else if set.is_some() {
+        set
     } else if ranks > MOST_RANKS {
         Some(format!(
             "a node has {ranks} ranks; at most {MOST_RANKS} reach each other's windows"
@@ -164,7 +168,7 @@ fn text(paths: &[PathOf]) -> String {
     }));
     let locks = WindowWords::bytes(1 << 20);
     format!(
-        "{}\n{HEAP}: by MPI_Win_allocate, MPI_Win_allocate_shared, MPI_Alloc_mem, World::alloc\n{PRIVATE}: of the program \
+        "{}\n{HEAP}: by MPI_Win_allocate, MPI_Alloc_mem, World::alloc; MPI_Win_allocate_shared always maps its memory\n{PRIVATE}: of the program \
          itself, under MPI_Win_create and MPI_Win_attach\nlocks: {locks} B of shared memory for a rank with 1 MiB; beyond, 16 B \
          for each rank of the window where their sizes or units differ, else nothing\n",
         aligned(&rows)

@@ -1,0 +1,172 @@
+//! The accesses to a rank's memory in an epoch, in which the setting `rma_check` looks for conflicts (MPI 5.0, section 12.7):
+//! [`AccessLog`].
+
+use std::collections::VecDeque;
+use std::fmt;
+
+/// Most accesses that are looked at: of more the latest.
+const MOST: usize = 1 << 16;
+
+/// What an access does to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AccessKind {
+    Put,
+    Get,
+    /// Of elements of the kind with this number.
+    Accumulate(u8),
+}
+
+/// An access.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoggedAccess {
+    /// The rank in the window.
+    pub(crate) origin: u32,
+    pub(crate) kind: AccessKind,
+    pub(crate) at: u64,
+    pub(crate) len: u64,
+}
+
+/// Two accesses of which one may see a part of the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conflict {
+    /// Where both are.
+    pub(crate) at: u64,
+    /// The rank in the window with the earlier one.
+    pub(crate) other: u32,
+    /// What the later one and the earlier one do.
+    pub(crate) kinds: [AccessKind; 2],
+}
+
+/// The accesses so far.
+#[derive(Debug, Default)]
+pub(crate) struct AccessLog {
+    accesses: VecDeque<LoggedAccess>,
+}
+
+impl AccessLog {
+    /// Notes an access. Gives an earlier one that it conflicts with, if there is one.
+    ///
+    /// # Cost
+    /// Looks at all accesses of the epoch.
+    pub(crate) fn note(&mut self, access: LoggedAccess) -> Option<Conflict> {
+        let LoggedAccess { kind, at, len, .. } = access;
+        let meets = |other: &&LoggedAccess| {
+            at < other.at.saturating_add(other.len) && other.at < at.saturating_add(len)
+        };
+        let mut others = self.accesses.iter();
+        let other = others.find(|other| meets(other) && !kind.goes_with(other.kind));
+        let conflict = other.map(|other| Conflict {
+            at: at.max(other.at),
+            other: other.origin,
+            kinds: [kind, other.kind],
+        });
+        if self.accesses.len() == MOST {
+            self.accesses.pop_front();
+        }
+        self.accesses.push_back(access);
+        conflict
+    }
+
+    /// The accesses of this rank so far have ended, before those of any that learn of it.
+    pub(crate) fn end_of(&mut self, origin: u32) {
+        self.accesses.retain(|access| access.origin != origin);
+    }
+
+    /// The epoch has ended.
+    pub(crate) fn clear(&mut self) {
+        self.accesses.clear();
+    }
+}
+
+impl AccessKind {
+    /// Whether accesses of both kinds to the same memory are no conflict.
+    fn goes_with(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Get, Self::Get) => true,
+            (Self::Accumulate(one), Self::Accumulate(other)) => one == other,
+            _ => false,
+        }
+    }
+
+    /// Its number on the wire.
+    pub(crate) const fn number(self) -> u64 {
+        match self {
+            Self::Put => 0,
+            Self::Get => 1,
+            Self::Accumulate(kind) => 2 + kind as u64,
+        }
+    }
+
+    /// The reverse of [`AccessKind::number`]; any number is a kind.
+    pub(crate) const fn of_number(number: u64) -> Self {
+        match number {
+            0 => Self::Put,
+            1 => Self::Get,
+            other => Self::Accumulate((other - 2) as u8),
+        }
+    }
+}
+
+impl fmt::Display for AccessKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Put => "put",
+            Self::Get => "get",
+            Self::Accumulate(_) => "accumulate",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(origin: u32, kind: AccessKind, at: u64, len: u64) -> LoggedAccess {
+        LoggedAccess {
+            origin,
+            kind,
+            at,
+            len,
+        }
+    }
+
+    #[test]
+    fn accesses_that_meet_conflict_unless_they_may_meet() {
+        use AccessKind::{Accumulate, Get, Put};
+        let kinds = [Put, Get, Accumulate(1), Accumulate(2)];
+        for (one, other) in kinds
+            .into_iter()
+            .flat_map(|one| kinds.map(|other| (one, other)))
+        {
+            let mut log = AccessLog::default();
+            assert_eq!(log.note(access(0, one, 8, 8)), None);
+            assert_eq!(log.note(access(1, other, 16, 8)), None, "beside it");
+            assert_eq!(log.note(access(1, other, 0, 8)), None, "beside it");
+            let conflict = log.note(access(2, other, 12, 1));
+            let goes = matches!((one, other), (Get, Get)) || one == other && one != Put;
+            let expected = Conflict {
+                at: 12,
+                other: 0,
+                kinds: [other, one],
+            };
+            assert_eq!(conflict, (!goes).then_some(expected), "{one:?} {other:?}");
+            assert_eq!(AccessKind::of_number(one.number()), one);
+        }
+    }
+
+    #[test]
+    fn what_has_ended_conflicts_with_nothing() {
+        let mut log = AccessLog::default();
+        log.note(access(0, AccessKind::Put, 0, 8));
+        log.end_of(1);
+        assert!(log.note(access(1, AccessKind::Get, 0, 8)).is_some());
+        log.end_of(0);
+        assert_eq!(log.note(access(2, AccessKind::Get, 0, 8)), None);
+        log.clear();
+        assert_eq!(log.note(access(2, AccessKind::Put, 0, u64::MAX)), None);
+        for _ in 0..MOST + 2 {
+            log.note(access(3, AccessKind::Get, 8, 8));
+        }
+        assert_eq!(log.accesses.len(), MOST);
+    }
+}
