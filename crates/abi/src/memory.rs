@@ -17,11 +17,16 @@ static SHARED: Shared<BTreeMap<usize, HeapBlock>> = Shared::always_locked(BTreeM
 /// Bytes before the memory that hold its size, and its alignment.
 const HEAD: usize = 64;
 
+/// Bytes of the largest page that is taken for a few bytes.
+const LARGEST_PAGE: u64 = 64 << 10;
+
 /// Memory that other ranks of the node reach: windows and long messages of it need no system call. `None` where there is no
 /// room for it.
 fn shared(size: u64) -> Option<*mut u8> {
     let heap = comm_table::own().ok()?.messages.heap().ok()??;
-    let heap = (size > 0 && heap.is_reachable()).then_some(heap)?;
+    // A block takes whole pages: of huge ones only for much memory.
+    let suits = size > 0 && (heap.page() <= LARGEST_PAGE || size >= heap.page() / 2);
+    let heap = (suits && heap.is_reachable()).then_some(heap)?;
     let block = heap.allocate(size).ok()?;
     let start = block.start().as_ptr();
     SHARED.with(|blocks| blocks.insert(start.expose_provenance(), block));

@@ -5,10 +5,10 @@ use oxmpi_os::RawBytes;
 
 use super::calls::{ended, on};
 use super::target::{Target, element_kind, plain_range};
-use crate::constants::{MPI_NO_OP, MPI_REPLACE};
+use crate::constants::{MPI_ERR_TYPE, MPI_NO_OP, MPI_REPLACE};
 use crate::counts::Counting;
-use crate::datatype::{Buffer, plain, size_of};
-use crate::error_handling::Result;
+use crate::datatype::{self, Buffer, plain, size_of};
+use crate::error_handling::{Error, Result};
 use crate::handles::Handle;
 use crate::operation;
 use crate::types::{Aint, Datatype, Op, Win, c_int, c_void};
@@ -25,6 +25,14 @@ pub(super) fn accumulation(datatype: Datatype, op: Op) -> Result<(ElementKind, A
         _ => AccumulateOp::Predefined(operation::predefined(op)?),
     };
     Ok((element_kind(datatype)?, op))
+}
+
+/// The kind of the element of a predefined datatype, as calls on one element need it.
+fn one_element(datatype: Datatype) -> Result<ElementKind> {
+    datatype::predefined_kind(datatype).ok_or_else(|| {
+        let why = "the datatype is not predefined, or operations do not know its elements";
+        Error::new(MPI_ERR_TYPE, why)
+    })
 }
 
 /// The elements of the origin; none of an operation that reads none.
@@ -182,6 +190,7 @@ pub(crate) unsafe fn fetch_and_op(
     }
     on(win, "MPI_Fetch_and_op", |entry| {
         let target = Target::new(rank, displacement, ONE, datatype)?;
+        one_element(datatype)?;
         let (kind, op) = accumulation(datatype, op)?;
         // SAFETY: the caller's promise.
         let from = unsafe { operands(origin, ONE, datatype, op)? };
@@ -208,7 +217,7 @@ pub(crate) unsafe fn compare_and_swap(
 ) -> c_int {
     on(win, "MPI_Compare_and_swap", |entry| {
         let target = Target::new(rank, displacement, 1 as c_int, datatype)?;
-        let kind = element_kind(datatype)?;
+        let kind = one_element(datatype)?;
         // SAFETY: the caller's promise.
         let before = unsafe { Buffer::new(result, 1 as c_int, datatype)? };
         let size = size_of(datatype)?.min(LARGEST as u64);
@@ -223,6 +232,8 @@ pub(crate) unsafe fn compare_and_swap(
                 place.copy_from(&element);
             }
         }
-        Ok((entry.raw).compare_and_swap(operands, before.bytes, kind, &target.range())?)
+        (entry.raw).compare_and_swap(operands, before.bytes, kind, &target.range())?;
+        entry.keep(rank, before.held);
+        Ok(())
     })
 }

@@ -7,8 +7,9 @@ use oxmpi_wire::Bytes;
 use super::calls::on;
 use crate::comm_table;
 use crate::constants::{
-    MPI_ERR_DISP, MPI_ERR_SIZE, MPI_PROC_NULL, MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_CREATE,
-    MPI_WIN_FLAVOR_DYNAMIC, MPI_WIN_FLAVOR_SHARED, MPI_WIN_NULL, MPI_WIN_UNIFIED,
+    MPI_ERR_DISP, MPI_ERR_RMA_FLAVOR, MPI_ERR_SIZE, MPI_PROC_NULL, MPI_WIN_FLAVOR_ALLOCATE,
+    MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_DYNAMIC, MPI_WIN_FLAVOR_SHARED, MPI_WIN_NULL,
+    MPI_WIN_UNIFIED,
 };
 use crate::counts::Counting;
 use crate::error_handling::{self, Error, Result};
@@ -20,10 +21,14 @@ use crate::window_table::{self, Entry, Facts, Hints, find};
 
 /// The bytes of a call.
 fn length(size: Aint) -> Result<u64> {
-    u64::try_from(size).map_err(|_| {
-        let why = format!("the size is {size} B, and at least 0 is expected");
-        Error::new(MPI_ERR_SIZE, why)
-    })
+    match u64::try_from(size) {
+        Ok(len) if size < Aint::MAX => Ok(len),
+        _ => {
+            let why =
+                format!("the size is {size} B, and at least 0 and less than 2^63 - 1 are expected");
+            Err(Error::new(MPI_ERR_SIZE, why))
+        }
+    }
 }
 
 /// The bytes of a unit of displacements.
@@ -162,20 +167,30 @@ pub(crate) unsafe fn shared_query<N: Counting>(
 ) -> c_int {
     on(win, "MPI_Win_shared_query", |entry| {
         let window = &entry.raw;
+        if window.is_dynamic() {
+            let why = "the memory of the window is attached to it, and has no one address";
+            return Err(Error::new(MPI_ERR_RMA_FLAVOR, why));
+        }
         let ranks = window.comm().group().size() as usize;
-        let place = match rank {
-            MPI_PROC_NULL => (0..ranks)
-                .filter_map(|rank| window.shared(rank))
-                .find(|place| place.1 > 0),
+        let place = |rank: usize| {
+            let unit = window.memory_of(rank).1;
+            window
+                .shared(rank)
+                .unwrap_or((std::ptr::null_mut(), 0, unit))
+        };
+        let (start, len, unit) = match rank {
+            MPI_PROC_NULL => {
+                let first = (0..ranks).map(place).find(|place| place.1 > 0);
+                first.unwrap_or((std::ptr::null_mut(), 0, 1))
+            }
             rank => {
                 let rank = destination(rank);
                 if rank >= ranks {
                     return Err(window.comm().rank_error(rank).into());
                 }
-                window.shared(rank)
+                place(rank)
             }
         };
-        let (start, len, unit) = place.unwrap_or((std::ptr::null_mut(), 0, 1));
         // SAFETY: the caller's promise.
         unsafe { size.write(len as Aint) };
         // SAFETY: as above.
@@ -222,12 +237,14 @@ pub(crate) unsafe fn free(win: *mut Win) -> c_int {
     if find(handle).is_none() || checked != crate::constants::MPI_SUCCESS {
         return checked;
     }
-    error_handling::catch(FUNCTION, || {
-        if let Some(entry) = window_table::remove(handle) {
-            entry.raw.free()?;
-        }
-        // SAFETY: the caller's promise.
-        unsafe { win.write(Win::from_address(MPI_WIN_NULL)) };
-        Ok(())
-    })
+    // SAFETY: the caller's promise.
+    unsafe { win.write(Win::from_address(MPI_WIN_NULL)) };
+    let Some(entry) = window_table::remove(handle) else {
+        return checked;
+    };
+    let (object, raw) = ((entry.handle(), entry.errors.reaction()), entry.raw);
+    match raw.free() {
+        Ok(()) => checked,
+        Err(error) => error_handling::raise_on(Some(object), FUNCTION, &error.into()),
+    }
 }

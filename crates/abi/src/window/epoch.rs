@@ -31,9 +31,8 @@ pub(crate) fn fence(asserts: c_int, win: Win) -> c_int {
         MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED;
     on(win, "MPI_Win_fence", |entry| {
         check_asserts(asserts, KNOWN)?;
-        entry.raw.fence(asserts & MPI_MODE_NOSUCCEED == 0)?;
-        entry.release(None);
-        Ok(())
+        let fence = || entry.raw.fence(asserts & MPI_MODE_NOSUCCEED == 0);
+        Ok(entry.ending(None, fence)?)
     })
 }
 
@@ -132,8 +131,7 @@ macro_rules! of_target {
             pub(crate) fn $name(rank: c_int, win: Win) -> c_int {
                 on(win, $function, |entry| {
                     if rank != MPI_PROC_NULL {
-                        entry.raw.$call(destination(rank))?;
-                        entry.release(Some(rank));
+                        entry.ending(Some(rank), || entry.raw.$call(destination(rank)))?;
                     }
                     Ok(())
                 })
@@ -155,9 +153,7 @@ macro_rules! of_all {
             #[doc = concat!("`", $function, "`.")]
             pub(crate) fn $name(win: Win) -> c_int {
                 on(win, $function, |entry| {
-                    entry.raw.$name()?;
-                    entry.release(None);
-                    Ok(())
+                    Ok(entry.ending(None, || entry.raw.$name())?)
                 })
             }
         )*

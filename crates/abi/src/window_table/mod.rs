@@ -89,10 +89,21 @@ impl Entry {
         }
     }
 
-    /// Forgets what accesses to a target, or to all, needed: they have ended.
-    pub(crate) fn release(&self, rank: Option<c_int>) {
-        let mut all = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|(target, _)| rank.is_some_and(|rank| rank != *target));
+    /// Runs a call after which the accesses to a target, or to all, that were made before it have ended, and forgets what they
+    /// needed: not what another thread's accesses need that begin meanwhile.
+    pub(crate) fn ending<E>(
+        &self,
+        rank: Option<c_int>,
+        call: impl FnOnce() -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let all = || self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_of = |(target, _): &mut (c_int, Held)| rank.is_none_or(|rank| rank == *target);
+        let held: Vec<_> = all().extract_if(.., is_of).collect();
+        let ended = call();
+        if ended.is_err() {
+            all().extend(held);
+        }
+        ended
     }
 }
 

@@ -10,7 +10,7 @@ use super::super::window_state::{Peers, WindowState, frame_room, wake};
 use super::Endpoint;
 
 /// Most ranks of a node that reach each other's windows: as many as its locks can wake.
-const MOST_RANKS: u32 = 64;
+pub(crate) const MOST_RANKS: u32 = 64;
 
 impl Endpoint {
     /// Goes on with what windows have waited for. Returns how much moved.

@@ -34,7 +34,7 @@ const YIELDS: u32 = 1000;
 
 /// Room for the elements of a piece, aligned for all kinds.
 #[repr(align(64))]
-struct Room<const N: usize>([u8; N]);
+pub(super) struct Room<const N: usize>(pub(super) [u8; N]);
 
 /// What an accumulate reads and writes at the origin.
 #[derive(Clone, Copy)]

@@ -4,8 +4,10 @@ use std::mem::ManuallyDrop;
 
 use oxmpi_os::{RawBytes, limit};
 use oxmpi_shm::heap::HeapBlock;
+use zerocopy::FromZeros;
 
 use super::super::communicator::Communicator;
+use super::super::endpoint::MOST_RANKS;
 use super::super::threading::Threading;
 use super::Window;
 use super::creation::{Reach, gather};
@@ -31,9 +33,12 @@ impl OwnMemory {
             why,
         };
         limit::check(len).map_err(|why| refused(why.to_string()))?;
-        let count = len.div_ceil(size_of::<u128>() as u64);
-        let count = usize::try_from(count).map_err(|_| refused("addresses have 64 bits".into()))?;
-        Ok(Self::Private(vec![0; count].into()))
+        let count = usize::try_from(len.div_ceil(size_of::<u128>() as u64));
+        let memory = count
+            .ok()
+            .and_then(|count| u128::new_vec_zeroed(count).ok());
+        let memory = memory.ok_or_else(|| refused("the system refuses it".into()))?;
+        Ok(Self::Private(memory.into()))
     }
 
     fn start(&mut self) -> *mut u8 {
@@ -56,13 +61,15 @@ impl<A: Threading> Window<A> {
     /// room. Collective.
     ///
     /// # Errors
-    /// When there is no memory; as [`Window::create`].
+    /// On all ranks, when one has no memory; as [`Window::create`].
     pub fn allocate(comm: &Communicator<A>, len: u64, unit: u64) -> Result<Self> {
-        let mut own = OwnMemory::zeroed(comm, len)?;
+        let comm = comm.duplicate()?;
+        let own = agreed(&comm, OwnMemory::zeroed(&comm, len), "it")?;
+        let mut own = ManuallyDrop::new(own);
         // SAFETY: the window keeps the memory until it is freed.
         let memory = unsafe { RawBytes::new(own.start(), len as usize) };
-        let mut window = Self::create(comm, memory, unit)?;
-        window.own = Some(ManuallyDrop::new(own));
+        let mut window = Self::of_memory(comm, memory, unit, Reach::AsChosen)?;
+        window.own = Some(own);
         Ok(window)
     }
 
@@ -80,6 +87,12 @@ impl<A: Threading> Window<A> {
         let comm = comm.duplicate()?;
         let [_, on_node] = comm.access().with(|endpoint| endpoint.on_node());
         let size = comm.group().size() as usize;
+        if on_node > MOST_RANKS {
+            let why = format!(
+                "the node has {on_node} ranks, of which at most {MOST_RANKS} share windows"
+            );
+            return Err(not_shared(&comm, why));
+        }
         let is_near = |rank| comm.link(rank).is_some_and(|link| link.0 < on_node);
         if let Some(far) = (0..size).find(|&rank| !is_near(rank)) {
             let here = comm.group().rank();
@@ -96,11 +109,21 @@ impl<A: Threading> Window<A> {
             true => Self::contiguous(&comm, &lengths, total)?,
             false => Self::apart(&comm, (len, total))?,
         };
+        let own = own.map(ManuallyDrop::new);
         // SAFETY: within memory that the window, or that of rank 0, keeps until all have freed it.
         let memory = unsafe { RawBytes::new(start, len as usize) };
         let mut window = Self::of_memory(comm, memory, unit, Reach::Mapped)?;
-        window.own = own.map(ManuallyDrop::new);
-        Ok(window)
+        window.own = own;
+        let mut ranks = lengths.iter().enumerate();
+        let all = ranks.all(|(rank, [len])| *len == 0 || window.shared(rank).is_some());
+        match gather(&window.comm, [u64::from(!all)])?.contains(&[1]) {
+            false => Ok(window),
+            true => {
+                let why = not_shared(&window.comm, no_memory(&window.comm, total));
+                window.free()?;
+                Err(why)
+            }
+        }
     }
 
     /// This rank's part of memory that rank 0 allocates for all.
@@ -125,9 +148,8 @@ impl<A: Threading> Window<A> {
             let start = start.filter(|_| total > 0)?;
             endpoint.area_offset(owner, (start, total))
         });
-        let [[offset], ..] = gather(comm, [offset.map_or(0, |at| at + 1)])?[..] else {
-            return Ok((own, std::ptr::null_mut()));
-        };
+        let offsets = gather(comm, [offset.map_or(0, |at| at + 1)])?;
+        let offset = offsets[0][0];
         let place = match (offset.checked_sub(1), start) {
             _ if total == 0 => Some(std::ptr::null_mut()),
             (_, Some(start)) if rank == 0 => Some(start),
@@ -136,8 +158,8 @@ impl<A: Threading> Window<A> {
                 .map(|start| start.wrapping_add(before as usize)),
             _ => None,
         };
-        let missing = || not_shared(comm, no_memory(comm, total));
-        Ok((own, place.ok_or_else(missing)?))
+        let place = place.ok_or_else(|| not_shared(comm, no_memory(comm, total)));
+        Ok((own, agreed(comm, place, "the memory of rank 0")?))
     }
 
     /// Memory of this rank alone, which all others reach.
@@ -155,6 +177,24 @@ impl<A: Threading> Window<A> {
         }
         let start = own.as_mut().map_or(std::ptr::null_mut(), OwnMemory::start);
         Ok((own, start))
+    }
+}
+
+/// What this rank has got, unless it or another one has got nothing.
+///
+/// # Errors
+/// The same kind of error on all ranks.
+fn agreed<A: Threading, R>(comm: &Communicator<A>, got: Result<R>, what: &str) -> Result<R> {
+    let all = gather(comm, [u64::from(got.is_err())])?;
+    match all.iter().position(|missing| *missing == [1]) {
+        Some(other) => got.and_then(|_| {
+            Err(Error::Window {
+                rank: comm.group().rank() as usize,
+                class: ErrorClass::NoMemory,
+                why: format!("rank {other} has no memory for it, or does not reach {what}"),
+            })
+        }),
+        None => got,
     }
 }
 

@@ -111,12 +111,13 @@ impl<A: Threading> Window<A> {
     /// In an epoch; when a rank is lost meanwhile.
     pub fn free(self) -> Result<()> {
         self.check_free()?;
-        self.flush_asked()?;
+        // What this rank has done wrong does not keep the others.
+        let flushed = self.flush_asked();
         self.comm.barrier()?;
         let context = self.comm.context();
         (self.comm.access()).with(|endpoint| endpoint.windows.remove(context));
         drop(self.own.map(ManuallyDrop::into_inner));
-        Ok(())
+        flushed
     }
 
     /// Checks that the window may be freed now.

@@ -43,9 +43,16 @@ impl<A: Threading> Window<A> {
     /// Looks at all ranges that are attached.
     pub fn attach(&self, memory: RawBytes) -> Result<()> {
         let own = self.own_near("attach")?;
-        let attached = own.words().attached();
         let range = (memory.start().expose_provenance() as u64, memory.len());
-        match attached.map(|attached| attached.attach(range.0, range.1)) {
+        // One thread at a time.
+        let attached = self.with_state(|state| {
+            if range.1 == 0 {
+                state.attached_nothing.push(memory.start().addr());
+            }
+            let attached = own.words().attached()?;
+            Some(attached.attach(range.0, range.1))
+        })?;
+        match attached {
             Some(Err(why)) => Err(self.not_attached(range, why)),
             _ => Ok(()),
         }
@@ -57,9 +64,15 @@ impl<A: Threading> Window<A> {
     /// When none was.
     pub fn detach(&self, start: *const u8) -> Result<()> {
         let own = self.own_near("detach")?;
-        let attached = own.words().attached();
         let address = start.addr();
-        match attached.is_some_and(|attached| attached.detach(address as u64)) {
+        let detached = self.with_state(|state| {
+            let attached = own.words().attached();
+            let nothing = &mut state.attached_nothing;
+            let at = nothing.iter().position(|&nothing| nothing == address);
+            attached.is_some_and(|attached| attached.detach(address as u64))
+                || at.map(|at| nothing.swap_remove(at)).is_some()
+        })?;
+        match detached {
             true => Ok(()),
             false => Err(Error::Window {
                 rank: self.rank(),

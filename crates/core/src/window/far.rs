@@ -40,8 +40,12 @@ impl<A: Threading> Window<A> {
         message: impl FnOnce(u64) -> WindowMessage,
     ) -> Result<()> {
         let number = self.with_state(|state| state.answers.awaited(peer))?;
-        self.ask(peer, message(number), (&RawBytes::empty(), 0, 0))?;
         let context = self.comm.context();
+        let asked = self.ask(peer, message(number), (&RawBytes::empty(), 0, 0));
+        if asked.is_err() {
+            self.with_state(|state| state.answers.forget(number))?;
+        }
+        asked?;
         let ended = self.comm.access().until(|endpoint| {
             let state = endpoint.window(context)?;
             if let Some(answered) = state.answers.end(number) {
@@ -86,12 +90,36 @@ impl<A: Threading> Window<A> {
         }
     }
 
-    /// Notes that a peer is asked for something that a flush waits for.
-    fn note_asked(&self, peer: Peer) -> Result<u64> {
-        self.with_state(|state| {
-            state.asked.insert(peer.0);
-        })?;
-        Ok((self.comm.access()).with(|endpoint| endpoint.window_piece(peer)) as u64)
+    /// Sends an access, which a flush waits for.
+    fn ask_access(
+        &self,
+        peer: Peer,
+        message: WindowMessage,
+        bytes: (&RawBytes, u64, usize),
+    ) -> Result<()> {
+        self.ask(peer, message, bytes)?;
+        // Afterwards: a flush of another thread that does not wait for it leaves it to be flushed.
+        self.with_state(|state| *state.asked.entry(peer.0).or_default() += 1)
+    }
+
+    /// As [`Self::ask_access`], of one that is answered by this number: it is forgotten where nobody is asked.
+    fn ask_answered(
+        &self,
+        peer: Peer,
+        answer: u64,
+        message: WindowMessage,
+        bytes: (&RawBytes, u64, usize),
+    ) -> Result<()> {
+        let asked = self.ask_access(peer, message, bytes);
+        if asked.is_err() {
+            self.with_state(|state| state.answers.forget(answer))?;
+        }
+        asked
+    }
+
+    /// Most bytes of a message to a peer.
+    fn piece(&self, peer: Peer) -> u64 {
+        (self.comm.access()).with(|endpoint| endpoint.window_piece(peer)) as u64
     }
 
     pub(super) fn put_far(
@@ -100,10 +128,10 @@ impl<A: Threading> Window<A> {
         at: u64,
         (from, first, len): Packed<'_>,
     ) -> Result<()> {
-        let piece = self.note_asked(peer)?;
+        let piece = self.piece(peer);
         for (done, now) in pieces(len, piece) {
             let message = WindowMessage::Put { at: at + done };
-            self.ask(peer, message, (from, first + done, now as usize))?;
+            self.ask_access(peer, message, (from, first + done, now as usize))?;
         }
         Ok(())
     }
@@ -148,11 +176,10 @@ impl<A: Threading> Window<A> {
         (to, first, len): Packed<'_>,
         request: Option<OpenRequest>,
     ) -> Result<()> {
-        self.note_asked(peer)?;
         let packed = (*to, first, len);
         let answer = self.with_state(|state| state.answers.bytes(peer, packed, request))?;
         let message = WindowMessage::Get { answer, at, len };
-        self.ask(peer, message, (&RawBytes::empty(), 0, 0))
+        self.ask_answered(peer, answer, message, (&RawBytes::empty(), 0, 0))
     }
 
     /// Combines `len` bytes of the target from `at` on. The operands are packed from `first` on, and what was there before
@@ -165,7 +192,7 @@ impl<A: Threading> Window<A> {
         (operands, before, first): (&RawBytes, Option<&RawBytes>, u64),
         request: Option<OpenRequest>,
     ) -> Result<()> {
-        let room = self.note_asked(peer)?;
+        let room = self.piece(peer);
         let element = operation.cell().unwrap_or(operation.kind.size() as u64);
         let most = room.min(MOST_ACCUMULATED) / operation.operands(1).max(1);
         for (done, now) in pieces(len, most / element * element) {
@@ -184,17 +211,24 @@ impl<A: Threading> Window<A> {
             };
             let count = operation.operands(operation.packed(now));
             let from = if count == 0 { 0 } else { first + done };
-            self.ask(peer, message, (operands, from, count as usize))?;
+            self.ask_answered(peer, answer, message, (operands, from, count as usize))?;
         }
         Ok(())
     }
 
     /// Waits until what a peer was asked for is done there.
     pub(super) fn flush_far(&self, peer: Peer) -> Result<()> {
-        if self.with_state(|state| state.asked.remove(&peer.0))? {
-            self.ask_and_wait(peer, |answer| WindowMessage::Flush { answer })?;
-        }
-        self.read_inside(peer)
+        let Some(count) = self.with_state(|state| state.asked.get(&peer.0).copied())? else {
+            return self.read_inside(peer);
+        };
+        let flushed = self.ask_and_wait(peer, |answer| WindowMessage::Flush { answer });
+        self.with_state(|state| {
+            // What another thread has asked meanwhile is still to be flushed.
+            if flushed.is_err() || state.asked.get(&peer.0) == Some(&count) {
+                state.asked.remove(&peer.0);
+            }
+        })?;
+        flushed.and(self.read_inside(peer))
     }
 
     /// The error of reading where a peer has no memory attached, if this rank has done so.
@@ -207,12 +241,10 @@ impl<A: Threading> Window<A> {
 
     /// As [`Self::flush_far`], of all peers.
     pub(super) fn flush_asked(&self) -> Result<()> {
-        let mut ended = Ok(());
+        let links: Vec<u32> = self.with_state(|state| state.asked.keys().copied().collect())?;
         // One that is lost does not keep the others from what they were asked.
-        while let Some(link) = self.with_state(|state| state.asked.first().copied())? {
-            ended = ended.and(self.flush_far(Peer(link)));
-        }
-        ended
+        let flushed = links.into_iter().map(|link| self.flush_far(Peer(link)));
+        flushed.fold(Ok(()), Result::and)
     }
 }
 

@@ -88,6 +88,12 @@ impl<A: Threading> Window<A> {
             .is_some_and(|link| self.near(link).is_some())
     }
 
+    /// Bytes of the memory of a rank, and of its unit.
+    #[must_use]
+    pub fn memory_of(&self, rank: usize) -> (u64, u64) {
+        self.sizes.of(rank)
+    }
+
     fn rank(&self) -> usize {
         self.comm.group().rank() as usize
     }
@@ -118,7 +124,11 @@ impl<A: Threading> Window<A> {
         with: impl FnOnce(&mut Epochs) -> Result<R, WrongEpoch>,
     ) -> Result<R> {
         if self.open.close() {
-            self.comm.access().with(|endpoint| endpoint.progress());
+            self.comm.access().with(|endpoint| {
+                if endpoint.is_usable() {
+                    endpoint.progress();
+                }
+            });
         }
         self.with_state(|state| with(&mut state.epochs))?
             .map_err(|why| self.wrong_epoch(call, why))

@@ -139,7 +139,7 @@ impl<A: Threading> Window<A> {
         self.epochs("flush_local", |epochs| epochs.flush(Some(rank as u32)))?;
         match self.with_state(|state| state.answers.misses_bytes_of(peer))? {
             true => self.flush_far(peer),
-            false => Ok(()),
+            false => self.read_inside(peer),
         }
     }
 
@@ -172,7 +172,10 @@ impl<A: Threading> Window<A> {
     #[cold]
     pub(super) fn lock_for_access(&self, rank: usize, peer: Peer) -> Result<()> {
         self.take_lock(peer, LockKind::Shared)?;
-        self.with_state(|state| state.epochs.took_lock(rank as u32))
+        match self.with_state(|state| state.epochs.took_lock(rank as u32))? {
+            true => Ok(()),
+            false => self.release_lock(peer, LockKind::Shared),
+        }
     }
 
     fn take_lock(&self, peer: Peer, kind: LockKind) -> Result<()> {
@@ -218,8 +221,8 @@ impl<A: Threading> Window<A> {
                 // What was asked before is done before.
                 self.with_state(|state| state.asked.remove(&peer.0))?;
                 let exclusive = kind == LockKind::Exclusive;
-                self.ask_and_wait(peer, |answer| WindowMessage::Unlock { answer, exclusive })?;
-                self.read_inside(peer)
+                let unlock = |answer| WindowMessage::Unlock { answer, exclusive };
+                self.ask_and_wait(peer, unlock).and(self.read_inside(peer))
             }
         }
     }

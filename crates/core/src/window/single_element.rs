@@ -4,7 +4,7 @@ use oxmpi_wire::Bytes;
 
 use super::super::threading::Threading;
 use super::Window;
-use super::accumulate::Operands;
+use super::accumulate::{Operands, Room};
 use super::near::Near;
 use super::target::WindowRange;
 use crate::bytes::target;
@@ -48,12 +48,12 @@ fn combine_locked(
     len: usize,
 ) -> Result<(), oxmpi_shm::window::Unreached> {
     let operation = operands.operation;
-    let (mut given, mut element) = ([0; 2 * LARGEST], [0; LARGEST]);
-    let given = &mut given[..operation.operands(len as u64) as usize];
+    let (mut given, mut element) = (Room([0; 2 * LARGEST]), Room([0; LARGEST]));
+    let given = &mut given.0[..operation.operands(len as u64) as usize];
     if !given.is_empty() {
         target(given).copy_from(operands.operands);
     }
-    near.update(at, &mut element[..len], |element| {
+    near.update(at, &mut element.0[..len], |element| {
         if let Some(before) = operands.before {
             before.fill(0, &mut &*element);
         }

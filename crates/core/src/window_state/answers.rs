@@ -85,13 +85,13 @@ impl Answers {
             left: len,
             request,
         });
-        self.open.insert(Answer { from, state }).word()
+        number_of(self.open.insert(Answer { from, state }))
     }
 
     /// The number of a request to `from` whose end is awaited.
     pub(crate) fn awaited(&mut self, from: Peer) -> u64 {
         let state = AnswerState::Awaited;
-        self.open.insert(Answer { from, state }).word()
+        number_of(self.open.insert(Answer { from, state }))
     }
 
     /// Notes a request of the program for `left` bytes of a peer, which completes when they have come or the peer is lost.
@@ -167,7 +167,7 @@ impl Answers {
 
     /// How the request ended; `None` while it has not. It is forgotten then.
     pub(crate) fn end(&mut self, number: u64) -> Option<Answered> {
-        let index = self.open.find(Handle::from_word(number))?;
+        let index = self.index(number)?;
         match self.open.get(index)?.state {
             AnswerState::Ended(answered) => {
                 self.open.free(index);
@@ -179,7 +179,7 @@ impl Answers {
 
     /// Forgets a request, whose answer does not come any more.
     pub(crate) fn forget(&mut self, number: u64) {
-        if let Some(index) = self.open.find(Handle::from_word(number)) {
+        if let Some(index) = self.index(number) {
             self.open.free(index);
         }
     }
@@ -248,13 +248,23 @@ impl Answers {
         Ok(())
     }
 
+    /// The entry of a number.
+    fn index(&self, number: u64) -> Option<u32> {
+        self.open.find(Handle::from_word(number.checked_sub(1)?))
+    }
+
     fn find(&mut self, from: Peer, number: u64) -> Result<(u32, &mut Answer), &'static str> {
-        let index = self.open.find(Handle::from_word(number)).ok_or(UNASKED)?;
+        let index = self.index(number).ok_or(UNASKED)?;
         match self.open.get_mut(index) {
             Some(answer) if answer.from == from => Ok((index, answer)),
             _ => Err(UNASKED),
         }
     }
+}
+
+/// The number of an entry in messages, in which 0 is nobody's.
+const fn number_of(entry: Handle) -> u64 {
+    entry.word() + 1
 }
 
 #[cfg(test)]

@@ -62,10 +62,11 @@ impl Epochs {
         }
     }
 
-    /// Notes that the lock of `target` is taken, in an epoch of all targets.
-    pub(crate) fn took_lock(&mut self, target: u32) {
-        if let AccessEpoch::LockedAll(taken) = &mut self.access {
-            taken.insert(target);
+    /// Notes that the lock of `target` is taken, in an epoch of all targets. Whether it was not before, by another thread.
+    pub(crate) fn took_lock(&mut self, target: u32) -> bool {
+        match &mut self.access {
+            AccessEpoch::LockedAll(taken) => taken.insert(target),
+            _ => false,
         }
     }
 
@@ -240,7 +241,7 @@ mod tests {
         let mut epochs = Epochs::default();
         epochs.lock_all().unwrap();
         assert_eq!(epochs.access(3), Ok(Needs::Lock));
-        epochs.took_lock(3);
+        assert!(epochs.took_lock(3) && !epochs.took_lock(3), "once");
         assert_eq!(epochs.access(3), Ok(Needs::Nothing));
         assert_eq!(epochs.unlock_all().unwrap(), BTreeSet::from([3]));
         assert!(epochs.free().is_ok() && epochs.flush(None).is_err());

@@ -11,7 +11,7 @@ mod checker;
 mod epochs;
 mod server;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use oxmpi_os::RawBytes;
@@ -56,11 +56,13 @@ pub(crate) struct WindowState {
     pub(crate) epochs: Epochs,
     /// What this rank waits for.
     pub(crate) answers: Answers,
-    /// The links that were asked by messages for something, since they were flushed.
-    pub(crate) asked: BTreeSet<u32>,
+    /// By link, how many accesses peers were asked for by messages since they were flushed.
+    pub(crate) asked: BTreeMap<u32, u64>,
     /// Exposures and ended accesses that peers have announced, by link.
     pub(crate) posts: BTreeMap<u32, u32>,
     pub(crate) completes: BTreeMap<u32, u32>,
+    /// Addresses at which no bytes are attached, to be detached.
+    pub(crate) attached_nothing: Vec<usize>,
     pub(crate) server: Server,
     /// The memory of the locks, if it is shared.
     locks: Option<HeapBlock>,
@@ -78,7 +80,8 @@ impl WindowState {
             locks,
             epochs: Epochs::default(),
             answers: Answers::default(),
-            asked: BTreeSet::new(),
+            asked: BTreeMap::new(),
+            attached_nothing: Vec::new(),
             posts: BTreeMap::new(),
             completes: BTreeMap::new(),
             server: Server::new(memory, words, on_node),

@@ -121,7 +121,10 @@ impl Server {
         self.check(&request, bytes.len() as u64, room)?;
         let unattached = self.unattached(&request, bytes.len() as u64);
         if let Some((at, 0)) = unattached {
-            self.outside.push((from, at));
+            // Of each origin its first.
+            if self.outside.iter().all(|(origin, _)| *origin != from) {
+                self.outside.push((from, at));
+            }
         } else if let Some((at, answer)) = unattached {
             let outside = Owed::Plain(WindowMessage::Outside { answer, at });
             self.owed.push_back((from, outside));
@@ -342,6 +345,9 @@ impl Server {
                 moved += 1;
             }
         }
+        if !self.waiting.is_empty() {
+            moved += self.give_up_waiting(peers);
+        }
         moved += self.grant();
         if !self.tickets.is_empty() {
             self.refuse(peers);
@@ -361,6 +367,26 @@ impl Server {
         let Self { tickets, held, .. } = self;
         let lost = tickets.extract_if(.., |ticket| peers.is_gone(ticket.of));
         held.extend(lost.map(|ticket| (ticket.of, ticket.kind)));
+    }
+
+    /// Drops what waits for the locks of blocks, if a rank of the node is lost, which may have one: whoever asks whether it is
+    /// done learns of that rank. Returns how many.
+    fn give_up_waiting(&mut self, peers: &Peers<'_>) -> u32 {
+        let Some(rank) = self.on_node.iter().find_map(|peer| peers.lost(*peer)) else {
+            return 0;
+        };
+        let dropped = self.waiting.len() as u32;
+        for (from, request, _) in self.waiting.drain(..) {
+            if let WindowMessage::Flush { answer }
+            | WindowMessage::Lock { answer, .. }
+            | WindowMessage::Unlock { answer, .. } = request
+            {
+                let rank = u64::from(rank);
+                let refused = Owed::Plain(WindowMessage::Refused { answer, rank });
+                self.owed.push_back((from, refused));
+            }
+        }
+        dropped
     }
 
     /// Tells those who wait for the lock, if a rank that may have it is lost.

@@ -2,14 +2,16 @@
 
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
+use oxmpi_wire::layout::{Basic, Datatype, Member};
 
-use super::{SUM, me_and_size, numbers};
+use super::{SUM, Shape, me_and_size, numbers};
 use crate::bytes::{source, target};
 use crate::placement::on_one_node;
 use crate::test_job::job_with;
 use crate::threading::sealed::EndpointAccess;
 use crate::{
-    Communicator, EndpointPolicy, Error, ErrorClass, LockKind, Result, Single, Window, WindowRange,
+    AccumulateOp, Communicator, ElementKind, EndpointPolicy, Error, ErrorClass, LockKind, Result,
+    Single, Window, WindowRange,
 };
 
 /// Runs `rank` as each rank of a node, with windows reached directly and by messages.
@@ -232,19 +234,24 @@ fn a_request_ends_with_its_target() {
     };
     job_with(on_one_node(2), &policy, |comm| {
         let window = Window::allocate(comm, 8, 8).expect("memory");
+        window.fence(true).expect("a fence");
         if comm.group().rank() == 1 {
-            // It leaves without an answer.
+            // It leaves without an answer, once it is asked.
+            comm.recv(
+                target(&mut [0u8]),
+                crate::Source::Rank(0),
+                crate::Tag::Is(1),
+            )
+            .expect("a word");
             comm.access().leave();
             return;
         }
-        window.lock_all().expect("locks");
         let mut read = [0u64];
         let range = WindowRange::bytes(1, 0, 8);
-        let got = window.rget(target(&mut read), &range);
-        let ended = got.and_then(|request| match request {
-            Some(request) => window.comm().wait(request).map(drop),
-            None => Ok(()),
-        });
+        comm.send(source(&[1u8]), 1, 1, crate::Mode::Standard)
+            .expect("a word");
+        let request = window.rget(target(&mut read), &range).expect("it is asked");
+        let ended = window.comm().wait(request.expect("by a message"));
         assert!(
             matches!(ended, Err(Error::Peer { peer: 1, .. })),
             "{ended:?}"
@@ -268,6 +275,61 @@ fn no_bytes_are_accessed_anywhere() {
                 .is_none()
         );
         window.fence(false).expect("a fence");
+        window.free().expect("all free it");
+    });
+}
+
+/// The first message of a window that is answered may be an accumulate's.
+#[test]
+fn the_first_access_of_a_window_is_answered() {
+    both_paths(2, |comm| {
+        let (me, _) = me_and_size(comm);
+        let window = Window::allocate(comm, 8, 8).expect("memory");
+        window.memory().copy_from(&source(&[5u64 + me as u64]));
+        window.fence(true).expect("a fence");
+        let mut before = [0u64];
+        let range = WindowRange::bytes(1 - me, 0, 8);
+        let added = window.get_accumulate(source(&[1u64]), target(&mut before), SUM, &range);
+        added.expect("in its epoch");
+        window.fence(false).expect("a fence");
+        assert_eq!(before, [6 - me as u64]);
+        window.free().expect("all free it");
+    });
+}
+
+/// A pair of a `short` and an `int` has a gap in memory, by messages, too.
+#[test]
+fn pairs_with_gaps_are_combined() {
+    let (short, int) = (Basic::new(0, 2, 2), Basic::new(1, 4, 4));
+    let member = |displacement, datatype| Member {
+        len: 1,
+        displacement,
+        datatype,
+    };
+    let (short, int) = (Datatype::basic(short), Datatype::basic(int));
+    let pair = Datatype::structure(&[member(0, &short), member(4, &int)]).expect("a pair");
+    both_paths(2, |comm| {
+        let (me, _) = me_and_size(comm);
+        let window = Window::allocate(comm, 32, 1).expect("memory");
+        window.memory().copy_from(&source(&[0x77u8; 32]));
+        window.fence(true).expect("a fence");
+        let kind = (ElementKind::ShortInt, AccumulateOp::Replace);
+        let given = [1u8, 0, 2, 0, 0, 0, 3, 0, 4, 0, 0, 0];
+        let mut before = [0u8; 12];
+        let range = WindowRange {
+            rank: 1 - me,
+            displacement: 8,
+            shape: Shape::Instances(&pair, 2),
+        };
+        let got = window.get_accumulate(source(&given), target(&mut before), kind, &range);
+        got.expect("in its epoch");
+        window.fence(false).expect("a fence");
+        assert_eq!(before, [0x77; 12]);
+        let mut has = [0u8; 32];
+        target(&mut has).copy_from(&window.memory());
+        let pairs = [1, 0, 0x77, 0x77, 2, 0, 0, 0, 3, 0, 0x77, 0x77, 4, 0, 0, 0];
+        assert_eq!(has[8..24], pairs);
+        assert_eq!([&has[..8], &has[24..]], [[0x77; 8]; 2]);
         window.free().expect("all free it");
     });
 }
