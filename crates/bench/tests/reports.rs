@@ -49,7 +49,7 @@ fn groups_are_benchmarks_of_their_own() {
 /// The published folders are in the repository, not in the package.
 #[test]
 fn kept_comparisons_are_shown_whole() {
-    for folder in ["2026-11-27-amd-14", "2026-11-22-intel-network"] {
+    for folder in ["2026-11-22-intel-network-2", "2026-11-22-intel-network"] {
         let path = format!("runs/{folder}/runs.csv");
         if !Path::new(env!("CARGO_MANIFEST_DIR")).join(&path).exists() {
             continue;

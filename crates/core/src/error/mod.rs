@@ -182,7 +182,7 @@ pub enum Error {
         /// What is wrong, and what to call first.
         why: &'static str,
     },
-    /// A window that cannot do what it should.
+    /// A window that cannot do what it should (`MPI_ERR_WIN`, or the class that it gives).
     Window {
         /// The calling rank.
         rank: usize,

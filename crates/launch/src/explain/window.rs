@@ -18,15 +18,15 @@ const OPTIONS: OptionTable<WindowOptions> = OptionTable {
     intro: "\
 Usage: oxmpi explain window [-n RANKS] [--json]
 
-Foretells how a rank accesses memory of a window, by where the memory is and whose it is: the path is decided for
-each target when the window is made. No job is started.
+Foretells how a rank accesses memory of a window, by where the memory is and whose it is: the path is decided
+for each target when the window is made. No job is started.
 
   loads and stores  the memory is mapped here; the target does nothing
   system calls      process_vm_readv and process_vm_writev; the target does nothing
   messages          the target does what it is asked for in its own calls
 
-Puts, gets, locks and accumulates of one window may take different paths to different targets. An accumulate locks the
-block of 4 KiB that it changes, on every path, so that it is atomic to all others.
+Puts, gets, locks and accumulates of one window may take different paths to different targets. An accumulate
+locks the block of 4 KiB that it changes, on every path, so that it is atomic to all others.
 ",
     groups: &[OptionGroup { title: "Options", rows: &[
         value(&["n", "np"], &["RANKS"], "ranks on a node; default 2",
