@@ -116,8 +116,11 @@ mod tests {
                 }
             }
             wait(&two);
-            let count = two.read(&mut space, &mut []).unwrap();
-            got.extend_from_slice(&space[..count]);
+            match two.read(&mut space, &mut []) {
+                Ok(count) => got.extend_from_slice(&space[..count]),
+                // The system may wake a reader without bytes for it.
+                Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
+            }
         }
         assert_eq!(&got[..4], b"head");
         assert!(got[4..] == bytes);

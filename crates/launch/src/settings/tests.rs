@@ -33,6 +33,7 @@ fn levels_and_patterns_select() {
     let basic = [
         "pin",
         "pin_domain",
+        "rma_check",
         "handle_leaks",
         "kill_timeout",
         "job_timeout",
