@@ -44,8 +44,6 @@ pub(super) struct Operands<'a> {
     pub(super) before: Option<&'a RawBytes>,
     /// Packed bytes of a target's element in the operands: those of a comparison and of a swap are twice as many.
     pub(super) operation: &'a Accumulation,
-    /// Whether the program has a request for the elements before.
-    requested: bool,
 }
 
 impl Operands<'_> {
@@ -77,15 +75,12 @@ impl<A: Threading> Window<A> {
             AccumulateOp::NoOp => to.shape.len().unwrap_or(from.len()),
             _ => from.len(),
         };
-        let operation = &of_elements(kind, op, len)?;
-        let operands = &from;
         let operands = Operands {
-            operands,
+            operands: &from,
             before: None,
-            operation,
-            requested: false,
+            operation: &of_elements(kind, op, len)?,
         };
-        self.combine("accumulate", operands, (to, len)).map(drop)
+        (self.combine(("accumulate", false), &operands, (to, len))).map(drop)
     }
 
     /// As [`Window::accumulate`], with the elements that were there before in `before` when the access is flushed or its
@@ -100,16 +95,7 @@ impl<A: Threading> Window<A> {
         (kind, op): (ElementKind, AccumulateOp),
         to: &WindowRange<'_>,
     ) -> Result<()> {
-        let (operands, len) = (&from, before.len());
-        let operation = &of_elements(kind, op, len)?;
-        let operands = Operands {
-            operands,
-            before: Some(&before),
-            operation,
-            requested: false,
-        };
-        self.combine("get_accumulate", operands, (to, len))
-            .map(drop)
+        (self.get_combined(("get_accumulate", false), from, before, (kind, op), to)).map(drop)
     }
 
     /// As [`Window::get_accumulate`], with a request that completes when `before` has the elements (`MPI_Rget_accumulate`);
@@ -124,15 +110,25 @@ impl<A: Threading> Window<A> {
         (kind, op): (ElementKind, AccumulateOp),
         to: &WindowRange<'_>,
     ) -> Result<Option<RawRequest>> {
-        let (operands, len) = (&from, before.len());
-        let operation = &of_elements(kind, op, len)?;
+        self.get_combined(("rget_accumulate", true), from, before, (kind, op), to)
+    }
+
+    /// The call with this name, which asks for a request or for none.
+    fn get_combined(
+        &self,
+        call: (&'static str, bool),
+        from: RawBytes,
+        before: RawBytes,
+        (kind, op): (ElementKind, AccumulateOp),
+        to: &WindowRange<'_>,
+    ) -> Result<Option<RawRequest>> {
+        let len = before.len();
         let operands = Operands {
-            operands,
+            operands: &from,
             before: Some(&before),
-            operation,
-            requested: true,
+            operation: &of_elements(kind, op, len)?,
         };
-        self.combine("rget_accumulate", operands, (to, len))
+        self.combine(call, &operands, (to, len))
     }
 
     /// Stores the second element of `operands` at a target if the first is there, and gives the one that was there before
@@ -147,25 +143,21 @@ impl<A: Threading> Window<A> {
         kind: ElementKind,
         to: &WindowRange<'_>,
     ) -> Result<()> {
-        let operation = &Accumulation::compare_swap(kind)?;
-        let (operands, len) = (&operands, before.len());
-        let operands = Operands {
-            operands,
+        let pair = Operands {
+            operands: &operands,
             before: Some(&before),
-            operation,
-            requested: false,
+            operation: &Accumulation::compare_swap(kind)?,
         };
-        self.combine("compare_and_swap", operands, (to, len))
-            .map(drop)
+        (self.combine(("compare_and_swap", false), &pair, (to, before.len()))).map(drop)
     }
 
     fn combine(
         &self,
-        call: &'static str,
-        operands: Operands<'_>,
+        (call, requested): (&'static str, bool),
+        operands: &Operands<'_>,
         (to, len): (&WindowRange<'_>, u64),
     ) -> Result<Option<RawRequest>> {
-        if let Some(done) = self.combine_one(&operands, (to, len)) {
+        if let Some(done) = self.combine_one(operands, (to, len)) {
             return done.map(|()| None);
         }
         let Some(target) = self.target((call, operands.operation.access_kind()), to, len)? else {
@@ -175,10 +167,9 @@ impl<A: Threading> Window<A> {
             operands: from,
             before,
             operation,
-            requested,
-        } = operands;
+        } = *operands;
         if !operation.suits(operands.given(len), len) {
-            return Err(self.wrong_operands(&operands, len));
+            return Err(self.wrong_operands(operands, len));
         }
         let request = match requested {
             true => self.request_far(&target)?,
@@ -186,10 +177,10 @@ impl<A: Threading> Window<A> {
         };
         let combine = |at, first, len| match self.near(target.peer) {
             Some(near) if len <= SHORT_PIECE => {
-                self.combine_near::<SHORT>(near, &operands, (at, first, len), to.rank)
+                self.combine_near::<SHORT>(near, operands, (at, first, len), to.rank)
             }
             Some(near) => {
-                self.combine_near::<{ PIECE + LARGEST }>(near, &operands, (at, first, len), to.rank)
+                self.combine_near::<{ PIECE + LARGEST }>(near, operands, (at, first, len), to.rank)
             }
             None => {
                 let operands = (from, before, first);

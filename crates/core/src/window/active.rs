@@ -130,12 +130,7 @@ impl<A: Threading> Window<A> {
             let size = self.comm.group().size() as usize;
             return Err(Error::GroupRank { named, size });
         }
-        let link = |&rank| {
-            self.comm
-                .link(rank)
-                .ok_or_else(|| self.comm.rank_error(rank))
-        };
-        ranks.iter().map(link).collect()
+        ranks.iter().map(|&rank| self.peer(rank)).collect()
     }
 
     /// Sends `message` to all; this rank tells itself by its `counts`.

@@ -78,7 +78,7 @@ impl<A: Threading> Window<A> {
     /// the rank before it ends; else at a page. Collective.
     ///
     /// # Errors
-    /// The same on all ranks: when they are on several nodes, or there is no shared memory; as [`Window::create`].
+    /// On all ranks: when they are on several nodes, or there is no shared memory; as [`Window::create`].
     pub fn allocate_shared(
         comm: &Communicator<A>,
         (len, unit): (u64, u64),
@@ -183,7 +183,7 @@ impl<A: Threading> Window<A> {
 /// What this rank has got, unless it or another one has got nothing.
 ///
 /// # Errors
-/// The same kind of error on all ranks.
+/// On all ranks, of one its own.
 fn agreed<A: Threading, R>(comm: &Communicator<A>, got: Result<R>, what: &str) -> Result<R> {
     let all = gather(comm, [u64::from(got.is_err())])?;
     match all.iter().position(|missing| *missing == [1]) {

@@ -94,6 +94,15 @@ impl<A: Threading> Window<A> {
         self.sizes.of(rank)
     }
 
+    /// The link to a rank.
+    ///
+    /// # Errors
+    /// When the window has no such rank.
+    #[inline]
+    fn peer(&self, rank: usize) -> Result<Peer> {
+        (self.comm.link(rank)).ok_or_else(|| self.comm.rank_error(rank))
+    }
+
     fn rank(&self) -> usize {
         self.comm.group().rank() as usize
     }

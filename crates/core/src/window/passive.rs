@@ -24,10 +24,7 @@ impl<A: Threading> Window<A> {
     /// # Cost
     /// On this node two atomic instructions where the lock is free; else a message there and back.
     pub fn lock(&self, rank: usize, kind: LockKind) -> Result<()> {
-        let peer = self
-            .comm
-            .link(rank)
-            .ok_or_else(|| self.comm.rank_error(rank))?;
+        let peer = self.peer(rank)?;
         self.epochs("lock", |epochs| epochs.lock(rank as u32, kind))?;
         let locked = self.take_lock(peer, kind);
         if locked.is_err() {
@@ -41,10 +38,7 @@ impl<A: Threading> Window<A> {
     /// # Errors
     /// When the target was not locked; when it is lost.
     pub fn unlock(&self, rank: usize) -> Result<()> {
-        let peer = self
-            .comm
-            .link(rank)
-            .ok_or_else(|| self.comm.rank_error(rank))?;
+        let peer = self.peer(rank)?;
         let kind = self.epochs("unlock", |epochs| epochs.unlock(rank as u32))?;
         self.release_lock(peer, kind)
     }
@@ -81,10 +75,7 @@ impl<A: Threading> Window<A> {
     /// On this node a look at a list; else a message there and back, if there were accesses.
     #[inline]
     pub fn flush(&self, rank: usize) -> Result<()> {
-        let peer = self
-            .comm
-            .link(rank)
-            .ok_or_else(|| self.comm.rank_error(rank))?;
+        let peer = self.peer(rank)?;
         if !self.open.allows_flush(rank) {
             self.epochs("flush", |epochs| epochs.flush(Some(rank as u32)))?;
         }
@@ -96,10 +87,7 @@ impl<A: Threading> Window<A> {
     /// # Errors
     /// When the target is lost, which then answers nothing any more.
     pub fn finish(&self, rank: usize) -> Result<()> {
-        let peer = self
-            .comm
-            .link(rank)
-            .ok_or_else(|| self.comm.rank_error(rank))?;
+        let peer = self.peer(rank)?;
         self.settle(peer)
     }
 
@@ -132,10 +120,7 @@ impl<A: Threading> Window<A> {
     /// # Errors
     /// As [`Window::flush`].
     pub fn flush_local(&self, rank: usize) -> Result<()> {
-        let peer = self
-            .comm
-            .link(rank)
-            .ok_or_else(|| self.comm.rank_error(rank))?;
+        let peer = self.peer(rank)?;
         self.epochs("flush_local", |epochs| epochs.flush(Some(rank as u32)))?;
         match self.with_state(|state| state.answers.misses_bytes_of(peer))? {
             true => self.flush_far(peer),

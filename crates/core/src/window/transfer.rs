@@ -138,10 +138,7 @@ impl<A: Threading> Window<A> {
         if rank == PROC_NULL {
             return Ok(None);
         }
-        let peer = self
-            .comm
-            .link(rank)
-            .ok_or_else(|| self.comm.rank_error(rank))?;
+        let peer = self.peer(rank)?;
         if !(self.open.allows(rank) && self.comm.access().with(|endpoint| endpoint.is_usable())) {
             self.open(call, rank, peer)?;
         }

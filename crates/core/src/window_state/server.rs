@@ -251,7 +251,8 @@ impl Server {
         };
         let mut elements = vec![0; len as usize];
         target(&mut elements[..]).copy_from(&place);
-        let before = (answer != 0).then(|| elements.clone()).map(|mut before| {
+        let before = (answer != 0).then(|| {
+            let mut before = elements.clone();
             operation.pack(&mut before);
             before
         });
