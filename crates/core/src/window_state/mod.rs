@@ -9,6 +9,7 @@ mod answers;
 mod block_locks;
 mod checker;
 mod epochs;
+mod origin;
 mod server;
 
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::heap::HeapBlock;
-use oxmpi_shm::window::WindowWords;
+use oxmpi_shm::window::{LockKind, WindowWords};
 use oxmpi_wire::engine::Engine;
 use oxmpi_wire::window::WindowMessage;
 use oxmpi_wire::{Envelope, Fault, Header, Kind, Outcome, Peer, Sink, Take, Token, Tx};
@@ -28,6 +29,7 @@ pub(crate) use self::answers::{Answered, Answers};
 pub(crate) use self::block_locks::{BlockLocks, MOST_ACCUMULATED};
 pub(crate) use self::checker::Checker;
 pub(crate) use self::epochs::{Epochs, Needs, WrongEpoch};
+pub(crate) use self::origin::{MOST_ASKED, cost};
 use self::server::Server;
 pub(crate) use self::server::{frame_room, wake};
 use super::links::{LinkRanks, LinksTx};
@@ -56,8 +58,10 @@ pub(crate) struct WindowState {
     pub(crate) epochs: Epochs,
     /// What this rank waits for.
     pub(crate) answers: Answers,
-    /// By link, how many accesses peers were asked for by messages since they were flushed.
+    /// By link, what accesses that peers were asked for by messages since they were flushed count, in bytes.
     pub(crate) asked: BTreeMap<u32, u64>,
+    /// By link, locks of peers that go with the first access.
+    pub(crate) locks_to_ask: BTreeMap<u32, LockKind>,
     /// Exposures and ended accesses that peers have announced, by link.
     pub(crate) posts: BTreeMap<u32, u32>,
     pub(crate) completes: BTreeMap<u32, u32>,
@@ -81,6 +85,7 @@ impl WindowState {
             epochs: Epochs::default(),
             answers: Answers::default(),
             asked: BTreeMap::new(),
+            locks_to_ask: BTreeMap::new(),
             attached_nothing: Vec::new(),
             posts: BTreeMap::new(),
             completes: BTreeMap::new(),

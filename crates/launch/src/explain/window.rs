@@ -6,7 +6,7 @@ use oxmpi_os::{cma, probe};
 use oxmpi_settings::Values;
 use oxmpi_settings::transports::opened;
 use oxmpi_shm::heap::{HeapLimits, HeapPlan};
-use oxmpi_shm::window::WindowWords;
+use oxmpi_shm::window::{MOST_WAITING, WindowWords};
 use serde_json::{Value, json};
 
 use crate::columns::aligned;
@@ -40,9 +40,6 @@ struct WindowOptions {
     ranks: u64,
     json: bool,
 }
-
-/// Most ranks of a node that reach each other's windows.
-const MOST_RANKS: u64 = 64;
 
 /// What decides the paths.
 struct Facts {
@@ -96,9 +93,9 @@ fn facts(values: &Values, ranks: u64) -> Facts {
         Some("the transport sm is not taken".to_owned())
     } else if set.is_some() {
         set
-    } else if ranks > MOST_RANKS {
+    } else if ranks > u64::from(MOST_WAITING) {
         Some(format!(
-            "a node has {ranks} ranks; at most {MOST_RANKS} reach each other's windows"
+            "a node has {ranks} ranks; at most {MOST_WAITING} reach each other's windows"
         ))
     } else {
         None

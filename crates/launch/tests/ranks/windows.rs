@@ -188,7 +188,8 @@ fn waiting_for_the_lock_of_a_killed_rank_is_an_error() {
             let window = comm.passive_window(world.alloc::<u64>(1)?)?;
             let kind = LockKind::Exclusive;
             if comm.rank() == 2 {
-                window.lock(0, kind, |_| {
+                window.lock(0, kind, |epoch| {
+                    epoch.load(0, 0)?;
                     comm.send(&[1u8], 0, 1)?;
                     comm.send(&[1u8], 1, 1)?;
                     // The launcher ends no rank while it is stopped.
@@ -200,7 +201,7 @@ fn waiting_for_the_lock_of_a_killed_rank_is_an_error() {
                 })?;
             }
             comm.recv(&mut [0u8], 2, 1)?;
-            let waited = window.lock(0, kind, |_| Ok(()));
+            let waited = window.lock(0, kind, |epoch| epoch.put(&[1], 0, 0));
             let error = waited.expect_err("the holder is dead");
             let names = matches!(
                 error,

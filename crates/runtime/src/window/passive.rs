@@ -19,7 +19,7 @@ impl<T: Data> PassiveWindow<T> {
     }
 
     /// An epoch in which `body` accesses the memory of `rank`, alone or with others that have its lock so (`MPI_Win_lock`,
-    /// `MPI_Win_unlock`).
+    /// `MPI_Win_unlock`). The lock of a rank of another node is asked for with the first access, which does not wait for it.
     ///
     /// # Errors
     /// The error of `body`, after the epoch has ended; when the target, or a rank that may have the lock, is lost.

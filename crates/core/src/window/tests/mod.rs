@@ -2,6 +2,7 @@
 
 mod conflicts;
 mod kinds;
+mod locks;
 
 use oxmpi_coll::check::draw;
 use oxmpi_os::RawBytes;
