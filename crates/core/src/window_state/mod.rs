@@ -29,9 +29,9 @@ pub(crate) use self::answers::{Answered, Answers};
 pub(crate) use self::block_locks::{BlockLocks, MOST_ACCUMULATED};
 pub(crate) use self::checker::Checker;
 pub(crate) use self::epochs::{Epochs, Needs, WrongEpoch};
-pub(crate) use self::origin::{MOST_ASKED, cost};
+pub(crate) use self::origin::{MOST_ASKED, cost, frame_room};
 use self::server::Server;
-pub(crate) use self::server::{frame_room, wake};
+pub(crate) use self::server::wake;
 use super::links::{LinkRanks, LinksTx};
 use super::request::OpenRequest;
 

@@ -4,12 +4,11 @@ use std::collections::VecDeque;
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::window::LockKind;
-use oxmpi_wire::Peer;
 use oxmpi_wire::window::WindowMessage;
+use oxmpi_wire::{Peer, Tx};
 
 use super::super::links::LinksTx;
 use super::Accepted;
-use super::server::frame_room;
 use crate::bytes::source;
 
 /// Bytes that a message counts beside those that it carries.
@@ -248,4 +247,9 @@ fn pay(tx: &mut LinksTx, context: u32, to: Peer, owed: &mut Owed, memory: &RawBy
             true
         }
     }
+}
+
+/// Most bytes that a message to a peer carries.
+pub(crate) fn frame_room(tx: &LinksTx, to: Peer) -> usize {
+    tx.limits(to).frame as usize - WindowMessage::LEN
 }

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use oxmpi_os::RawBytes;
 use oxmpi_shm::window::{LockKind, WindowWords};
 use oxmpi_wire::window::WindowMessage;
-use oxmpi_wire::{Bytes, Peer, Take, Tx};
+use oxmpi_wire::{Bytes, Peer, Take};
 
 use super::super::links::LinksTx;
-use super::origin::{Origin, Owed, Ticket};
+use super::origin::{Origin, Owed, Ticket, frame_room};
 use super::{Accepted, Accumulation, BlockLocks, Checker, Conflict, MOST_ACCUMULATED, Peers};
 use crate::bytes::{source, target};
 
@@ -363,11 +363,6 @@ const fn kind(exclusive: bool) -> LockKind {
         true => LockKind::Exclusive,
         false => LockKind::Shared,
     }
-}
-
-/// Most bytes that a message to a peer carries.
-pub(crate) fn frame_room(tx: &LinksTx, to: Peer) -> usize {
-    tx.limits(to).frame as usize - WindowMessage::LEN
 }
 
 /// Wakes a rank of the node that waits for a word in shared memory.
