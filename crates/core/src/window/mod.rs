@@ -14,7 +14,7 @@ mod far;
 mod near;
 mod open_target;
 mod passive;
-mod single_element;
+mod single_word;
 mod target;
 #[cfg(test)]
 mod tests;
