@@ -36,4 +36,5 @@ mod transports;
 mod uninit;
 mod waiting;
 mod window_epochs;
+mod window_threads;
 mod windows;
