@@ -29,6 +29,7 @@ mod owned;
 mod persistent;
 mod proc_null;
 mod requests;
+mod shared_windows;
 mod streams;
 mod threads;
 mod traffic;

@@ -3,6 +3,7 @@
 //! A window owns the memory of its rank. Who may access it when, the type says:
 //! - an [`ActiveWindow`] is accessed in epochs that its owner takes part in, and is the owner's slice between them;
 //! - a [`PassiveWindow`] may be accessed at any time by whoever has its lock, its owner as well;
+//! - a [`SharedWindow`] is memory of one host, whose elements all ranks load and store without calls;
 //! - a [`ByteWindow`] is accessed by calls as in C.
 //!
 //! Windows of a [`SharedComm`](crate::SharedComm) are for several threads: each may have the lock of another rank, or all
@@ -38,6 +39,8 @@ mod bytes;
 mod element;
 mod epoch;
 mod passive;
+mod shared;
+mod shared_view;
 
 use std::mem::ManuallyDrop;
 
@@ -50,6 +53,8 @@ pub use element::WindowElement;
 pub use epoch::Epoch;
 pub use oxmpi_core::LockKind;
 pub use passive::PassiveWindow;
+pub use shared::SharedWindow;
+pub use shared_view::SharedView;
 
 use crate::comm::Comm;
 use crate::data::Data;
@@ -80,6 +85,8 @@ enum Kind {
     Active = 1,
     Passive,
     Bytes,
+    Shared,
+    SharedApart,
 }
 
 impl Kind {
@@ -93,7 +100,7 @@ impl Kind {
             false => Err(Error::Window {
                 rank: comm.rank(),
                 class: ErrorClass::Window,
-                why: "the ranks make windows of different kinds (active, passive or of bytes), or of \
+                why: "the ranks make windows of different kinds (active, passive, shared or of bytes), or of \
                       elements that differ in size"
                     .into(),
             }),
@@ -181,6 +188,8 @@ mod tests {
         sharable::<ActiveWindow<u64, Multi>>();
         sharable::<PassiveWindow<u64, Multi>>();
         sharable::<ByteWindow<Multi>>();
+        sharable::<SharedWindow<u64, Multi>>();
         sharable::<Epoch<'_, u64, Multi>>();
+        sharable::<SharedView<'_, u64>>();
     }
 }
