@@ -10,6 +10,7 @@ mod communicators;
 mod contexts;
 mod control_group;
 mod denied;
+mod dynamic_windows;
 mod endings;
 mod flood;
 mod footprint;

@@ -4,6 +4,7 @@
 //! - an [`ActiveWindow`] is accessed in epochs that its owner takes part in, and is the owner's slice between them;
 //! - a [`PassiveWindow`] may be accessed at any time by whoever has its lock, its owner as well;
 //! - a [`SharedWindow`] is memory of one host, whose elements all ranks load and store without calls;
+//! - a [`DynamicWindow`] has what its ranks attach to it, and is accessed by address under locks;
 //! - a [`ByteWindow`] is accessed by calls as in C.
 //!
 //! Windows of a [`SharedComm`](crate::SharedComm) are for several threads: each may have the lock of another rank, or all
@@ -36,6 +37,7 @@
 mod accesses;
 mod active;
 mod bytes;
+mod dynamic;
 mod element;
 mod epoch;
 mod passive;
@@ -49,6 +51,7 @@ use oxmpi_os::RawBytes;
 
 pub use active::ActiveWindow;
 pub use bytes::ByteWindow;
+pub use dynamic::{Attached, DynamicEpoch, DynamicWindow};
 pub use element::WindowElement;
 pub use epoch::Epoch;
 pub use oxmpi_core::LockKind;
@@ -87,6 +90,7 @@ enum Kind {
     Bytes,
     Shared,
     SharedApart,
+    Dynamic,
 }
 
 impl Kind {
@@ -100,7 +104,7 @@ impl Kind {
             false => Err(Error::Window {
                 rank: comm.rank(),
                 class: ErrorClass::Window,
-                why: "the ranks make windows of different kinds (active, passive, shared or of bytes), or of \
+                why: "the ranks make windows of different kinds (active, passive, shared, dynamic or of bytes), or of \
                       elements that differ in size"
                     .into(),
             }),
@@ -189,7 +193,10 @@ mod tests {
         sharable::<PassiveWindow<u64, Multi>>();
         sharable::<ByteWindow<Multi>>();
         sharable::<SharedWindow<u64, Multi>>();
+        sharable::<DynamicWindow<Multi>>();
+        sharable::<Attached<'_, u64, Multi>>();
         sharable::<Epoch<'_, u64, Multi>>();
+        sharable::<DynamicEpoch<'_, Multi>>();
         sharable::<SharedView<'_, u64>>();
     }
 }
