@@ -7,7 +7,7 @@ use oxmpi::{Comm, Error, Result, Source, Tag, World};
 use crate::job::Job;
 
 /// Forks this process. Returns 0 in the child and the child's process number in the parent.
-fn fork() -> i32 {
+pub(crate) fn fork() -> i32 {
     // SAFETY: a rank of this test has one thread, so no other thread holds a lock that the child needs.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "no process is left");
@@ -15,7 +15,7 @@ fn fork() -> i32 {
 }
 
 /// Waits for a child. Returns its exit code, or 1000 plus the number of the signal that ended it.
-fn wait(pid: i32) -> i32 {
+pub(crate) fn wait(pid: i32) -> i32 {
     let mut status = 0;
     // SAFETY: the status is a local variable.
     let ended = unsafe { libc::waitpid(pid, &raw mut status, 0) };
@@ -27,7 +27,7 @@ fn wait(pid: i32) -> i32 {
     }
 }
 
-fn refused<T>(result: Result<T>) {
+pub(crate) fn refused<T>(result: Result<T>) {
     match result {
         Ok(_) => panic!("a call went well in the child"),
         Err(Error::Forked) => {}

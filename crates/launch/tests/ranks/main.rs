@@ -38,5 +38,6 @@ mod transports;
 mod uninit;
 mod waiting;
 mod window_epochs;
+mod window_faults;
 mod window_threads;
 mod windows;
