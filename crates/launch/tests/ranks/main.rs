@@ -39,5 +39,6 @@ mod uninit;
 mod waiting;
 mod window_epochs;
 mod window_faults;
+mod window_spoilt;
 mod window_threads;
 mod windows;
