@@ -188,8 +188,9 @@ fn random_epochs_leave_what_a_model_says() {
     const EACH: usize = 50;
     let steps = number_of("OXMPI_TEST_WINDOW_STEPS", 2000);
     for [name, value] in PATHS {
-        for ranks in [2, 4] {
-            Job::of(ranks).with(name, value).cyclic().succeed(|world| {
+        // One rank on a host, or two.
+        for job in [Job::of(2), Job::of(4).cyclic(), Job::of(4).on_two_hosts()] {
+            job.with(name, value).succeed(|world| {
                 let comm = world.comm();
                 let (me, size) = (comm.rank(), comm.size());
                 let mut draws = Draws(size as u64);
