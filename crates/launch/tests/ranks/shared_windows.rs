@@ -159,7 +159,7 @@ fn windows_beyond_the_heap_are_refused_on_all_ranks() {
                 let (class, why) = refused(window);
                 assert_eq!(class, ErrorClass::RmaShared, "{why}");
                 assert!(
-                    why.contains("the heap of this rank has") && why.contains("heap"),
+                    why.contains("the heap of this rank has") && why.contains("`shm_heap`"),
                     "{why}"
                 );
             }

@@ -54,7 +54,7 @@ pub use bytes::ByteWindow;
 pub use dynamic::{Attached, DynamicEpoch, DynamicWindow};
 pub use element::WindowElement;
 pub use epoch::Epoch;
-pub use oxmpi_core::LockKind;
+pub use oxmpi_core::{LockKind, WindowFootprint};
 pub use passive::PassiveWindow;
 pub use shared::SharedWindow;
 pub use shared_view::SharedView;
