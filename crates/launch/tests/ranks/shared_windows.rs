@@ -99,7 +99,9 @@ fn locks_exclude_and_epochs_have_atomic_operations() {
             let first = window.of(0)?;
             for _ in 0..100 {
                 window.lock(0, LockKind::Exclusive, |_| {
-                    first.store(0, first.load(0) + 1);
+                    let value = first.load(0);
+                    std::thread::yield_now();
+                    first.store(0, value + 1);
                     Ok(())
                 })?;
                 window.lock_all(|epoch| epoch.fetch(&1, Op::SUM, 0, 1).map(drop))?;

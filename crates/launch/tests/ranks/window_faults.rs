@@ -6,7 +6,7 @@ use oxmpi::{Comm, Error, Memory, Op, Result, World};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::denied::{TO_OTHERS, drop_root, filter, rank, traceable};
-use crate::fork::{fork, refused, wait};
+use crate::fork::{CHILD_OK, fork, refused, wait};
 use crate::job::Job;
 
 /// Bytes of a rank's memory: a page.
@@ -88,13 +88,22 @@ impl Child {
             Self::Calls => every_call_is_refused(window, shared, dynamic),
             Self::Exits => {}
             Self::Executes => {
+                let command = c"exit 3";
                 let end = std::ptr::null::<libc::c_char>();
                 // SAFETY: the list of arguments has an end.
-                unsafe { libc::execl(c"/bin/true".as_ptr(), c"true".as_ptr(), end) };
-                panic!("there is no /bin/true");
+                unsafe {
+                    libc::execl(
+                        c"/bin/sh".as_ptr(),
+                        c"sh".as_ptr(),
+                        c"-c".as_ptr(),
+                        command.as_ptr(),
+                        end,
+                    )
+                };
+                panic!("there is no /bin/sh");
             }
         }
-        std::process::exit(0)
+        std::process::exit(CHILD_OK)
     }
 }
 
@@ -162,7 +171,7 @@ fn epochs_go_on_after_a_fork() {
                     assert_eq!(landing[..64], [[6; 32], [5; 32]].concat());
                     assert_eq!(landing[128..136], 8u64.to_ne_bytes());
                     window.unlock_all()?;
-                    assert_eq!(wait(child), 0, "the child ended well");
+                    assert_eq!(wait(child), CHILD_OK, "the child ended well");
                     comm.barrier()?;
                     window.lock(comm.rank(), LockKind::Exclusive)?;
                     window.store(&[0; BYTES], 0)?;

@@ -41,7 +41,9 @@ fn next_words(world: &World) -> Result<usize> {
 fn access(comm: &Comm, step: impl Fn(usize, &mut Draws) -> Result<()>) -> Result<()> {
     let mut draws = Draws(comm.rank() as u64);
     loop {
-        match step(draws.below(comm.size()), &mut draws) {
+        // Mostly the one whose words are spoilt.
+        let target = [SPOILT, SPOILT, SPOILT, 1, SPOILER][draws.below(5)];
+        match step(target, &mut draws) {
             Err(error) if error.class() != ErrorClass::RmaRange => return Err(error),
             _ => {}
         }
@@ -51,7 +53,7 @@ fn access(comm: &Comm, step: impl Fn(usize, &mut Draws) -> Result<()>) -> Result
 /// Writes random values to some of the words, and ends this process.
 fn spoil(words: usize, range: std::ops::Range<usize>, seed: u64) -> ! {
     let mut draws = Draws(seed);
-    for _ in 0..3000 {
+    for _ in 0..10_000 {
         let at = range.start + draws.below(range.len());
         let value = match draws.below(4) {
             0 => draws.below(4) as u64,

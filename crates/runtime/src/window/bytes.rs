@@ -8,7 +8,7 @@ use oxmpi_core::{
 };
 use oxmpi_os::RawBytes;
 
-use super::{Kind, WindowElement, own_rank};
+use super::{Kind, WindowElement, check, own_rank};
 use crate::comm::Comm;
 use crate::data::{Data, source, target};
 use crate::memory::Memory;
@@ -117,8 +117,9 @@ impl<A: Threading> ByteWindow<A> {
     /// What accesses have brought: completes all of them first.
     ///
     /// # Errors
-    /// When a target is lost.
+    /// When a target is lost; in a forked child.
     pub fn landing(&mut self) -> Result<&mut [u8]> {
+        check(&self.raw)?;
         let ranks = self.raw.comm().group().size() as usize;
         (0..ranks).try_for_each(|rank| self.raw.finish(rank))?;
         Ok(&mut self.landing)

@@ -141,6 +141,11 @@ fn own_rank<A: Threading>(raw: &Window<A>) -> usize {
     raw.comm().group().rank() as usize
 }
 
+/// Checks that the window's calls may be made: not in a forked child, which has no heap.
+fn check<A: Threading>(raw: &Window<A>) -> Result<()> {
+    raw.comm().heap().map(drop)
+}
+
 /// Runs `body` while this rank has the lock of `rank`.
 fn locked<A: Threading, R>(
     raw: &Window<A>,

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use oxmpi_core::{Error, ErrorClass, LockKind, Result, Single, Threading, Window};
 
-use super::{Epoch, Kind, SharedView, locked, locked_all, own_rank};
+use super::{Epoch, Kind, SharedView, check, locked, locked_all, own_rank};
 use crate::comm::Comm;
 use crate::data::Data;
 
@@ -99,9 +99,8 @@ impl<T: Data, A: Threading> SharedWindow<T, A> {
     /// # Cost
     /// A look at a table; loads and stores by the view are those of the processor.
     pub fn of(&self, rank: usize) -> Result<SharedView<'_, T>> {
+        check(&self.raw)?;
         let comm = self.raw.comm();
-        // A forked child has no heap.
-        comm.heap()?;
         if rank >= comm.group().size() as usize {
             return Err(comm.rank_error(rank));
         }
