@@ -208,6 +208,6 @@ fn not_shared<A: Threading>(comm: &Communicator<A>, why: String) -> Error {
 fn no_memory<A: Threading>(comm: &Communicator<A>, total: u64) -> String {
     let left = comm.heap().ok().flatten().map_or(0, |heap| heap.left());
     format!(
-        "the ranks ask for {total} B, and the heap of this rank has {left} B left; the setting `heap_size` says how much it has"
+        "the ranks ask for {total} B, and the heap of this rank has {left} B left; the setting `shm_heap` says how much it has"
     )
 }

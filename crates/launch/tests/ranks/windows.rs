@@ -72,13 +72,15 @@ fn memory_has_what_was_put() {
     }
 }
 
-/// A counter gives each number once, whatever path its ranks take to it.
+/// A counter gives each number once, whatever path its ranks take to it: among some placements, one rank on each host, and
+/// two on each of two hosts.
 #[test]
 fn numbers_of_a_counter_are_taken_once() {
     const EACH: usize = 500;
     for [name, value] in PATHS {
-        for ranks in SIZES {
-            Job::of(ranks).with(name, value).cyclic().succeed(|world| {
+        let spread = SIZES.map(|ranks| Job::of(ranks).cyclic());
+        for job in spread.into_iter().chain([Job::of(4).on_two_hosts()]) {
+            job.with(name, value).succeed(|world| {
                 let comm = world.comm();
                 for memory in memories(world)? {
                     let window = comm.passive_window(memory)?;

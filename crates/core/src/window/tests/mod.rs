@@ -1,6 +1,7 @@
 //! Windows of ranks that are threads of the test: what each epoch leaves in the memory of all, by each path.
 
 mod conflicts;
+mod footprint;
 mod kinds;
 mod locks;
 
