@@ -105,13 +105,13 @@ impl<A: Threading> Window<A> {
         bytes: (&RawBytes, u64, usize),
     ) -> Result<()> {
         let cost = cost(bytes.2 as u64);
-        let asked = self.with_state(|state| state.asked.get(&peer.0).copied())?;
-        if asked.is_some_and(|asked| asked + cost > MOST_ASKED) {
+        let left = self.with_state(|state| state.asked.left(peer))?;
+        if left > 0 && left + cost > MOST_ASKED {
             self.flush_far(peer)?;
         }
         self.ask(peer, message, bytes)?;
         // Afterwards: a flush of another thread that does not wait for it leaves it to be flushed.
-        self.with_state(|state| *state.asked.entry(peer.0).or_default() += cost)
+        self.with_state(|state| state.asked.add(peer, cost))
     }
 
     /// As [`Self::ask_access`], of one that is answered by this number: it is forgotten where nobody is asked.
@@ -230,22 +230,23 @@ impl<A: Threading> Window<A> {
 
     /// Waits until what a peer was asked for is done there.
     pub(super) fn flush_far(&self, peer: Peer) -> Result<()> {
-        let Some(asked) = self.with_state(|state| state.asked.get(&peer.0).copied())? else {
+        if self.with_state(|state| state.asked.left(peer))? == 0 {
             return self.all_done(peer);
-        };
-        let flushed = self.ask_and_wait(peer, |answer| WindowMessage::Flush { answer });
-        self.with_state(|state| {
-            // What another thread has asked meanwhile is still to be flushed.
-            let left = state
-                .asked
-                .get(&peer.0)
-                .map_or(0, |now| now - asked.min(*now));
-            match left {
-                1.. if flushed.is_ok() => drop(state.asked.insert(peer.0, left)),
-                _ => drop(state.asked.remove(&peer.0)),
-            }
-        })?;
+        }
+        let flushed = self.end_asked(peer, |answer| WindowMessage::Flush { answer });
         flushed.and(self.all_done(peer))
+    }
+
+    /// Asks a peer by a message of this number to say that it has done what it was asked, and waits for that.
+    pub(super) fn end_asked(
+        &self,
+        peer: Peer,
+        message: impl FnOnce(u64) -> WindowMessage,
+    ) -> Result<()> {
+        let until = self.with_state(|state| state.asked.until_now(peer))?;
+        let ended = self.ask_and_wait(peer, message);
+        self.with_state(|state| state.asked.done(peer, until))?;
+        ended
     }
 
     /// The error of an access that a peer has not done, if this rank waited for bytes of it.
@@ -265,9 +266,9 @@ impl<A: Threading> Window<A> {
 
     /// As [`Self::flush_far`], of all peers.
     pub(super) fn flush_asked(&self) -> Result<()> {
-        let links: Vec<u32> = self.with_state(|state| state.asked.keys().copied().collect())?;
+        let peers: Vec<Peer> = self.with_state(|state| state.asked.peers().collect())?;
         // One that is lost does not keep the others from what they were asked.
-        let flushed = links.into_iter().map(|link| self.flush_far(Peer(link)));
+        let flushed = peers.into_iter().map(|peer| self.flush_far(peer));
         flushed.fold(Ok(()), Result::and)
     }
 }

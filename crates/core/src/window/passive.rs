@@ -158,11 +158,20 @@ impl<A: Threading> Window<A> {
     /// Takes the lock that an access needs in an epoch of all targets.
     #[cold]
     pub(super) fn lock_for_access(&self, rank: usize, peer: Peer) -> Result<()> {
-        self.take_lock(peer, LockKind::Shared)?;
-        match self.with_state(|state| state.epochs.took_lock(rank as u32))? {
-            true => Ok(()),
-            false => self.release_lock(peer, LockKind::Shared),
-        }
+        let taken = self.take_lock(peer, LockKind::Shared);
+        self.with_state(|state| state.epochs.took_lock(rank as u32, taken.is_ok()))?;
+        taken
+    }
+
+    /// Waits until another thread has taken the lock that an access needs: a second ticket could wait for a writer that
+    /// waits for the first one.
+    #[cold]
+    pub(super) fn wait_for_access(&self, rank: usize) -> Result<()> {
+        let context = self.comm.context();
+        (self.comm.access()).until(|endpoint| {
+            let state = endpoint.window(context)?;
+            (!state.epochs.takes_lock(rank as u32)).then_some(())
+        })
     }
 
     fn take_lock(&self, peer: Peer, kind: LockKind) -> Result<()> {
@@ -210,10 +219,9 @@ impl<A: Threading> Window<A> {
                     return Ok(());
                 }
                 // What was asked before is done before.
-                self.with_state(|state| state.asked.remove(&peer.0))?;
                 let exclusive = kind == LockKind::Exclusive;
                 let unlock = |answer| WindowMessage::Unlock { answer, exclusive };
-                self.ask_and_wait(peer, unlock).and(self.all_done(peer))
+                self.end_asked(peer, unlock).and(self.all_done(peer))
             }
         }
     }

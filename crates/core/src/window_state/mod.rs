@@ -6,6 +6,7 @@
 mod access_log;
 mod accumulation;
 mod answers;
+mod asked;
 mod block_locks;
 mod checker;
 mod epochs;
@@ -26,6 +27,7 @@ pub(crate) use self::access_log::{AccessKind, Conflict};
 pub use self::accumulation::AccumulateOp;
 pub(crate) use self::accumulation::Accumulation;
 pub(crate) use self::answers::{Answered, Answers};
+pub(crate) use self::asked::Asked;
 pub(crate) use self::block_locks::{BlockLocks, MOST_ACCUMULATED};
 pub(crate) use self::checker::Checker;
 pub(crate) use self::epochs::{Epochs, Needs, WrongEpoch};
@@ -58,8 +60,7 @@ pub(crate) struct WindowState {
     pub(crate) epochs: Epochs,
     /// What this rank waits for.
     pub(crate) answers: Answers,
-    /// By link, what accesses that peers were asked for by messages since they were flushed count, in bytes.
-    pub(crate) asked: BTreeMap<u32, u64>,
+    pub(crate) asked: Asked,
     /// By link, locks of peers that go with the first access.
     pub(crate) locks_to_ask: BTreeMap<u32, LockKind>,
     /// Exposures and ended accesses that peers have announced, by link.
@@ -84,7 +85,7 @@ impl WindowState {
             locks,
             epochs: Epochs::default(),
             answers: Answers::default(),
-            asked: BTreeMap::new(),
+            asked: Asked::default(),
             locks_to_ask: BTreeMap::new(),
             attached_nothing: Vec::new(),
             posts: BTreeMap::new(),

@@ -179,3 +179,29 @@ fn threads_flush_a_window_of_bytes() {
         });
     }
 }
+
+/// Threads that begin their accesses to a target at the same time have one lock of it, while another rank wants it alone.
+#[test]
+fn threads_that_access_a_target_first_take_one_lock() {
+    const ROUNDS: usize = 300;
+    for [name, value] in PATHS {
+        Job::of(2).with(name, value).succeed(|world| {
+            let comm = world.comm().share()?;
+            let window = comm.passive_window(comm.alloc::<u64>(2)?)?;
+            for _ in 0..ROUNDS {
+                window.lock_all(|epoch| on_threads(|_| epoch.accumulate(&[1], Op::SUM, 0, 0)))?;
+                window.lock(0, LockKind::Exclusive, |epoch| {
+                    let value = epoch.load(0, 1)?;
+                    epoch.put(&[value + 1], 0, 1)
+                })?;
+            }
+            comm.barrier()?;
+            if comm.rank() == 0 {
+                let has = window.lock_all(|epoch| Ok([epoch.load(0, 0)?, epoch.load(0, 1)?]))?;
+                assert_eq!(has, [(2 * ROUNDS * THREADS) as u64, 2 * ROUNDS as u64]);
+            }
+            comm.barrier()?;
+            window.free().map(drop)
+        });
+    }
+}
