@@ -3,9 +3,6 @@
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use oxmpi_wire::Peer;
-use oxmpi_wire::window::WindowMessage;
-
 use super::SUM;
 use crate::bytes::{source, target};
 use crate::placement::on_one_node;
@@ -15,7 +12,7 @@ use crate::window_state::MOST_ASKED;
 use crate::{Communicator, ElementKind, EndpointPolicy, LockKind, Single, Window, WindowRange};
 
 /// Runs `rank` as each rank of a node whose windows are accessed by messages.
-fn by_messages(size: u32, rank: impl Fn(&Communicator<Single>) + Sync) {
+pub(super) fn by_messages(size: u32, rank: impl Fn(&Communicator<Single>) + Sync) {
     let policy = EndpointPolicy {
         direct_windows: false,
         ..EndpointPolicy::default()
@@ -98,43 +95,6 @@ fn what_waits_at_a_target_has_a_limit() {
         window.free().expect("no rank fails");
         let all = comm.group().rank() == 0 || memory.iter().all(|&byte| byte == 3);
         assert!(all, "all bytes have come");
-    });
-}
-
-/// One that does not wait is lost to its target, which keeps no more.
-#[test]
-fn an_origin_that_asks_too_much_is_lost() {
-    let is_lost = AtomicBool::new(false);
-    by_messages(2, |comm| {
-        let mut memory = [7u8; 1024];
-        let window = Window::create(comm, target(&mut memory), 1).expect("a window");
-        if comm.group().rank() == 1 {
-            window.lock(0, LockKind::Exclusive).expect("it is asked");
-            comm.barrier().expect("a barrier");
-            let (put, bytes) = (WindowMessage::Put { at: 0 }, [1u8; 1024]);
-            let context = window.comm().context();
-            while !is_lost.load(Ordering::Relaxed) {
-                comm.access().with(|endpoint| {
-                    let all = (&source(&bytes), 0, bytes.len());
-                    let _has_no_room = endpoint
-                        .ask_lock(Peer(0), context)
-                        .and_then(|()| endpoint.send_to_window(Peer(0), context, put, all));
-                    endpoint.progress();
-                });
-            }
-            return;
-        }
-        window.lock(0, LockKind::Exclusive).expect("it is free");
-        comm.barrier().expect("a barrier");
-        let word = (crate::Source::Rank(1), crate::Tag::Is(1));
-        let lost = comm.recv(target(&mut [0u8]), word.0, word.1);
-        is_lost.store(true, Ordering::Relaxed);
-        let error = lost.expect_err("the peer is lost").to_string();
-        assert!(error.contains("waits for what it asked"), "{error}");
-        let mut byte = [0u8];
-        let first = WindowRange::bytes(0, 0, 1);
-        window.get(target(&mut byte), &first).expect("own memory");
-        assert_eq!(byte, [7], "the lock is this rank's");
     });
 }
 
