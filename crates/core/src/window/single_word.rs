@@ -19,10 +19,20 @@ pub(super) struct WordOp {
     operands: usize,
 }
 
+/// As the [`Atomic`] of that name, and additions of floats.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// That of the operands.
-    Atomic(fn([u64; 2]) -> Atomic),
+    Fetch,
+    Swap,
+    Add,
+    And,
+    Or,
+    Xor,
+    Min,
+    Max,
+    SignedMin,
+    SignedMax,
+    CompareSwap,
     AddF32,
     AddF64,
 }
@@ -39,24 +49,24 @@ impl WordOp {
             _ => return None,
         };
         let step = match op {
-            AccumulateOp::Replace => Step::Atomic(|[a, _]| Atomic::Swap(a)),
-            AccumulateOp::NoOp => Step::Atomic(|_| Atomic::Fetch),
+            AccumulateOp::Replace => Step::Swap,
+            AccumulateOp::NoOp => Step::Fetch,
             AccumulateOp::Predefined(Op::SUM) => match kind {
                 F32 => Step::AddF32,
                 F64 => Step::AddF64,
-                _ => Step::Atomic(|[a, _]| Atomic::Add(a)),
+                _ => Step::Add,
             },
             AccumulateOp::Predefined(_) if !is_integer => return None,
-            AccumulateOp::Predefined(op) => Step::Atomic(match (op, is_signed) {
-                (Op::BAND, _) => |[a, _]| Atomic::And(a),
-                (Op::BOR, _) => |[a, _]| Atomic::Or(a),
-                (Op::BXOR, _) => |[a, _]| Atomic::Xor(a),
-                (Op::MIN, true) => |[a, _]| Atomic::SignedMin(a),
-                (Op::MAX, true) => |[a, _]| Atomic::SignedMax(a),
-                (Op::MIN, false) => |[a, _]| Atomic::Min(a),
-                (Op::MAX, false) => |[a, _]| Atomic::Max(a),
+            AccumulateOp::Predefined(op) => match (op, is_signed) {
+                (Op::BAND, _) => Step::And,
+                (Op::BOR, _) => Step::Or,
+                (Op::BXOR, _) => Step::Xor,
+                (Op::MIN, true) => Step::SignedMin,
+                (Op::MAX, true) => Step::SignedMax,
+                (Op::MIN, false) => Step::Min,
+                (Op::MAX, false) => Step::Max,
                 _ => return None,
-            }),
+            },
         };
         Some(Self {
             width: Width::of_bytes(kind.size() as u64)?,
@@ -72,20 +82,36 @@ impl WordOp {
         matches!(kind, I32 | I64 | U32 | U64).then_some(())?;
         Some(Self {
             width: Width::of_bytes(kind.size() as u64)?,
-            step: Step::Atomic(|[expected, new]| Atomic::CompareSwap { expected, new }),
+            step: Step::CompareSwap,
             operands: 2,
         })
     }
 
     /// The word after the operation.
     #[inline]
-    fn after(self, old: u64, operands: [u64; 2]) -> u64 {
-        let add32 = |a: u64, b: u64| f32::from_bits(a as u32) + f32::from_bits(b as u32);
-        match self.step {
-            Step::Atomic(of) => of(operands).apply(old, self.width),
-            Step::AddF32 => add32(old, operands[0]).to_bits().into(),
-            Step::AddF64 => (f64::from_bits(old) + f64::from_bits(operands[0])).to_bits(),
-        }
+    fn after(self, old: u64, [first, second]: [u64; 2]) -> u64 {
+        let atomic = match self.step {
+            Step::AddF32 => {
+                let sum = f32::from_bits(old as u32) + f32::from_bits(first as u32);
+                return sum.to_bits().into();
+            }
+            Step::AddF64 => return (f64::from_bits(old) + f64::from_bits(first)).to_bits(),
+            Step::Fetch => Atomic::Fetch,
+            Step::Swap => Atomic::Swap(first),
+            Step::Add => Atomic::Add(first),
+            Step::And => Atomic::And(first),
+            Step::Or => Atomic::Or(first),
+            Step::Xor => Atomic::Xor(first),
+            Step::Min => Atomic::Min(first),
+            Step::Max => Atomic::Max(first),
+            Step::SignedMin => Atomic::SignedMin(first),
+            Step::SignedMax => Atomic::SignedMax(first),
+            Step::CompareSwap => Atomic::CompareSwap {
+                expected: first,
+                new: second,
+            },
+        };
+        atomic.apply(old, self.width)
     }
 
     /// The operands in these bytes, if they are as many words.
