@@ -16,6 +16,7 @@ impl Endpoint {
         let peers = Peers {
             engine: &self.engine,
             ranks: self.link_ranks.as_ref(),
+            me: self.own_link,
         };
         let moved = self.windows.advance(&mut self.tx, &peers);
         for (request, outcome) in self.windows.take_ended() {

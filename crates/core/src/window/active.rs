@@ -116,6 +116,14 @@ impl<A: Threading> Window<A> {
         }
     }
 
+    /// Whether this rank's memory is exposed since [`Window::post`]: also if that has failed, as a rank was lost.
+    ///
+    /// # Errors
+    /// When the endpoint is not usable.
+    pub fn is_exposed(&self) -> Result<bool> {
+        self.with_state(|state| state.epochs.exposed().is_ok())
+    }
+
     fn exposed(&self, call: &'static str) -> Result<Vec<Peer>> {
         let ranks = self.epochs(call, |epochs| epochs.exposed().map(<[u32]>::to_vec))?;
         let ranks: Vec<usize> = ranks.into_iter().map(|rank| rank as usize).collect();

@@ -100,6 +100,7 @@ impl<A: Threading> Window<A> {
             near,
             me,
             open: OpenTarget::default(),
+            is_shared: reach == Reach::Mapped,
             checks,
             own: None,
         })

@@ -28,8 +28,11 @@ impl<A: Threading> Window<A> {
                 return Some(Err(fault));
             }
             endpoint.ask_lock(peer, context).ok()?;
-            let sent = endpoint.send_to_window(peer, context, message, (bytes, at, len));
-            sent.is_ok().then_some(Ok(()))
+            (endpoint.send_to_window(peer, context, message, (bytes, at, len))).ok()?;
+            if let Some(state) = endpoint.window(context) {
+                state.answers.sent(number_of(message));
+            }
+            Some(Ok(()))
         })?;
         sent.map_err(|fault| self.lost(peer, fault))
     }
@@ -104,7 +107,14 @@ impl<A: Threading> Window<A> {
         message: WindowMessage,
         bytes: (&RawBytes, u64, usize),
     ) -> Result<()> {
-        let cost = cost(bytes.2 as u64);
+        // The target keeps the operands until they are combined, and then what was there before.
+        let kept = match message {
+            WindowMessage::Accumulate {
+                answer: 1.., len, ..
+            } => len.max(bytes.2 as u64),
+            _ => bytes.2 as u64,
+        };
+        let cost = cost(kept);
         let left = self.with_state(|state| state.asked.left(peer))?;
         if left > 0 && left + cost > MOST_ASKED {
             self.flush_far(peer)?;
@@ -174,8 +184,9 @@ impl<A: Threading> Window<A> {
         asked: Result<()>,
     ) -> Result<Option<RawRequest>> {
         let raw = request.map(RawRequest::of);
-        if let (Some(raw), Err(_)) = (raw, &asked) {
-            // It ends with its target, and nobody waits for it.
+        if let (Some(request), Some(raw), Err(_)) = (request, raw, &asked) {
+            // Nobody waits for it, and not all of its bytes will come.
+            self.with_state(|state| state.answers.end_request(request))?;
             self.comm.detach(raw, Box::new(()));
         }
         asked.map(|()| raw)
@@ -270,6 +281,17 @@ impl<A: Threading> Window<A> {
         // One that is lost does not keep the others from what they were asked.
         let flushed = peers.into_iter().map(|peer| self.flush_far(peer));
         flushed.fold(Ok(()), Result::and)
+    }
+}
+
+/// The number of what answers a request; 0: nothing does.
+const fn number_of(request: WindowMessage) -> u64 {
+    match request {
+        WindowMessage::Get { answer, .. }
+        | WindowMessage::Accumulate { answer, .. }
+        | WindowMessage::Flush { answer }
+        | WindowMessage::Unlock { answer, .. } => answer,
+        _ => 0,
     }
 }
 

@@ -53,6 +53,8 @@ pub struct Window<A: Threading> {
     /// This rank's number on its node.
     me: u32,
     open: OpenTarget,
+    /// Whether programs access the memory of all ranks without calls.
+    is_shared: bool,
     /// Whether targets look for accesses that conflict.
     checks: bool,
     /// The memory that it has allocated; leaked unless it is freed, as other ranks may still write it.

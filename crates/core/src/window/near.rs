@@ -98,6 +98,44 @@ impl Near {
         }
     }
 
+    /// As [`Near::write`], to `runs`, each an offset and a length, at most [`MOST_RUNS`](oxmpi_shm::window::MOST_RUNS).
+    pub(super) fn write_runs(
+        &self,
+        runs: &[(u64, u64)],
+        from: (&RawBytes, u64, u64),
+    ) -> Result<(), Unreached> {
+        match &self.memory {
+            NearMemory::Reached(memory) => memory.write_runs(runs, from),
+            NearMemory::Own(_) => {
+                let mut first = from.1;
+                runs.iter().try_for_each(|&(at, len)| {
+                    self.write(at, (from.0, first, len))?;
+                    first += len;
+                    Ok(())
+                })
+            }
+        }
+    }
+
+    /// As [`Near::read`], from `runs`.
+    pub(super) fn read_runs(
+        &self,
+        runs: &[(u64, u64)],
+        to: (&RawBytes, u64),
+    ) -> Result<(), Unreached> {
+        match &self.memory {
+            NearMemory::Reached(memory) => memory.read_runs(runs, to),
+            NearMemory::Own(_) => {
+                let mut first = to.1;
+                runs.iter().try_for_each(|&(at, len)| {
+                    self.read(at, (to.0, first, len))?;
+                    first += len;
+                    Ok(())
+                })
+            }
+        }
+    }
+
     /// Reads into `scratch` from offset `at` on, and writes it back where `change` says that it has changed it. The caller
     /// has locked the bytes.
     pub(super) fn update(

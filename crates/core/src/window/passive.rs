@@ -1,5 +1,6 @@
 //! Epochs of locks, in which the target does nothing (MPI 5.0, section 12.5.3), and flushes.
 
+use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
 use oxmpi_shm::window::LockKind;
@@ -7,6 +8,7 @@ use oxmpi_wire::Peer;
 use oxmpi_wire::window::WindowMessage;
 
 use super::super::threading::Threading;
+use super::super::window_state::GivenUpTicket;
 use super::Window;
 use super::near::Near;
 use crate::error::Result;
@@ -30,7 +32,7 @@ impl<A: Threading> Window<A> {
         self.epochs("lock", |epochs| epochs.lock(rank as u32, kind))?;
         let locked = self.take_lock(peer, kind);
         if locked.is_err() {
-            self.epochs("lock", |epochs| epochs.unlock(rank as u32))?;
+            self.with_state(|state| state.epochs.unlock(rank as u32))?;
         }
         locked
     }
@@ -41,16 +43,33 @@ impl<A: Threading> Window<A> {
     /// When the target was not locked; when it is lost.
     pub fn unlock(&self, rank: usize) -> Result<()> {
         let peer = self.peer(rank)?;
-        let kind = self.epochs("unlock", |epochs| epochs.unlock(rank as u32))?;
-        self.release_lock(peer, kind)
+        let kind = self.epochs("unlock", |epochs| epochs.begin_unlock(rank as u32))?;
+        let released = self.release_lock(peer, kind);
+        // Only now may another thread lock it.
+        self.with_state(|state| state.epochs.unlock(rank as u32))?;
+        released
     }
 
-    /// Locks the memory of all ranks, shared (`MPI_Win_lock_all`). Each lock is taken at the first access to its target.
+    /// Locks the memory of all ranks, shared (`MPI_Win_lock_all`). Of memory that the program accesses without calls, this
+    /// rank's own and where it is shared that of all, the lock is taken at once, of other memory at the first access.
     ///
     /// # Errors
-    /// In another epoch.
+    /// In another epoch; when a rank is lost that may have such a lock.
     pub fn lock_all(&self) -> Result<()> {
-        self.epochs("lock_all", |epochs| epochs.lock_all())
+        self.epochs("lock_all", |epochs| epochs.lock_all())?;
+        let all = 0..self.comm.group().size() as usize;
+        let now = match self.is_shared {
+            true => all,
+            false => self.rank()..self.rank() + 1,
+        };
+        let locked = now.into_iter().try_for_each(|rank| {
+            let peer = self.peer(rank)?;
+            self.open("lock_all", rank, peer)
+        });
+        if locked.is_err() {
+            let _unlocked = self.unlock_all();
+        }
+        locked
     }
 
     /// Ends an epoch of [`Window::lock_all`] (`MPI_Win_unlock_all`).
@@ -58,13 +77,15 @@ impl<A: Threading> Window<A> {
     /// # Errors
     /// When there is none; when a target is lost.
     pub fn unlock_all(&self) -> Result<()> {
-        let taken = self.epochs("unlock_all", |epochs| epochs.unlock_all())?;
+        let taken = self.epochs("unlock_all", |epochs| epochs.begin_unlock_all())?;
         let mut ended = Ok(());
         for rank in taken {
             if let Some(peer) = self.comm.link(rank as usize) {
                 ended = ended.and(self.release_lock(peer, LockKind::Shared));
             }
         }
+        // Only now may another thread begin an epoch.
+        self.with_state(|state| state.epochs.unlock_all())?;
         ended
     }
 
@@ -114,6 +135,9 @@ impl<A: Threading> Window<A> {
     pub fn flush_all(&self) -> Result<()> {
         self.epochs("flush_all", |epochs| epochs.flush(None))?;
         fence(Ordering::Release);
+        if self.checks {
+            self.end_own(Peer(self.me))?;
+        }
         self.flush_asked()
     }
 
@@ -189,13 +213,27 @@ impl<A: Threading> Window<A> {
         if locks.is_granted(ticket, kind) {
             return Ok(());
         }
-        self.until_on_node(|| {
+        let granted = self.until_on_node(|| {
             if locks.is_granted(ticket, kind) {
                 return Some(());
             }
             locks.wait(self.me);
             locks.is_granted(ticket, kind).then_some(())
-        })
+        });
+        if granted.is_err() {
+            // Those after it still wait for this ticket.
+            let words = Arc::clone(near.shared_words());
+            let given_up = GivenUpTicket {
+                words,
+                ticket,
+                kind,
+            };
+            self.with_state(|state| state.given_up.push(given_up))?;
+            self.comm
+                .access()
+                .with(|endpoint| endpoint.windows.busy = true);
+        }
+        granted
     }
 
     fn release_lock(&self, peer: Peer, kind: LockKind) -> Result<()> {
@@ -242,10 +280,9 @@ impl<A: Threading> Window<A> {
                 return None;
             }
             let links = (0..group.size()).filter_map(|rank| group.link(rank as usize));
-            let lost = links.map(Peer).find_map(|peer| {
-                let fault = endpoint.loss(peer)?;
-                fault.is_failure().then_some((peer, fault))
-            })?;
+            let faults = links.filter_map(|link| Some((Peer(link), endpoint.loss(Peer(link))?)));
+            // One that has left in order has not freed the window, and so may have a lock, too.
+            let lost = faults.max_by_key(|(_, fault)| fault.is_failure())?;
             // It may have given it back before it was lost.
             Some(ready().ok_or(lost))
         })?;

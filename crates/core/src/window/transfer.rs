@@ -1,7 +1,7 @@
 //! Puts and gets (MPI 5.0, section 12.3).
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::window::ATTACHED_LATER;
+use oxmpi_shm::window::{ATTACHED_LATER, MOST_RUNS};
 use oxmpi_wire::{Bytes, Peer};
 
 use super::super::envelope::PROC_NULL;
@@ -44,12 +44,14 @@ impl<A: Threading> Window<A> {
         let Some(target) = self.target(("put", AccessKind::Put), to, from.len())? else {
             return Ok(());
         };
-        self.each_run(&target, to, |at, first, len| match self.near(target.peer) {
-            Some(near) => {
-                (near.write(at, (&from, first, len))).map_err(|_| self.unreached(to.rank))
-            }
-            None => self.put_far(target.peer, at, (&from, first, len)),
-        })
+        match self.near(target.peer) {
+            Some(near) => self.each_batch(&target, to, |runs, first, len| {
+                (near.write_runs(runs, (&from, first, len))).map_err(|_| self.unreached(to.rank))
+            }),
+            None => self.each_run(&target, to, |at, first, len| {
+                self.put_far(target.peer, at, (&from, first, len))
+            }),
+        }
     }
 
     /// Reads memory of a target into `to` (`MPI_Get`), which has the bytes when the access is flushed or its epoch ends, and
@@ -116,14 +118,14 @@ impl<A: Threading> Window<A> {
         from: &WindowRange<'_>,
         request: Option<OpenRequest>,
     ) -> Result<()> {
-        self.each_run(target, from, |at, first, len| {
-            match self.near(target.peer) {
-                Some(near) => {
-                    (near.read(at, (&to, first, len))).map_err(|_| self.unreached(from.rank))
-                }
-                None => self.get_far(target.peer, at, (&to, first, len), request),
-            }
-        })
+        match self.near(target.peer) {
+            Some(near) => self.each_batch(target, from, |runs, first, _| {
+                (near.read_runs(runs, (&to, first))).map_err(|_| self.unreached(from.rank))
+            }),
+            None => self.each_run(target, from, |at, first, len| {
+                self.get_far(target.peer, at, (&to, first, len), request)
+            }),
+        }
     }
 
     /// Checks that `range`, which should have `len` packed bytes, may be accessed now. `None`: nothing is to be done.
@@ -172,7 +174,7 @@ impl<A: Threading> Window<A> {
 
     /// Checks that the epochs allow an access to `rank`, and takes the lock that it needs.
     #[inline(never)]
-    fn open(&self, call: &'static str, rank: usize, peer: Peer) -> Result<()> {
+    pub(super) fn open(&self, call: &'static str, rank: usize, peer: Peer) -> Result<()> {
         let locked = loop {
             let (needs, locked) = self.epochs(call, |epochs| {
                 let needs = epochs.access(rank as u32)?;
@@ -213,6 +215,30 @@ impl<A: Threading> Window<A> {
             first += run.len;
         }
         Ok(())
+    }
+
+    /// As [`Self::each_run`], of several ranges at a time, each an offset and a length, and the packed bytes of all.
+    fn each_batch(
+        &self,
+        target: &Checked,
+        range: &WindowRange<'_>,
+        mut with: impl FnMut(&[(u64, u64)], u64, u64) -> Result<()>,
+    ) -> Result<()> {
+        let mut runs = [(0, 0); MOST_RUNS];
+        let (mut count, mut first, mut len) = (0, 0, 0);
+        self.each_run(target, range, |at, _, run| {
+            runs[count] = (at, run);
+            (count, len) = (count + 1, len + run);
+            if count == MOST_RUNS {
+                with(&runs, first, len)?;
+                (count, first, len) = (0, first + len, 0);
+            }
+            Ok(())
+        })?;
+        match count {
+            0 => Ok(()),
+            _ => with(&runs[..count], first, len),
+        }
     }
 
     #[cold]

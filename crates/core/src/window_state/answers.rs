@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{Failure, Status};
 use oxmpi_wire::slab::{Handle, Slab};
-use oxmpi_wire::{Bytes, Outcome, Peer, Take};
+use oxmpi_wire::{Bytes, Fault, Outcome, Peer, Take};
 
 use super::{Accepted, Conflict, Peers};
 use crate::request::OpenRequest;
@@ -14,6 +14,8 @@ use crate::request::OpenRequest;
 #[derive(Default)]
 pub(crate) struct Answers {
     open: Slab<Answer>,
+    /// How many requests were sent.
+    sent: u64,
     /// Requests of the program, each of the bytes of one access.
     requests: Vec<Requested>,
     /// Requests that have ended, until the endpoint completes them.
@@ -32,6 +34,8 @@ struct Requested {
 
 struct Answer {
     from: Peer,
+    /// How many requests were sent before; [`UNSENT`] until it is.
+    sent: u64,
     state: AnswerState,
 }
 
@@ -66,6 +70,9 @@ pub(crate) enum Answered {
     Conflict(Conflict),
 }
 
+/// The number of a request that was not sent.
+const UNSENT: u64 = u64::MAX;
+
 /// What a peer answers that was not asked.
 const UNASKED: &str = "a message of a window answers what was asked of its sender";
 
@@ -85,13 +92,27 @@ impl Answers {
             left: len,
             request,
         });
-        number_of(self.open.insert(Answer { from, state }))
+        self.insert(from, state)
+    }
+
+    fn insert(&mut self, from: Peer, state: AnswerState) -> u64 {
+        let sent = UNSENT;
+        number_of(self.open.insert(Answer { from, sent, state }))
+    }
+
+    /// The request with this number is sent now.
+    pub(crate) fn sent(&mut self, number: u64) {
+        if let Some(index) = self.index(number)
+            && let Some(answer) = self.open.get_mut(index)
+        {
+            answer.sent = self.sent;
+            self.sent += 1;
+        }
     }
 
     /// The number of a request to `from` whose end is awaited.
     pub(crate) fn awaited(&mut self, from: Peer) -> u64 {
-        let state = AnswerState::Awaited;
-        number_of(self.open.insert(Answer { from, state }))
+        self.insert(from, AnswerState::Awaited)
     }
 
     /// Notes a request of the program for `left` bytes of a peer, which completes when they have come or the peer is lost.
@@ -153,7 +174,17 @@ impl Answers {
         self.ended.drain(..)
     }
 
-    /// Notes that `come` bytes of a request have come, or will never.
+    /// Ends a request of which not all bytes come.
+    pub(crate) fn end_request(&mut self, request: OpenRequest) {
+        if let Some(at) = (self.requests.iter()).position(|noted| noted.request == request) {
+            let peer = self.requests.swap_remove(at).from;
+            let fault = Fault::NOT_REGISTERED;
+            self.ended
+                .push((request, Err(Failure::Fault { peer, fault })));
+        }
+    }
+
+    /// Notes that `come` bytes of a request have come.
     fn less_missing(&mut self, request: Option<OpenRequest>, come: u64) {
         let Some(request) = request else {
             return;
@@ -230,10 +261,12 @@ impl Answers {
         let AnswerState::Bytes(bytes) = &answer.state else {
             return self.answered(from, number, why);
         };
-        let (request, left) = (bytes.request, bytes.left);
+        let request = bytes.request;
         self.open.free(index);
         self.not_done.insert(from.0, why);
-        self.less_missing(request, left);
+        if let Some(request) = request {
+            self.end_request(request);
+        }
         Ok(())
     }
 
@@ -246,10 +279,17 @@ impl Answers {
     }
 
     fn answered(&mut self, from: Peer, number: u64, how: Answered) -> Accepted {
-        let (_, answer) = self.find(from, number)?;
-        match answer.state {
-            AnswerState::Awaited => answer.state = AnswerState::Ended(how),
-            AnswerState::Bytes(_) | AnswerState::Ended(_) => return Err(UNASKED),
+        let (index, answer) = self.find(from, number)?;
+        let (AnswerState::Awaited, sent) = (&answer.state, answer.sent) else {
+            return Err(UNASKED);
+        };
+        // Who waits for this answer may give up the buffers of those before.
+        let is_before = |other: &Answer| other.from == from && other.sent < sent;
+        if self.missing().any(is_before) {
+            return Err("what was asked before is answered before");
+        }
+        if let Some(answer) = self.open.get_mut(index) {
+            answer.state = AnswerState::Ended(how);
         }
         Ok(())
     }
@@ -300,7 +340,20 @@ mod tests {
             "it is over"
         );
 
+        let bytes = answers.bytes(peer, (target(&mut bytes), 0, 4), None);
         let number = answers.awaited(peer);
+        answers.sent(number);
+        assert_eq!(
+            answers.done(peer, number),
+            Ok(()),
+            "before the bytes were asked for"
+        );
+        answers.end(number);
+        let number = answers.awaited(peer);
+        answers.sent(bytes);
+        answers.sent(number);
+        assert!(answers.done(peer, number).is_err(), "bytes are missing");
+        assert_eq!(answers.data(peer, bytes, 0, &mut &[9u8; 4][..]), Ok(()));
         assert!(answers.done(other, number).is_err() && answers.end(number).is_none());
         assert_eq!(answers.refused(peer, number, 7), Ok(()));
         assert!(answers.done(peer, number).is_err(), "once");

@@ -31,8 +31,9 @@ impl<'a> BlockLocks<'a> {
             if locked.blocks[..locked.locked].contains(&block) {
                 continue;
             }
+            let place = locked.blocks.get_mut(locked.locked)?;
             locks.lock_block(block, me).ok()?;
-            *locked.blocks.get_mut(locked.locked)? = block;
+            *place = block;
             locked.locked += 1;
         }
         Some(locked)

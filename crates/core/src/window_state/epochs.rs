@@ -1,6 +1,7 @@
 //! Which epochs of a window this rank is in, and what it may do in them (MPI 5.0, section 12.5): pure, without the window.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use oxmpi_shm::window::LockKind;
 
@@ -24,10 +25,12 @@ enum AccessEpoch {
     },
     /// Of these targets, until it says that it has ended.
     Started(Box<[u32]>),
-    /// Of the targets that are locked.
-    Locked(BTreeMap<u32, LockKind>),
+    /// Of the targets that are locked; without a kind: a thread gives the lock back.
+    Locked(BTreeMap<u32, Option<LockKind>>),
     /// Of all targets; a lock is taken at the first access, and of those here has been, or is just now.
     LockedAll(BTreeMap<u32, LockTaken>),
+    /// Of all targets, whose locks a thread gives back.
+    UnlockingAll,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,11 +70,13 @@ impl Epochs {
                     Needs::Lock
                 }
             }),
-            AccessEpoch::Locked(locked) if locked.contains_key(&target) => Ok(Needs::Nothing),
+            AccessEpoch::Locked(locked) if matches!(locked.get(&target), Some(Some(_))) => {
+                Ok(Needs::Nothing)
+            }
             AccessEpoch::Started(targets) if targets.contains(&target) => Ok(Needs::Nothing),
             AccessEpoch::Locked(_) => Err("the target is not locked; lock it first"),
             AccessEpoch::Started(_) => Err("the target is not in the group that start was given"),
-            AccessEpoch::None => {
+            AccessEpoch::None | AccessEpoch::UnlockingAll => {
                 Err("there is no epoch; call fence, start, lock or lock_all first")
             }
         }
@@ -111,7 +116,7 @@ impl Epochs {
             AccessEpoch::Started(_) => {
                 Err("an epoch of start is open; call complete before a fence")
             }
-            AccessEpoch::Locked(_) | AccessEpoch::LockedAll(_) => {
+            AccessEpoch::Locked(_) | AccessEpoch::LockedAll(_) | AccessEpoch::UnlockingAll => {
                 Err("targets are locked; unlock them before a fence")
             }
         }
@@ -126,36 +131,44 @@ impl Epochs {
             }
             AccessEpoch::Started(_) => Err("an epoch of start is open; call complete first"),
             AccessEpoch::Locked(_) => Err("a target is locked; unlock it first"),
-            AccessEpoch::LockedAll(_) => Err("all targets are locked; call unlock_all first"),
+            AccessEpoch::LockedAll(_) | AccessEpoch::UnlockingAll => {
+                Err("all targets are locked; call unlock_all first")
+            }
         }
     }
 
     pub(crate) fn lock(&mut self, target: u32, kind: LockKind) -> Result<(), WrongEpoch> {
         if let AccessEpoch::Locked(locked) = &mut self.access {
-            return match locked.insert(target, kind) {
-                None => Ok(()),
-                Some(before) => {
-                    locked.insert(target, before);
-                    Err("the target is locked by this rank already")
+            return match locked.entry(target) {
+                Entry::Vacant(free) => {
+                    free.insert(Some(kind));
+                    Ok(())
                 }
+                Entry::Occupied(_) => Err("the target is locked by this rank already"),
             };
         }
         self.is_free()?;
-        self.access = AccessEpoch::Locked(BTreeMap::from([(target, kind)]));
+        self.access = AccessEpoch::Locked(BTreeMap::from([(target, Some(kind))]));
         Ok(())
     }
 
-    /// The lock of `target` is given back, which this rank had so.
-    pub(crate) fn unlock(&mut self, target: u32) -> Result<LockKind, WrongEpoch> {
-        const NOT_LOCKED: WrongEpoch = "the target is not locked by this rank";
-        let AccessEpoch::Locked(locked) = &mut self.access else {
-            return Err(NOT_LOCKED);
+    /// A thread gives back the lock of `target`, which this rank has so; then it calls [`Epochs::unlock`].
+    pub(crate) fn begin_unlock(&mut self, target: u32) -> Result<LockKind, WrongEpoch> {
+        let locked = match &mut self.access {
+            AccessEpoch::Locked(locked) => locked.get_mut(&target),
+            _ => None,
         };
-        let kind = locked.remove(&target).ok_or(NOT_LOCKED)?;
-        if locked.is_empty() {
-            self.access = AccessEpoch::None;
+        (locked.and_then(Option::take)).ok_or("the target is not locked by this rank")
+    }
+
+    /// The lock of `target` is given back.
+    pub(crate) fn unlock(&mut self, target: u32) {
+        if let AccessEpoch::Locked(locked) = &mut self.access {
+            locked.remove(&target);
+            if locked.is_empty() {
+                self.access = AccessEpoch::None;
+            }
         }
-        Ok(kind)
     }
 
     pub(crate) fn lock_all(&mut self) -> Result<(), WrongEpoch> {
@@ -164,9 +177,10 @@ impl Epochs {
         Ok(())
     }
 
-    /// Ends an epoch of all targets; those whose locks were taken.
-    pub(crate) fn unlock_all(&mut self) -> Result<Vec<u32>, WrongEpoch> {
-        match std::mem::take(&mut self.access) {
+    /// A thread ends an epoch of all targets, and gives back the locks of those that were taken; then it calls
+    /// [`Epochs::unlock_all`].
+    pub(crate) fn begin_unlock_all(&mut self) -> Result<Vec<u32>, WrongEpoch> {
+        match std::mem::replace(&mut self.access, AccessEpoch::UnlockingAll) {
             AccessEpoch::LockedAll(locks) => {
                 let taken = (locks.into_iter()).filter(|(_, taken)| *taken == LockTaken::Yes);
                 Ok(taken.map(|(target, _)| target).collect())
@@ -178,11 +192,18 @@ impl Epochs {
         }
     }
 
+    /// All locks are given back.
+    pub(crate) fn unlock_all(&mut self) {
+        self.access = AccessEpoch::None;
+    }
+
     /// That an epoch of locks is open, for `target` if one is named: only then there is something to flush.
     pub(crate) fn flush(&self, target: Option<u32>) -> Result<(), WrongEpoch> {
         let locked = match (&self.access, target) {
             (AccessEpoch::LockedAll(_), _) | (AccessEpoch::Locked(_), None) => true,
-            (AccessEpoch::Locked(locked), Some(target)) => locked.contains_key(&target),
+            (AccessEpoch::Locked(locked), Some(target)) => {
+                matches!(locked.get(&target), Some(Some(_)))
+            }
             _ => false,
         };
         match locked {
@@ -254,13 +275,17 @@ mod tests {
         epochs.lock(2, LockKind::Exclusive).unwrap();
         assert!(epochs.lock(2, LockKind::Shared).is_err() && epochs.access(3).is_err());
         assert_eq!(epochs.access(2), Ok(Needs::Nothing));
-        assert_eq!(epochs.unlock(2), Ok(LockKind::Exclusive));
+        assert_eq!(epochs.begin_unlock(2), Ok(LockKind::Exclusive));
+        assert!(epochs.begin_unlock(2).is_err() && epochs.access(2).is_err());
+        assert!(epochs.lock(2, LockKind::Shared).is_err(), "not yet");
+        epochs.unlock(2);
         assert!(epochs.fence(true).is_err() && epochs.lock_all().is_err());
         assert!(epochs.flush(Some(1)).is_ok() && epochs.flush(Some(2)).is_err());
-        assert_eq!(epochs.unlock(1), Ok(LockKind::Shared));
+        assert_eq!(epochs.begin_unlock(1), Ok(LockKind::Shared));
+        epochs.unlock(1);
         epochs.start([4, 5].into()).unwrap();
         assert!(epochs.access(4).is_ok() && epochs.access(6).is_err());
-        assert!(epochs.free().is_err() && epochs.unlock_all().is_err());
+        assert!(epochs.free().is_err() && epochs.begin_unlock_all().is_err());
         assert_eq!(&*epochs.complete().unwrap(), &[4, 5]);
     }
 
@@ -276,7 +301,12 @@ mod tests {
         assert_eq!(epochs.access(4), Ok(Needs::Lock));
         epochs.took_lock(4, false);
         assert!(!epochs.takes_lock(3) && !epochs.takes_lock(4));
-        assert_eq!(epochs.unlock_all().unwrap(), [3]);
+        assert_eq!(epochs.begin_unlock_all().unwrap(), [3]);
+        assert!(
+            epochs.lock_all().is_err() && epochs.access(3).is_err(),
+            "not yet"
+        );
+        epochs.unlock_all();
         assert!(epochs.free().is_ok() && epochs.flush(None).is_err());
     }
 

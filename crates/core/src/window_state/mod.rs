@@ -55,6 +55,13 @@ pub(crate) struct WindowTable {
 /// Most blocks of memory that are kept for later windows.
 const MOST_SPARE: usize = 8;
 
+/// A place in the queue for a lock that is given back as soon as it is granted.
+pub(crate) struct GivenUpTicket {
+    pub(crate) words: Arc<WindowWords>,
+    pub(crate) ticket: u64,
+    pub(crate) kind: LockKind,
+}
+
 /// One window of this rank.
 pub(crate) struct WindowState {
     pub(crate) epochs: Epochs,
@@ -63,6 +70,8 @@ pub(crate) struct WindowState {
     pub(crate) asked: Asked,
     /// By link, locks of peers that go with the first access.
     pub(crate) locks_to_ask: BTreeMap<u32, LockKind>,
+    /// Tickets for locks of ranks of this node that nobody waits for any more.
+    pub(crate) given_up: Vec<GivenUpTicket>,
     /// Exposures and ended accesses that peers have announced, by link.
     pub(crate) posts: BTreeMap<u32, u32>,
     pub(crate) completes: BTreeMap<u32, u32>,
@@ -87,6 +96,7 @@ impl WindowState {
             answers: Answers::default(),
             asked: Asked::default(),
             locks_to_ask: BTreeMap::new(),
+            given_up: Vec::new(),
             attached_nothing: Vec::new(),
             posts: BTreeMap::new(),
             completes: BTreeMap::new(),
@@ -96,7 +106,31 @@ impl WindowState {
 
     /// Whether it may have something to do that no arrival announces: to end requests of a peer that is lost, too.
     fn is_busy(&self) -> bool {
-        self.server.is_busy() || self.answers.has_requests()
+        self.server.is_busy() || self.answers.has_requests() || !self.given_up.is_empty()
+    }
+
+    /// Gives back the locks that are granted to tickets that were given up. Returns how many.
+    fn release_given_up(&mut self, tx: &mut LinksTx, context: u32, me: u32) -> u32 {
+        let before = self.given_up.len();
+        self.given_up.retain(
+            |GivenUpTicket {
+                 words,
+                 ticket,
+                 kind,
+             }| {
+                let is_granted = words.locks().is_granted(*ticket, *kind);
+                if is_granted {
+                    words
+                        .locks()
+                        .release(*kind, |rank| wake(tx, context, rank, me));
+                } else {
+                    // Whoever gives the lock back wakes this rank.
+                    words.locks().wait(me);
+                }
+                !is_granted
+            },
+        );
+        (before - self.given_up.len()) as u32
     }
 
     fn accept(
@@ -185,6 +219,7 @@ impl WindowTable {
         self.busy = false;
         for (&context, window) in &mut self.windows {
             moved += window.server.advance(tx, context, peers);
+            moved += window.release_given_up(tx, context, peers.me);
             window.answers.end_lost(peers);
             self.ended.extend(window.answers.take_ended());
             self.busy |= window.is_busy();
@@ -225,6 +260,8 @@ impl WindowTable {
 pub(crate) struct Peers<'a> {
     pub(crate) engine: &'a Engine<LinksTx>,
     pub(crate) ranks: Option<&'a LinkRanks>,
+    /// This rank's number on its node.
+    pub(crate) me: u32,
 }
 
 impl Peers<'_> {

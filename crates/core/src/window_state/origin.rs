@@ -91,6 +91,13 @@ impl Origin {
         self.ticket.is_some() || !self.waiting.is_empty()
     }
 
+    /// Whether this request waits: an unlock, until memory that was to be read under the lock has been.
+    pub(super) fn holds_up(&self, request: &WindowMessage) -> bool {
+        let reads = |owed: &Owed| matches!(owed, Owed::Memory { .. });
+        let is_unlock = matches!(request, WindowMessage::Unlock { .. });
+        self.ticket.is_some() || is_unlock && self.owed.iter().any(reads)
+    }
+
     fn keep(&mut self, bytes: u64) -> Accepted {
         self.kept += bytes;
         match self.kept <= MOST_KEPT {
@@ -109,9 +116,9 @@ impl Origin {
         self.keep(kept)
     }
 
-    /// Takes what has waited longest, unless it waits for the lock.
+    /// Takes what has waited longest, unless it waits for more than the lock of a block.
     pub(super) fn next(&mut self) -> Option<(WindowMessage, Vec<u8>)> {
-        if self.ticket.is_some() {
+        if self.holds_up(&self.waiting.front()?.0) {
             return None;
         }
         let (request, bytes) = self.waiting.pop_front()?;

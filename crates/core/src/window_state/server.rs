@@ -85,22 +85,21 @@ impl Server {
         body.take(&mut bytes);
         let len = bytes.len() as u64;
         self.check(&request, len, frame_room(tx, from) as u64)?;
-        if let Some((at, answer)) = self.unattached(&request, len) {
-            self.origin(from).is_outside(at, answer)?;
-        } else {
-            if let Some(checker) = &mut self.checker {
-                checker.note(from, &request, len);
-            }
-            // An unlock, as it is the end of what the origin does, may not pass what it asked before.
-            let is_behind = (self.origins.get(&from.0)).is_some_and(Origin::is_waiting);
-            if is_behind {
-                self.origin(from).wait(request, bytes)?;
-            } else if let Served::Waits = self.serve(tx, context, from, request, &bytes)? {
-                self.origin(from).wait(request, bytes)?;
-            } else if let WindowMessage::Unlock { .. } = request {
-                // Another origin may have waited for it.
-                self.advance_origins(tx, context);
-            }
+        if let Some(checker) = &mut self.checker
+            && unattached(&self.words, &request, len).is_none()
+        {
+            checker.note(from, &request, len);
+        }
+        // An unlock, as it is the end of what the origin does, may not pass what it asked before.
+        let origin = self.origins.get(&from.0);
+        let waits = origin.is_some_and(|one| one.is_waiting() || one.holds_up(&request));
+        if waits {
+            self.origin(from).wait(request, bytes)?;
+        } else if let Served::Waits = self.serve(tx, context, from, request, &bytes)? {
+            self.origin(from).wait(request, bytes)?;
+        } else if let WindowMessage::Unlock { .. } = request {
+            // Another origin may have waited for it.
+            self.advance_origins(tx, context);
         }
         self.pay(tx, context, from);
         Ok(())
@@ -133,19 +132,6 @@ impl Server {
         self.memory.range(at, len).ok_or(RANGE)
     }
 
-    /// Where a request with so many bytes names memory that is not attached, and the number of its answer.
-    fn unattached(&self, request: &WindowMessage, bytes: u64) -> Option<(u64, u64)> {
-        let (at, len, answer) = match *request {
-            WindowMessage::Put { at } => (at, bytes, 0),
-            WindowMessage::Get { answer, at, len } => (at, len, answer),
-            WindowMessage::Accumulate {
-                answer, at, len, ..
-            } => (at, len, answer),
-            _ => return None,
-        };
-        (!self.words.is_attached(at, len)).then_some((at, answer))
-    }
-
     /// Checks a request, which has so many bytes, of an origin to which a message has this room.
     fn check(&self, request: &WindowMessage, bytes: u64, room: u64) -> Accepted {
         match *request {
@@ -175,6 +161,11 @@ impl Server {
         if let Some(origin) = self.origins.get_mut(&from.0)
             && origin.refuse(&request)?
         {
+            return Ok(Served::Done);
+        }
+        // What was attached when the request came may have been detached since.
+        if let Some((at, answer)) = unattached(&self.words, &request, bytes.len() as u64) {
+            self.origin(from).is_outside(at, answer)?;
             return Ok(Served::Done);
         }
         match request {
@@ -308,7 +299,7 @@ impl Server {
                     self.origin(from).put_back(request, bytes);
                     break;
                 }
-                // It was checked when it came; what it breaks all the same, only itself is harmed by.
+                // It was checked when it came, so an error is a lock that the origin does not have.
                 Ok(Served::Done) | Err(_) => moved += 1,
             }
         }
@@ -356,6 +347,19 @@ impl Server {
         }
         locked_out
     }
+}
+
+/// Where a request with so many bytes names memory that is not attached, and the number of its answer.
+fn unattached(words: &WindowWords, request: &WindowMessage, bytes: u64) -> Option<(u64, u64)> {
+    let (at, len, answer) = match *request {
+        WindowMessage::Put { at } => (at, bytes, 0),
+        WindowMessage::Get { answer, at, len } => (at, len, answer),
+        WindowMessage::Accumulate {
+            answer, at, len, ..
+        } => (at, len, answer),
+        _ => return None,
+    };
+    (!words.is_attached(at, len)).then_some((at, answer))
 }
 
 const fn kind(exclusive: bool) -> LockKind {

@@ -127,16 +127,27 @@ impl<T: Data, A: Threading> ActiveWindow<T, A> {
     ) -> Result<R> {
         let Self { own, open } = self;
         let raw = &own.raw;
-        raw.post(origins)?;
+        // Origins that have been told may write from now on, also where another one is lost.
         open.store(true, Ordering::Relaxed);
-        raw.start(targets)?;
+        let posted = match raw.post(origins) {
+            Err(error) if !raw.is_exposed()? => {
+                open.store(false, Ordering::Relaxed);
+                return Err(error);
+            }
+            posted => posted,
+        };
+        // Those that live wait for the end of this rank's accesses, so it goes on where one is lost.
+        let started = raw.start(targets);
         let end = EndOfAccesses(|| {
             let completed = raw.complete();
             raw.wait()?;
             open.store(false, Ordering::Relaxed);
             completed
         });
-        end.after(|| body(&Epoch::new(raw, None)))
+        end.after(|| {
+            posted.and(started)?;
+            body(&Epoch::new(raw, None))
+        })
     }
 
     /// Frees the window and gives its memory back, once all ranks have called it (`MPI_Win_free`). A window that is dropped

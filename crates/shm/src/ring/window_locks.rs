@@ -165,15 +165,15 @@ impl<W: SharedWords> WindowLocks<W> {
     /// If there is no such block.
     pub fn lock_block(&self, block: usize, rank: u32) -> Result<(), u32> {
         let at = self.block(block);
-        // SAFETY: `block` checked it.
-        if unsafe { (self.words).exchange(at, 0, u64::from(rank) + 1, Acquire) } {
-            return Ok(());
-        }
-        let holder = self.load(at);
-        match holder.checked_sub(1) {
-            Some(holder) => Err(holder as u32),
-            // It was given back meanwhile.
-            None => self.lock_block(block, rank),
+        loop {
+            // SAFETY: `block` checked it.
+            if unsafe { (self.words).exchange(at, 0, u64::from(rank) + 1, Acquire) } {
+                return Ok(());
+            }
+            // Otherwise it was given back meanwhile.
+            if let Some(holder) = self.load(at).checked_sub(1) {
+                return Err(holder as u32);
+            }
         }
     }
 

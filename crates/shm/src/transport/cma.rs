@@ -64,7 +64,11 @@ impl PeerProcess {
 /// Bytes in a peer's memory, read or written once from front to back.
 pub(crate) struct CmaBytes<'a> {
     space: &'a PeerProcess,
-    at: u64,
+    /// Address and bytes of what is left of a range.
+    now: (u64, usize),
+    /// The ranges after it.
+    rest: &'a [(u64, usize)],
+    /// Bytes of all these.
     left: usize,
     /// The process was found to be the peer's just now.
     is_checked: bool,
@@ -75,10 +79,24 @@ impl<'a> CmaBytes<'a> {
     pub(crate) fn new(space: &'a PeerProcess, at: u64, len: usize) -> Self {
         Self {
             space,
-            at,
+            now: (at, len),
+            rest: &[],
             left: len,
             is_checked: false,
             result: Ok(()),
+        }
+    }
+
+    /// The bytes of several ranges, each an address and a length.
+    ///
+    /// # Panics
+    /// If there are more than [`cma::MAX_RANGES`].
+    pub(crate) fn of_ranges(space: &'a PeerProcess, ranges: &'a [(u64, usize)]) -> Self {
+        assert!(ranges.len() <= cma::MAX_RANGES, "{} ranges", ranges.len());
+        Self {
+            rest: ranges,
+            left: ranges.iter().map(|&(_, len)| len).sum(),
+            ..Self::new(space, 0, 0)
         }
     }
 
@@ -92,9 +110,25 @@ impl<'a> CmaBytes<'a> {
         self.result
     }
 
-    fn skip(&mut self, len: usize) {
-        self.at = self.at.wrapping_add(len as u64);
+    /// Takes the ranges of the next `len` bytes off the front. Returns how many there are.
+    fn next(&mut self, len: usize, ranges: &mut [(u64, usize); cma::MAX_RANGES]) -> usize {
         self.left -= len;
+        let (mut count, mut missing) = (0, len);
+        while missing > 0 {
+            if self.now.1 == 0
+                && let [first, rest @ ..] = self.rest
+            {
+                (self.now, self.rest) = (*first, rest);
+                continue;
+            }
+            let (at, left) = self.now;
+            let len = left.min(missing);
+            ranges[count] = (at, len);
+            self.now = (at.wrapping_add(len as u64), left - len);
+            missing -= len;
+            count += 1;
+        }
+        count
     }
 }
 
@@ -112,10 +146,11 @@ impl Take for CmaBytes<'_> {
         for to in to.chunks_mut(cma::MAX_RANGES) {
             let len = to.iter().map(|to| to.len()).sum();
             assert!(len <= self.left, "more bytes than are left");
+            let mut ranges = [(0, 0); cma::MAX_RANGES];
+            let count = self.next(len, &mut ranges);
             if self.result.is_ok() {
-                self.result = cma::read_each(*pid, proof, self.at, to);
+                self.result = cma::read_each(*pid, proof, &ranges[..count], to);
             }
-            self.skip(len);
         }
     }
 }
@@ -137,12 +172,13 @@ impl Put for CmaBytes<'_> {
             if self.result.is_ok() && !std::mem::take(&mut self.is_checked) {
                 self.result = self.space.check();
             }
+            let mut to = [(0, 0); cma::MAX_RANGES];
+            let count = self.next(len, &mut to);
             if self.result.is_ok() {
-                // SAFETY: the process was just found to be the peer's. The peer named this memory, in a claim or
-                // a step of a gather, and waits for these bytes.
-                self.result = unsafe { cma::write_each(self.space.pid, ranges, self.at) };
+                // SAFETY: the process was just found to be the peer's. The peer named this memory, in a claim, a step
+                // of a gather or a window, and lets these bytes be written.
+                self.result = unsafe { cma::write_each(self.space.pid, ranges, &to[..count]) };
             }
-            self.skip(len);
         }
     }
 }

@@ -30,6 +30,9 @@ unsafe impl Send for WindowMemory {}
 // SAFETY: as above.
 unsafe impl Sync for WindowMemory {}
 
+/// Most runs of an access to several.
+pub const MOST_RUNS: usize = oxmpi_os::cma::MAX_RANGES;
+
 /// The system does not let this rank access the memory any more: the peer has ended, or has unmapped it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreached;
@@ -103,7 +106,7 @@ impl WindowMemory {
                 Ok(())
             }
             Reach::Process(process, address) => {
-                let mut to = CmaBytes::new(process, address + at, len as usize);
+                let mut to = CmaBytes::new(process, address.wrapping_add(at), len as usize);
                 from.drain(first, len as usize, &mut to);
                 to.result().map_err(|_| Unreached)
             }
@@ -133,11 +136,72 @@ impl WindowMemory {
                 Ok(())
             }
             Reach::Process(process, address) => {
-                let mut from = CmaBytes::new(process, address + at, len as usize);
+                let mut from = CmaBytes::new(process, address.wrapping_add(at), len as usize);
                 to.fill(first, &mut from);
                 from.result().map_err(|_| Unreached)
             }
         }
+    }
+
+    /// Writes the `len` packed bytes of `from` from `first` on to `runs`, each an offset and a length, which have as many: by
+    /// one system call where the memory is reached so.
+    ///
+    /// # Errors
+    /// As [`WindowMemory::write`].
+    ///
+    /// # Panics
+    /// If one ends beyond the memory; if there are more than [`MOST_RUNS`].
+    pub fn write_runs(
+        &self,
+        runs: &[(u64, u64)],
+        (from, first, len): (&impl Bytes, u64, u64),
+    ) -> Result<(), Unreached> {
+        match &self.reach {
+            Reach::Mapped { .. } => each(runs, first, |at, first, len| {
+                self.write(at, (from, first, len))
+            }),
+            Reach::Process(process, address) => {
+                let (ranges, count) = self.ranges(*address, runs);
+                let mut to = CmaBytes::of_ranges(process, &ranges[..count]);
+                from.drain(first, len as usize, &mut to);
+                to.result().map_err(|_| Unreached)
+            }
+        }
+    }
+
+    /// Reads `runs` into the packed bytes of `to`; the reverse of [`WindowMemory::write_runs`].
+    ///
+    /// # Errors
+    /// As [`WindowMemory::read`].
+    ///
+    /// # Panics
+    /// As [`WindowMemory::write_runs`].
+    pub fn read_runs(
+        &self,
+        runs: &[(u64, u64)],
+        (to, first): (&impl Bytes, u64),
+    ) -> Result<(), Unreached> {
+        match &self.reach {
+            Reach::Mapped { .. } => each(runs, first, |at, first, len| {
+                self.read(at, (to, first, len))
+            }),
+            Reach::Process(process, address) => {
+                let (ranges, count) = self.ranges(*address, runs);
+                let mut from = CmaBytes::of_ranges(process, &ranges[..count]);
+                to.fill(first, &mut from);
+                from.result().map_err(|_| Unreached)
+            }
+        }
+    }
+
+    /// The addresses and lengths of runs of memory at this address.
+    fn ranges(&self, address: u64, runs: &[(u64, u64)]) -> ([(u64, usize); MOST_RUNS], usize) {
+        let mut ranges = [(0, 0); MOST_RUNS];
+        for (range, &(at, len)) in ranges[..runs.len()].iter_mut().zip(runs) {
+            self.check(at, len);
+            *range = (address.wrapping_add(at), len as usize);
+        }
+        (ranges, runs.len())
     }
 
     /// Reads the bytes at offset `at` into `scratch`, has `change` change them, and writes them back if it says so. The
@@ -169,11 +233,11 @@ impl WindowMemory {
             Reach::Process(process, address) => {
                 use oxmpi_wire::{Put, Take};
                 let len = scratch.len();
-                let mut from = CmaBytes::new(process, address + at, len);
+                let mut from = CmaBytes::new(process, address.wrapping_add(at), len);
                 from.take(scratch);
                 from.result().map_err(|_| Unreached)?;
                 if change(scratch) {
-                    let mut to = CmaBytes::new(process, address + at, len);
+                    let mut to = CmaBytes::new(process, address.wrapping_add(at), len);
                     to.put(scratch);
                     to.result().map_err(|_| Unreached)?;
                 }
@@ -181,4 +245,17 @@ impl WindowMemory {
             }
         }
     }
+}
+
+/// Calls `with` for each of `runs`: its offset, and its first packed byte and length.
+fn each(
+    runs: &[(u64, u64)],
+    mut first: u64,
+    mut with: impl FnMut(u64, u64, u64) -> Result<(), Unreached>,
+) -> Result<(), Unreached> {
+    for &(at, len) in runs {
+        with(at, first, len)?;
+        first += len;
+    }
+    Ok(())
 }
