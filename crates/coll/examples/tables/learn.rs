@@ -92,23 +92,44 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// A tree of at most so many leaves, grown where that gains most.
+    /// A tree of at most so many leaves for each kind of operation and sharing, grown where that gains most.
     pub(crate) fn tree(&self, leaves: usize) -> Tree {
         let mut open = vec![self.leaf((0..self.samples.len()).collect())];
         let mut splits = Vec::new();
+        let mut split = |open: &mut Vec<Leaf>, at: usize, feature: usize, value: u64| {
+            let members = core::mem::take(&mut open[at].members);
+            let is_below = |&at: &usize| self.samples[at].features[feature] < value;
+            let (below, other): (Vec<_>, Vec<_>) = members.into_iter().partition(is_below);
+            open[at] = self.leaf(below);
+            open.push(self.leaf(other));
+            splits.push((at, feature, value));
+        };
+        // What suits differs between kinds, so each has leaves of its own.
+        for (name, value) in [("operation", 1), ("operation", 2), ("shared memory", 1)] {
+            let feature = FEATURES
+                .iter()
+                .position(|one| *one == name)
+                .expect("a feature");
+            for at in 0..open.len() {
+                let values = open[at]
+                    .members
+                    .iter()
+                    .map(|&one| self.samples[one].features[feature]);
+                let (below, other): (Vec<_>, Vec<_>) = values.partition(|&one| one < value);
+                if !below.is_empty() && !other.is_empty() {
+                    split(&mut open, at, feature, value);
+                }
+            }
+        }
+        let leaves = leaves * open.len();
         while open.len() < leaves {
             let gain = |leaf: &Leaf| leaf.split.map_or(0, |split| split.0);
             let best = (0..open.len()).max_by_key(|&at| gain(&open[at]));
-            let Some((best, (_, feature, value))) = best.and_then(|at| Some((at, open[at].split?)))
+            let Some((at, (_, feature, value))) = best.and_then(|at| Some((at, open[at].split?)))
             else {
                 break;
             };
-            let members = core::mem::take(&mut open[best].members);
-            let is_below = |&at: &usize| self.samples[at].features[feature] < value;
-            let (below, other): (Vec<_>, Vec<_>) = members.into_iter().partition(is_below);
-            open[best] = self.leaf(below);
-            open.push(self.leaf(other));
-            splits.push((best, feature, value));
+            split(&mut open, at, feature, value);
         }
         let mut trees: Vec<Tree> = open.iter().map(|leaf| Tree::Use(leaf.choice)).collect();
         for (low, feature, value) in splits.into_iter().rev() {

@@ -23,9 +23,9 @@ use learn::{Learner, Tree};
 use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::choice::Choice;
 
-/// The most choices and leaves of a tree: so many that a reader still sees what it says.
+/// The most choices of a tree, and leaves for each kind of operation: so many that a reader still sees what it says.
 const CHOICES: usize = 16;
-const LEAVES: usize = 64;
+const LEAVES: usize = 48;
 
 /// The collectives that a tree can choose for: all ranks know the length, and there is more than one algorithm.
 const COLLECTIVES: [Collective; 13] = [

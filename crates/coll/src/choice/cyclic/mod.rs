@@ -40,9 +40,13 @@ enum Node {
 
 trees! {
     Collective::Barrier: "barrier.json",
+    Collective::Bcast: "bcast.json",
     Collective::Gather: "gather.json",
     Collective::Scatter: "scatter.json",
+    Collective::Alltoall: "alltoall.json",
     Collective::Reduce: "reduce.json",
+    Collective::ReduceScatter: "reduce_scatter.json",
+    Collective::ReduceScatterBlock: "reduce_scatter_block.json",
     Collective::Scan: "scan.json",
     Collective::Exscan: "exscan.json",
 }
