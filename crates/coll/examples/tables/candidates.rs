@@ -20,7 +20,7 @@ pub(crate) fn candidates(collective: Collective) -> Vec<Choice> {
     let suits_all = |choice: &Choice| {
         let row = choice.algorithm.row();
         let needs = row.needs;
-        !(needs.commutative || needs.exact || needs.power_of_two || needs.even || needs.apart)
+        !(needs.commutative || needs.exact || needs.power_of_two || needs.apart)
             && choice.algorithm.is_by_messages()
             && !row.on_nodes
     };
