@@ -20,7 +20,7 @@ pub(crate) fn candidates(collective: Collective) -> Vec<Choice> {
     let suits_all = |choice: &Choice| {
         let row = choice.algorithm.row();
         let needs = row.needs;
-        !(needs.commutative || needs.exact || needs.power_of_two || needs.apart)
+        !(needs.commutative || needs.power_of_two || needs.apart)
             && choice.algorithm.is_by_messages()
             && !row.on_nodes
     };
@@ -40,10 +40,7 @@ fn variants(algorithm: Algorithm) -> Vec<Choice> {
         parameters,
     };
     if own.stages[0].is_some() {
-        return staged(algorithm.collective())
-            .into_iter()
-            .map(choice)
-            .collect();
+        return staged().into_iter().map(choice).collect();
     }
     let some = |own: u32, all: &[u32]| if own > 0 { all.to_vec() } else { vec![0] };
     let mut all = vec![Parameters::NONE];
@@ -70,8 +67,8 @@ fn variants(algorithm: Algorithm) -> Vec<Choice> {
     all.into_iter().map(choice).collect()
 }
 
-/// Pairs of stages: a reduction, and what follows it.
-fn staged(collective: Collective) -> Vec<Parameters> {
+/// Pairs of stages: a reduction and a scatter.
+fn staged() -> Vec<Parameters> {
     let stage = |algorithm, radix| Stage {
         radix,
         ..Stage::of(algorithm)
@@ -84,20 +81,12 @@ fn staged(collective: Collective) -> Vec<Parameters> {
         stage(Algorithm::ReduceCirculant, 0),
         stage(Algorithm::ReduceRabenseifner, 0),
     ];
-    let downs = match collective {
-        Collective::Allreduce => [
-            stage(Algorithm::BcastKnomial, 2),
-            stage(Algorithm::BcastNodeAware, 2),
-            stage(Algorithm::BcastNodeAware, 4),
-            stage(Algorithm::BcastPostal, 4),
-        ],
-        _ => [
-            stage(Algorithm::ScatterKnomial, 2),
-            stage(Algorithm::ScatterKnomial, 8),
-            stage(Algorithm::ScatterNodeAware, 4),
-            stage(Algorithm::ScatterLinear, 0),
-        ],
-    };
+    let downs = [
+        stage(Algorithm::ScatterKnomial, 2),
+        stage(Algorithm::ScatterKnomial, 8),
+        stage(Algorithm::ScatterNodeAware, 4),
+        stage(Algorithm::ScatterLinear, 0),
+    ];
     let pairs = ups
         .into_iter()
         .flat_map(|up| downs.map(|down| [Some(up), Some(down)]));

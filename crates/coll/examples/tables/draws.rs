@@ -99,10 +99,7 @@ impl Draws {
             ..Tuning::default()
         };
         let tuning = tuning.placed(setup.placement);
-        let whole = work
-            .blocking_call(0, setup.placement)
-            .expect("a call")
-            .exactly();
+        let whole = work.blocking_call(0, setup.placement).expect("a call");
         let mut least = u64::MAX;
         let times = candidates.iter().map(|candidate| {
             candidate.algorithm.suits(&whole).ok()?;
@@ -125,9 +122,6 @@ impl Draws {
         }
         if is_needed(|one| one.algorithm.row().needs.commutative) {
             calls.push(plain.with_commutative(false));
-        }
-        if is_needed(|one| one.algorithm.row().needs.exact) {
-            calls.push(plain.exactly());
         }
         let sample = |call: Call| {
             let suiting = |(one, time): (&Choice, &Option<u64>)| {

@@ -105,7 +105,8 @@ impl<'a> Learner<'a> {
             splits.push((at, feature, value));
         };
         // What suits differs between kinds, so each has leaves of its own.
-        for (name, value) in [("operation", 1), ("operation", 2), ("shared memory", 1)] {
+        for name in ["commutes", "shared memory"] {
+            let value = 1;
             let feature = FEATURES
                 .iter()
                 .position(|one| *one == name)

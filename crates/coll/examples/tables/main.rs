@@ -27,8 +27,9 @@ use oxmpi_coll::choice::Choice;
 const CHOICES: usize = 16;
 const LEAVES: usize = 48;
 
-/// The collectives that a tree can choose for: all ranks know the length, and there is more than one algorithm.
-const COLLECTIVES: [Collective; 13] = [
+/// The collectives that a tree can choose for: all ranks know the length, and there is more than one algorithm. Not
+/// allreduce, as the simulator has no exact operations, for which it has an algorithm of its own.
+const COLLECTIVES: [Collective; 12] = [
     Collective::Barrier,
     Collective::Bcast,
     Collective::Gather,
@@ -37,7 +38,6 @@ const COLLECTIVES: [Collective; 13] = [
     Collective::Allgatherv,
     Collective::Alltoall,
     Collective::Reduce,
-    Collective::Allreduce,
     Collective::ReduceScatter,
     Collective::ReduceScatterBlock,
     Collective::Scan,

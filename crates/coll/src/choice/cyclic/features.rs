@@ -22,7 +22,7 @@ pub const FEATURES: [&str; 20] = [
     "free places",
     "shared memory",
     "copies one by one",
-    "operation",
+    "commutes",
     "power of two",
     "network latency %",
     "network byte %",
@@ -45,7 +45,7 @@ pub const FEATURES: [&str; 20] = [
 /// | root of nodes | the smallest number of which the number of nodes is a power |
 /// | free places | places on nodes that no rank has |
 /// | shared memory | 1 if ranks of a node share it, else 0 |
-/// | operation | 0: it does not commute; 1: it commutes; 2: it is exact, too |
+/// | commutes | 1 if the operation commutes, else 0 |
 /// | network latency, byte | those of the network, in percent of those inside a node |
 /// | network gap | the least time between two messages of an adapter, in percent of the receiver's overhead |
 /// | overheads | time at one rank for an empty message from every other, in percent of one such message's time |
@@ -70,7 +70,6 @@ pub fn features(call: &Call, tuning: &Tuning) -> [Feature; FEATURES.len()] {
     let percent = |of: u64, per: u64| Fixed(of.saturating_mul(100) / per.max(1));
     let per_byte = |of: u64, per: u64| PerByte(of.max(1).saturating_mul(100), per.max(1));
     let on_network = |byte: u64| per_byte(byte, empty(network));
-    let operation = u64::from(call.commutative) + u64::from(call.commutative && call.exact);
     [
         Fixed(size),
         Fixed(nodes),
@@ -79,7 +78,7 @@ pub fn features(call: &Call, tuning: &Tuning) -> [Feature; FEATURES.len()] {
         Fixed((nodes * each).saturating_sub(size)),
         Fixed((call.shared_memory != SharedMemory::None).into()),
         Fixed(tuning.serial_copies.into()),
-        Fixed(operation),
+        Fixed(call.commutative.into()),
         Fixed(call.size.is_power_of_two().into()),
         percent(empty(network), empty(node)),
         percent(network.byte, node.byte),
