@@ -202,7 +202,7 @@ fn drawn_setup(machine: Machine, at: u64) -> Setup {
 /// What collectives may lose at the 95th percentile on drawn groups: little above what they lose. Those with decision trees
 /// lose less than by the cost forms, by which it was 28 % for bcast, 46 % for gather and 38 % for scatter.
 const MOST_ON_DRAWN_GROUPS: [f64; COLLECTIVES.len()] = [
-    0.06, 0.18, 0.15, 0.05, 0.065, 0.08, 0.20, 0.20, 0.14, 0.13, 0.09, 0.09, 0.07,
+    0.06, 0.18, 0.15, 0.05, 0.065, 0.08, 0.085, 0.20, 0.14, 0.13, 0.09, 0.09, 0.07,
 ];
 
 /// Any numbers of nodes and of ranks a node, in blocks and in turn, with a last node that may lack ranks, none of which a
@@ -238,5 +238,5 @@ fn the_choice_is_near_the_best_on_drawn_groups() {
         );
         all.extend(losses);
     }
-    assert_losses_within(all, 0.115);
+    assert_losses_within(all, 0.10);
 }
