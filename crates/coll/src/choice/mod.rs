@@ -7,10 +7,7 @@
 //! operation, and only such lengths as all ranks know.
 
 mod candidates;
-#[cfg(feature = "sim")]
 pub mod cyclic;
-#[cfg(not(feature = "sim"))]
-mod cyclic;
 #[cfg(feature = "json")]
 mod json;
 mod reproducible;

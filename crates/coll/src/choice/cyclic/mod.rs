@@ -8,9 +8,7 @@
 mod features;
 mod read;
 
-#[cfg(feature = "sim")]
-pub use features::FEATURES;
-pub use features::{Feature, features};
+pub use features::{FEATURES, Feature, features};
 
 use super::{Choice, Choosable, Tuning};
 use crate::call::{Call, Collective, Parameters};
