@@ -4,7 +4,8 @@
  * fetch_and_op and compare_and_swap (of 8 B), with a flush after each; of the name _many, 8 B with one after 100. Windows have
  * memory that MPI allocates, in private_put memory of the program. Then both take part: fence_put is a put of rank 0 and a
  * fence; window makes a window, puts 8 B to oneself between two fences, and frees it; put_pingpong puts 8 B, for which the
- * other rank polls its memory, one way. With `far`, for ranks that talk by TCP on one host, all memory is of the program, as
+ * other rank polls its memory, one way. Of more than two ranks there are window, all_put_all, in which each rank puts 8 B to
+ * all others and flushes once, and exchange_put, in which it puts to its right and left neighbour and flushes each. With `far`, for ranks that talk by TCP on one host, all memory is of the program, as
  * libraries share what they allocate; private_put and put_pingpong are left out, the latter as libraries without a progress
  * thread do not write memory while its owner makes no calls. One line for each kernel and length: nanoseconds of one access
  * on rank 0.
@@ -21,7 +22,7 @@ struct access {
     double *ones;
     int64_t one, zero;
     long bytes;
-    int rank;
+    int rank, size;
     pattern_fn *run;
     int accesses;  /* in a repetition of it */
     int64_t total; /* accesses so far */
@@ -128,6 +129,30 @@ static void put_pingpong(void *with, int64_t times) {
     }
 }
 
+/* Puts to the slot of this rank in the memory of another one. */
+static void put_to(const struct access *a, int other) {
+    MPI_Put(a->origin, a->bytes, MPI_BYTE, other, a->bytes * a->rank, a->bytes, MPI_BYTE, a->win);
+}
+
+static void all_put_all(void *with, int64_t times) {
+    struct access *a = with;
+    for (int64_t i = 0; i < times; i++) {
+        for (int k = 1; k < a->size; k++)
+            put_to(a, (a->rank + k) % a->size);
+        MPI_Win_flush_all(a->win);
+    }
+}
+
+static void exchange_put(void *with, int64_t times) {
+    struct access *a = with;
+    for (int64_t i = 0; i < times; i++)
+        for (int k = 1; k < a->size; k += a->size - 2) {
+            int other = (a->rank + k) % a->size;
+            put_to(a, other);
+            MPI_Win_flush(other, a->win);
+        }
+}
+
 /* Whether the data is right on this rank, after all accesses. */
 static int is_put(const struct access *a) {
     return a->rank == 0 || are_bytes(a->memory, 0, a->bytes);
@@ -142,6 +167,23 @@ static int is_summed(const struct access *a) {
     for (long at = 0; at < a->bytes / 8; at++)
         right &= a->rank == 0 || ((const double *)a->memory)[at] == (double)a->total;
     return right;
+}
+
+/* Whether the rank that is `after` places after this one has put. */
+static int has_put(const struct access *a, int after) {
+    int other = (a->rank + after) % a->size;
+    return are_bytes(a->memory + a->bytes * other, 0, a->bytes);
+}
+
+static int is_put_by_all(const struct access *a) {
+    int right = 1;
+    for (int k = 1; k < a->size; k++)
+        right &= has_put(a, k);
+    return right;
+}
+
+static int is_exchanged(const struct access *a) {
+    return has_put(a, 1) && has_put(a, a->size - 1);
 }
 
 static int is_counted(const struct access *a) {
@@ -163,8 +205,8 @@ static int is_last(const struct access *a) {
 /* The epoch in which a kernel runs: of locks, in which rank 0 is alone or both take part, of fences, or its own. */
 enum epoch { ALONE, LOCKED, FENCED, OWN };
 
-/* A kernel of 8 B only, in memory of the program, or whose ranks poll their memory. */
-enum { SINGLE = 1, PRIVATE = 2, POLLED = 4 };
+/* A kernel of 8 B only, in memory of the program, whose ranks poll their memory, or of more than two ranks, too or only. */
+enum { SINGLE = 1, PRIVATE = 2, POLLED = 4, ANY = 8, CROWD = 16 };
 
 static const struct kernel {
     const char *name;
@@ -185,8 +227,10 @@ static const struct kernel {
     {"compare_and_swap_many", compare_and_swap, is_zero, ALONE, MANY, SINGLE},
     {"private_put", put, is_put, ALONE, 1, PRIVATE},
     {"fence_put", fence_put, is_put, FENCED, 1, 0},
-    {"window", window, is_own, OWN, 1, SINGLE},
+    {"window", window, is_own, OWN, 1, SINGLE | ANY},
     {"put_pingpong", put_pingpong, is_last, LOCKED, 2, SINGLE | POLLED},
+    {"all_put_all", all_put_all, is_put_by_all, LOCKED, 1, SINGLE | CROWD},
+    {"exchange_put", exchange_put, is_exchanged, LOCKED, 1, SINGLE | CROWD},
 };
 
 static void epoch(enum epoch epoch, int begins, MPI_Win win) {
@@ -196,20 +240,21 @@ static void epoch(enum epoch epoch, int begins, MPI_Win win) {
         (void)(begins ? MPI_Win_lock_all(0, win) : MPI_Win_unlock_all(win));
 }
 
-static void measure(const struct kernel *kernel, long bytes, int private, int rank) {
+static void measure(const struct kernel *kernel, long bytes, int private, int rank, int size) {
     struct access a = {.origin = pages(bytes), .result = pages(bytes), .ones = (double *)pages(bytes), .one = 1,
-                       .bytes = bytes, .rank = rank, .run = kernel->run, .accesses = kernel->accesses};
+                       .bytes = bytes, .rank = rank, .size = size, .run = kernel->run, .accesses = kernel->accesses};
     write_bytes(a.origin, 0, bytes, 0);
     write_bytes(a.result, 1, bytes, 1);
     for (long at = 0; at < bytes / 8; at++)
         a.ones[at] = 1;
+    long room = kernel->of & CROWD ? bytes * size : bytes;
     if (private) {
-        a.memory = pages(bytes);
-        MPI_Win_create(a.memory, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &a.win);
+        a.memory = pages(room);
+        MPI_Win_create(a.memory, room, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &a.win);
     } else {
-        MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &a.memory, &a.win);
+        MPI_Win_allocate(room, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &a.memory, &a.win);
     }
-    memset(a.memory, 0, bytes);
+    memset(a.memory, 0, room);
     if (kernel->right == is_got)
         write_bytes(a.memory, rank, bytes, 0);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -218,7 +263,7 @@ static void measure(const struct kernel *kernel, long bytes, int private, int ra
     double ns[BLOCKS];
     epoch(kernel->epoch, 1, a.win);
     if (rank == 0 || kernel->epoch != ALONE) {
-        times = warm_up(counted, &a, rank, kernel->epoch == ALONE ? 1 : 2);
+        times = warm_up(counted, &a, rank, kernel->epoch == ALONE ? 1 : size);
         time_blocks(counted, &a, times, kernel->accesses, ns);
     }
     epoch(kernel->epoch, 0, a.win);
@@ -226,7 +271,7 @@ static void measure(const struct kernel *kernel, long bytes, int private, int ra
     MPI_Bcast(&a.total, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
     int right = kernel->right(&a);
     MPI_Allreduce(MPI_IN_PLACE, &right, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
-    report(kernel->name, rank, 2, bytes, times, ns, right);
+    report(kernel->name, rank, size, bytes, times, ns, right);
     MPI_Win_free(&a.win);
     if (private)
         free(a.memory);
@@ -240,11 +285,14 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    need_ranks(size, 2, 2);
-    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++)
-        for (int i = 1 + far, of = kernels[k].of; i < argc && !(far && of & (PRIVATE | POLLED)); i++)
-            if (!(of & SINGLE) || i == 1 + far)
-                measure(&kernels[k], of & SINGLE ? 8 : atol(argv[i]), far || of & PRIVATE, rank);
+    need_ranks(size, 2, 64);
+    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
+        int of = kernels[k].of, crowd = of & CROWD || (size > 2 && of & ANY);
+        if (crowd != (size > 2) || (far && of & (PRIVATE | POLLED)))
+            continue;
+        for (int i = 1 + far; i < (of & SINGLE ? 2 + far : argc); i++)
+            measure(&kernels[k], of & SINGLE ? 8 : atol(argv[i]), far || of & PRIVATE, rank, size);
+    }
     MPI_Finalize();
     return 0;
 }

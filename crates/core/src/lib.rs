@@ -88,7 +88,7 @@ pub use process_group::{Comparison, ProcessGroup};
 pub use request::{Claimed, OpenRequest, RawRequest};
 pub use threading::Threading;
 pub use topology::{Grid, Topology};
-pub use window::{LockKind, Shape, Window, WindowRange};
+pub use window::{LockKind, Shape, Window, WindowFootprint, WindowRange};
 pub use window_state::AccumulateOp;
 
 #[doc = include_str!("../README.md")]

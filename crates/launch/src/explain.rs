@@ -32,7 +32,7 @@ Usage: oxmpi explain [-n RANKS] [--json]
        oxmpi explain COLLECTIVE SIZE -n RANKS [OPTION...]
        oxmpi explain transports [--json]
        oxmpi explain memory [-n RANKS]
-       oxmpi explain window [-n RANKS] [--json]
+       oxmpi explain window [-n RANKS] [--ranks RANKS] [--json]
 
 The second form explains which algorithm serves a collective; `oxmpi explain allreduce --help` describes it.
 The third form lists every transport and network device of this host, whether it is used, and why. The fourth

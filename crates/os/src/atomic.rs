@@ -49,6 +49,46 @@ pub unsafe fn perform(at: *mut u8, width: Width, atomic: Atomic) -> u64 {
     }
 }
 
+/// Loads the word at `at`, in no order with other words.
+///
+/// # Safety
+/// As [`perform`]; it need not be writable.
+#[inline]
+pub unsafe fn load(at: *const u8, width: Width) -> u64 {
+    match width {
+        Width::Bits32 => {
+            // SAFETY: mapped and aligned by the caller's word; it is not written to.
+            let word = unsafe { AtomicU32::from_ptr(at.cast_mut().cast()) };
+            word.load(Ordering::Relaxed).into()
+        }
+        Width::Bits64 => {
+            // SAFETY: as above.
+            let word = unsafe { AtomicU64::from_ptr(at.cast_mut().cast()) };
+            word.load(Ordering::Relaxed)
+        }
+    }
+}
+
+/// Stores the bits of `new` that a word of this width has at `at`, in no order with other words.
+///
+/// # Safety
+/// As [`perform`].
+#[inline]
+pub unsafe fn store(at: *mut u8, width: Width, new: u64) {
+    match width {
+        Width::Bits32 => {
+            // SAFETY: mapped and aligned by the caller's word.
+            let word = unsafe { AtomicU32::from_ptr(at.cast()) };
+            word.store(new as u32, Ordering::Relaxed);
+        }
+        Width::Bits64 => {
+            // SAFETY: as above.
+            let word = unsafe { AtomicU64::from_ptr(at.cast()) };
+            word.store(new, Ordering::Relaxed);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +108,13 @@ mod tests {
                     let word = (&raw mut words[1]).cast();
                     // SAFETY: an aligned word of this thread's own array.
                     let before = unsafe { perform(word, width, atomic) };
+                    // SAFETY: as above.
+                    let new = unsafe { load(word, width) };
+                    assert_eq!(new, width.truncate(words[1]));
+                    let after = words;
+                    // SAFETY: as above.
+                    unsafe { store(word, width, new) };
+                    assert_eq!(words, after, "other bytes stay");
                     let mut expected = [!old, old, !old];
                     let new = atomic.apply(width.truncate(old), width);
                     match width {

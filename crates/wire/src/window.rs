@@ -6,12 +6,15 @@
 //!
 //! ```text
 //!  origin                                   target
+//!  Lock{exclusive}                     ->   does what comes next once it has the lock
 //!  Put{at} + bytes                     ->   writes
 //!  Accumulate{.., answer: 0} + bytes   ->   combines
 //!  Get{answer: 7, at, len}             ->   reads
 //!                                      <-   Data{7, 0} + bytes, Data{7, 4096} + bytes
 //!  Flush{answer: 8}                    ->   once all of this origin's before is done
 //!                                      <-   Done{8}
+//!  Unlock{answer: 9, exclusive}        ->   as a flush; gives the lock back
+//!                                      <-   Done{9}
 //! ```
 
 use crate::header::{Envelope, Flags, Header, Kind};
@@ -50,10 +53,8 @@ pub enum WindowMessage {
         /// Its number.
         answer: u64,
     },
-    /// Asks for the lock of the target's memory.
+    /// Asks for the lock of the target's memory. What this origin asks next waits for it at the target.
     Lock {
-        /// The number of the [`WindowMessage::Done`] that grants it.
-        answer: u64,
         /// Whether no other origin may have it at the same time.
         exclusive: bool,
     },
@@ -82,9 +83,9 @@ pub enum WindowMessage {
         /// Its number.
         answer: u64,
     },
-    /// The lock is not granted, as this rank of the window is lost and may have it.
+    /// Accesses were not done, as this rank of the window is lost and may have a lock that they need.
     Refused {
-        /// The number of the [`WindowMessage::Lock`].
+        /// The number of what asked: of an access, or of the [`WindowMessage::Flush`] or [`WindowMessage::Unlock`] after it.
         answer: u64,
         /// The rank.
         rank: u64,
@@ -136,7 +137,7 @@ impl WindowMessage {
                 operation,
             } => (3, [answer, at, len, operation], 4),
             Self::Flush { answer } => (4, [answer, 0, 0, 0], 1),
-            Self::Lock { answer, exclusive } => (5, [answer, exclusive as u64, 0, 0], 2),
+            Self::Lock { exclusive } => (5, [exclusive as u64, 0, 0, 0], 1),
             Self::Unlock { answer, exclusive } => (6, [answer, exclusive as u64, 0, 0], 2),
             Self::Post => (7, [0; WORDS], 0),
             Self::Complete => (8, [0; WORDS], 0),
@@ -156,7 +157,6 @@ impl WindowMessage {
 
     /// The reverse of [`WindowMessage::words`].
     const fn of_words(code: u32, [a, b, c, d]: [u64; WORDS]) -> Option<Self> {
-        let exclusive = b == 1;
         Some(match code {
             1 => Self::Put { at: a },
             2 => Self::Get {
@@ -171,13 +171,10 @@ impl WindowMessage {
                 operation: d,
             },
             4 => Self::Flush { answer: a },
-            5 if b <= 1 => Self::Lock {
-                answer: a,
-                exclusive,
-            },
+            5 if a <= 1 => Self::Lock { exclusive: a == 1 },
             6 if b <= 1 => Self::Unlock {
                 answer: a,
-                exclusive,
+                exclusive: b == 1,
             },
             7 => Self::Post,
             8 => Self::Complete,
@@ -271,14 +268,8 @@ mod tests {
             operation: 4,
         },
         WindowMessage::Flush { answer: 5 },
-        WindowMessage::Lock {
-            answer: 6,
-            exclusive: true,
-        },
-        WindowMessage::Lock {
-            answer: 6,
-            exclusive: false,
-        },
+        WindowMessage::Lock { exclusive: true },
+        WindowMessage::Lock { exclusive: false },
         WindowMessage::Unlock {
             answer: 6,
             exclusive: true,
@@ -344,7 +335,7 @@ mod tests {
             assert!(WindowMessage::parse(&head, &mut &[][..]).is_err());
         }
         let (head, mut body) = encoded(ALL[4], &[]);
-        body[8] = 2;
+        body[0] = 2;
         assert!(WindowMessage::parse(&head, &mut &body[..]).is_err());
     }
 }

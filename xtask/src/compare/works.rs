@@ -169,7 +169,9 @@ const BENCHMARKS: [Benchmark; 20] = [
     )
     .sized(&[8, 1024, 8192, 65536, 1048576])
     .by_tcp(),
-    pair("rma", "rma", "One-sided communication").sized(&[8, 65536, 1048576, 4194304]),
+    pair("rma", "rma", "One-sided communication")
+        .sized(&[8, 65536, 1048576, 4194304])
+        .on(&[2, 4, 8]),
     pair(
         RMA_BY_TCP,
         "rma",
@@ -289,7 +291,7 @@ impl Work {
             _ if self.network && !implementation.bare() => !implementation.network.is_empty(),
             OURS_ALONE => implementation.name == OURS,
             ALL_COLLECTIVES | "vector" | "vectors" if implementation.bare() => false,
-            "crowd" | "barrier" if self.crowded() => !implementation.bare(),
+            "crowd" | "barrier" | "rma" if self.crowded() => !implementation.bare(),
             "memory" | "init" => !implementation.bare(),
             _ => true,
         }

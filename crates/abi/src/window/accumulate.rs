@@ -2,20 +2,21 @@
 
 use oxmpi_core::{AccumulateOp, ElementKind};
 use oxmpi_os::RawBytes;
+use oxmpi_wire::Bytes;
 
 use super::calls::{ended, on};
 use super::target::{Target, element_kind, plain_range};
 use crate::constants::{MPI_ERR_TYPE, MPI_NO_OP, MPI_REPLACE};
 use crate::counts::Counting;
-use crate::datatype::{self, Buffer, plain, size_of};
+use crate::datatype::{self, Buffer, plain};
 use crate::error_handling::{Error, Result};
 use crate::handles::Handle;
 use crate::operation;
 use crate::types::{Aint, Datatype, Op, Win, c_int, c_void};
 use crate::window_table::find_unlocked;
 
-/// Bytes of the largest elements that are compared.
-const LARGEST: usize = 16;
+/// The count of calls on one element.
+const ONE: c_int = 1;
 
 /// The kind of a target's elements, and the operation of a handle.
 pub(super) fn accumulation(datatype: Datatype, op: Op) -> Result<(ElementKind, AccumulateOp)> {
@@ -176,7 +177,6 @@ pub(crate) unsafe fn fetch_and_op(
     op: Op,
     win: Win,
 ) -> c_int {
-    const ONE: c_int = 1;
     if let Some(entry) = find_unlocked(win)
         && let Some(range) = plain_range(rank, displacement, ONE, datatype)
         && let Ok((kind, op)) = accumulation(datatype, op)
@@ -202,6 +202,20 @@ pub(crate) unsafe fn fetch_and_op(
     })
 }
 
+/// Two elements, of at most 16 bytes as all that are compared, one behind the other in this room.
+fn side_by_side(elements: [RawBytes; 2], room: &mut [u128; 2]) -> RawBytes {
+    let size = elements[0].len().min(16);
+    // SAFETY: the room is used through these bytes alone while they are.
+    let both = unsafe { RawBytes::new(room.as_mut_ptr().cast(), 2 * size as usize) };
+    for (at, element) in (0..).zip(elements) {
+        let place = both.range(at * size, size);
+        if let (Some(place), Some(element)) = (place, element.range(0, size)) {
+            place.copy_from(&element);
+        }
+    }
+    both
+}
+
 /// `MPI_Compare_and_swap`.
 ///
 /// # Safety
@@ -215,23 +229,32 @@ pub(crate) unsafe fn compare_and_swap(
     displacement: Aint,
     win: Win,
 ) -> c_int {
+    if let Some(entry) = find_unlocked(win)
+        && let Some(range) = plain_range(rank, displacement, ONE, datatype)
+        && let Ok(kind) = one_element(datatype)
+        // SAFETY: the caller's promise.
+        && let Some(expected) = unsafe { plain(compare, ONE, datatype) }
+        // SAFETY: as above.
+        && let Some(new) = unsafe { plain(origin, ONE, datatype) }
+        // SAFETY: as above.
+        && let Some(before) = unsafe { plain(result, ONE, datatype) }
+    {
+        let mut both = [0; 2];
+        let operands = side_by_side([expected, new], &mut both);
+        let done = (entry.raw).compare_and_swap(operands, before, kind, &range);
+        return ended(entry, "MPI_Compare_and_swap", done);
+    }
     on(win, "MPI_Compare_and_swap", |entry| {
-        let target = Target::new(rank, displacement, 1 as c_int, datatype)?;
+        let target = Target::new(rank, displacement, ONE, datatype)?;
         let kind = one_element(datatype)?;
         // SAFETY: the caller's promise.
-        let before = unsafe { Buffer::new(result, 1 as c_int, datatype)? };
-        let size = size_of(datatype)?.min(LARGEST as u64);
-        let mut both = [0u8; 2 * LARGEST];
-        // SAFETY: the array is used through these bytes alone while they are.
-        let operands = unsafe { RawBytes::new(both.as_mut_ptr(), 2 * size as usize) };
-        for (at, element) in [compare, origin].into_iter().enumerate() {
-            // SAFETY: the caller's promise.
-            let element = unsafe { Buffer::new(element, 1 as c_int, datatype)? };
-            let place = operands.range(at as u64 * size, size);
-            if let (Some(place), Some(element)) = (place, element.bytes.range(0, size)) {
-                place.copy_from(&element);
-            }
-        }
+        let before = unsafe { Buffer::new(result, ONE, datatype)? };
+        // SAFETY: as above.
+        let expected = unsafe { Buffer::new(compare, ONE, datatype)? };
+        // SAFETY: as above.
+        let new = unsafe { Buffer::new(origin, ONE, datatype)? };
+        let mut both = [0; 2];
+        let operands = side_by_side([expected.bytes, new.bytes], &mut both);
         (entry.raw).compare_and_swap(operands, before.bytes, kind, &target.range())?;
         entry.keep(rank, before.held);
         Ok(())

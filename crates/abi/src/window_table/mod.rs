@@ -2,7 +2,7 @@
 
 mod hints;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use oxmpi_core::{ProcessEndpoint, Window};
@@ -32,6 +32,8 @@ pub(crate) struct Entry {
     handle: AtomicUsize,
     /// Layouts of buffers that accesses still write, by target.
     held: Mutex<Vec<(c_int, Held)>>,
+    /// Whether there are some: mostly there are none, and nobody takes the lock.
+    holds: AtomicBool,
 }
 
 /// What the predefined attributes of a window tell.
@@ -60,6 +62,7 @@ impl Entry {
             name: Mutex::new(String::new()),
             handle: AtomicUsize::new(0),
             held: Mutex::new(Vec::new()),
+            holds: AtomicBool::new(false),
         }
     }
 
@@ -86,22 +89,43 @@ impl Entry {
         if held.is_some() {
             let mut all = self.held.lock().unwrap_or_else(PoisonError::into_inner);
             all.push((rank, held));
+            self.holds.store(true, Ordering::Relaxed);
         }
     }
 
     /// Runs a call after which the accesses to a target, or to all, that were made before it have ended, and forgets what they
     /// needed: not what another thread's accesses need that begin meanwhile.
+    #[inline]
     pub(crate) fn ending<E>(
+        &self,
+        rank: Option<c_int>,
+        call: impl FnOnce() -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        // What this thread's accesses hold it sees, and those of other threads may go on.
+        if !self.holds.load(Ordering::Relaxed) {
+            return call();
+        }
+        self.ending_held(rank, call)
+    }
+
+    #[cold]
+    fn ending_held<E>(
         &self,
         rank: Option<c_int>,
         call: impl FnOnce() -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let all = || self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let is_of = |(target, _): &mut (c_int, Held)| rank.is_none_or(|rank| rank == *target);
-        let held: Vec<_> = all().extract_if(.., is_of).collect();
+        let held: Vec<_> = {
+            let mut all = all();
+            let held = all.extract_if(.., is_of).collect();
+            self.holds.store(!all.is_empty(), Ordering::Relaxed);
+            held
+        };
         let ended = call();
         if ended.is_err() {
-            all().extend(held);
+            held.into_iter()
+                .for_each(|(rank, held)| self.keep(rank, held));
         }
         ended
     }

@@ -23,7 +23,6 @@ use oxmpi_wire::engine::{self, Engine, EngineConfig};
 
 pub(super) use messages::FastOutcome;
 pub(super) use node_group::{GroupsOnNodes, LentNodeGroup};
-pub(crate) use windows::MOST_RANKS;
 
 use self::node_group::NodeGroupSlot;
 use self::own_groups::OwnGroup;

@@ -2,15 +2,12 @@
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::heap::HeapBlock;
-use oxmpi_shm::window::{WindowMemory, WindowPlace, WindowWords};
+use oxmpi_shm::window::{LockKind, MOST_WAITING, WindowMemory, WindowPlace, WindowWords};
 use oxmpi_wire::window::WindowMessage;
 use oxmpi_wire::{Busy, Fault, Peer};
 
 use super::super::window_state::{Peers, WindowState, frame_room, wake};
 use super::Endpoint;
-
-/// Most ranks of a node that reach each other's windows: as many as its locks can wake.
-pub(crate) const MOST_RANKS: u32 = 64;
 
 impl Endpoint {
     /// Goes on with what windows have waited for. Returns how much moved.
@@ -44,10 +41,9 @@ impl Endpoint {
         &mut self,
         (start, len): (*mut u8, u64),
     ) -> (WindowPlace, Option<HeapBlock>) {
-        let areas = self
-            .reach
-            .as_ref()
-            .filter(|_| (2..=MOST_RANKS).contains(&self.node_links));
+        // Of more, the locks could not wake all.
+        let has_room = (2..=MOST_WAITING).contains(&self.node_links);
+        let areas = self.reach.as_ref().filter(|_| has_room);
         let locks = areas.and_then(|areas| {
             let spare = self.windows.take_spare(WindowWords::bytes(len));
             spare.or_else(|| WindowPlace::allocate_locks(areas, len))
@@ -103,14 +99,29 @@ impl Endpoint {
         message.send(&mut self.tx, to, context, bytes)
     }
 
+    /// Asks a peer for the lock that goes with the next message to it, if there is one.
+    pub(crate) fn ask_lock(&mut self, to: Peer, context: u32) -> Result<(), Busy> {
+        let Self { windows, tx, .. } = self;
+        let Some(state) = windows.get(context) else {
+            return Ok(());
+        };
+        if let Some(kind) = state.locks_to_ask.get(&to.0) {
+            let exclusive = *kind == LockKind::Exclusive;
+            let none = (&RawBytes::empty(), 0, 0);
+            WindowMessage::Lock { exclusive }.send(tx, to, context, none)?;
+            state.locks_to_ask.remove(&to.0);
+        }
+        Ok(())
+    }
+
     /// Most bytes that a message of a window carries to a peer.
     pub(crate) fn window_piece(&self, to: Peer) -> usize {
         frame_room(&self.tx, to)
     }
 
-    /// Wakes the ranks of the node that wait for a lock of a window, a bit each.
-    pub(crate) fn wake_for_window(&mut self, context: u32, waiting: u64) {
-        wake(&mut self.tx, context, waiting, self.own_link);
+    /// Wakes a rank of the node that waits for a lock of a window.
+    pub(crate) fn wake_for_window(&mut self, context: u32, rank: u32) {
+        wake(&mut self.tx, context, rank, self.own_link);
     }
 
     /// Why the peer is lost, if it is.

@@ -14,6 +14,7 @@ use super::super::threading::Threading;
 use super::super::window_state::{AccumulateOp, Accumulation, BlockLocks};
 use super::Window;
 use super::near::Near;
+use super::single_word::WordOp;
 use super::target::{WindowRange, offset};
 use super::transfer::Checked;
 use crate::bytes::target;
@@ -71,6 +72,10 @@ impl<A: Threading> Window<A> {
         (kind, op): (ElementKind, AccumulateOp),
         to: &WindowRange<'_>,
     ) -> Result<()> {
+        let word = WordOp::new(kind, op);
+        if self.combine_word(word, (&from, None), to).is_some() {
+            return Ok(());
+        }
         let len = match op {
             AccumulateOp::NoOp => to.shape.len().unwrap_or(from.len()),
             _ => from.len(),
@@ -122,6 +127,13 @@ impl<A: Threading> Window<A> {
         (kind, op): (ElementKind, AccumulateOp),
         to: &WindowRange<'_>,
     ) -> Result<Option<RawRequest>> {
+        let word = WordOp::new(kind, op);
+        if self
+            .combine_word(word, (&from, Some(&before)), to)
+            .is_some()
+        {
+            return Ok(None);
+        }
         let len = before.len();
         let operands = Operands {
             operands: &from,
@@ -143,6 +155,10 @@ impl<A: Threading> Window<A> {
         kind: ElementKind,
         to: &WindowRange<'_>,
     ) -> Result<()> {
+        let (word, places) = (WordOp::compare_swap(kind), (&operands, Some(&before)));
+        if self.combine_word(word, places, to).is_some() {
+            return Ok(());
+        }
         let pair = Operands {
             operands: &operands,
             before: Some(&before),
@@ -157,9 +173,6 @@ impl<A: Threading> Window<A> {
         operands: &Operands<'_>,
         (to, len): (&WindowRange<'_>, u64),
     ) -> Result<Option<RawRequest>> {
-        if let Some(done) = self.combine_one(operands, (to, len)) {
-            return done.map(|()| None);
-        }
         let Some(target) = self.target((call, operands.operation.access_kind()), to, len)? else {
             return Ok(None);
         };

@@ -4,10 +4,10 @@ use std::mem::ManuallyDrop;
 
 use oxmpi_os::{RawBytes, limit};
 use oxmpi_shm::heap::HeapBlock;
+use oxmpi_shm::window::MOST_WAITING;
 use zerocopy::FromZeros;
 
 use super::super::communicator::Communicator;
-use super::super::endpoint::MOST_RANKS;
 use super::super::threading::Threading;
 use super::Window;
 use super::creation::{Reach, gather};
@@ -87,9 +87,9 @@ impl<A: Threading> Window<A> {
         let comm = comm.duplicate()?;
         let [_, on_node] = comm.access().with(|endpoint| endpoint.on_node());
         let size = comm.group().size() as usize;
-        if on_node > MOST_RANKS {
+        if on_node > MOST_WAITING {
             let why = format!(
-                "the node has {on_node} ranks, of which at most {MOST_RANKS} share windows"
+                "the node has {on_node} ranks, of which at most {MOST_WAITING} share windows"
             );
             return Err(not_shared(&comm, why));
         }
@@ -208,6 +208,6 @@ fn not_shared<A: Threading>(comm: &Communicator<A>, why: String) -> Error {
 fn no_memory<A: Threading>(comm: &Communicator<A>, total: u64) -> String {
     let left = comm.heap().ok().flatten().map_or(0, |heap| heap.left());
     format!(
-        "the ranks ask for {total} B, and the heap of this rank has {left} B left; the setting `heap_size` says how much it has"
+        "the ranks ask for {total} B, and the heap of this rank has {left} B left; the setting `shm_heap` says how much it has"
     )
 }

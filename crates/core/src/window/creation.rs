@@ -20,7 +20,7 @@ use crate::bytes::{source, target};
 use crate::error::Result;
 
 /// Words that a rank tells the others: its place, and its unit.
-const WORDS: usize = WindowPlace::WORDS + 1;
+pub(super) const WORDS: usize = WindowPlace::WORDS + 1;
 /// The words of the length and of the unit.
 const LEN: usize = 2;
 const UNIT: usize = WindowPlace::WORDS;
@@ -36,8 +36,8 @@ impl<A: Threading> Window<A> {
     /// When a rank is lost meanwhile, or contexts are used up.
     ///
     /// # Cost
-    /// An allgather of 40 B a rank, two barriers, and two agreements on contexts. Keeps 16 B a rank where sizes differ, else
-    /// nothing that grows with the ranks of other nodes.
+    /// An agreement on a context, an allgather of 40 B a rank and a barrier. Keeps 16 B a rank where sizes differ, else nothing
+    /// that grows with the ranks of other nodes: see [`WindowFootprint`](super::WindowFootprint).
     pub fn create(comm: &Communicator<A>, memory: RawBytes, unit: u64) -> Result<Self> {
         Self::of_memory(comm.duplicate()?, memory, unit, Reach::AsChosen)
     }

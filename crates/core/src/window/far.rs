@@ -6,7 +6,7 @@ use oxmpi_wire::window::WindowMessage;
 
 use super::super::request::{OpenRequest, RawRequest};
 use super::super::threading::Threading;
-use super::super::window_state::{Accumulation, Answered, MOST_ACCUMULATED};
+use super::super::window_state::{Accumulation, Answered, MOST_ACCUMULATED, MOST_ASKED, cost};
 use super::Window;
 use super::transfer::Checked;
 use crate::error::{Error, FaultReason, Result};
@@ -15,7 +15,7 @@ use crate::error::{Error, FaultReason, Result};
 pub(super) type Packed<'a> = (&'a RawBytes, u64, u64);
 
 impl<A: Threading> Window<A> {
-    /// Sends a message once there is room.
+    /// Sends a message once there is room, after the lock that it needs if that was not asked for yet.
     pub(super) fn ask(
         &self,
         peer: Peer,
@@ -27,6 +27,7 @@ impl<A: Threading> Window<A> {
             if let Some(fault) = endpoint.loss(peer) {
                 return Some(Err(fault));
             }
+            endpoint.ask_lock(peer, context).ok()?;
             let sent = endpoint.send_to_window(peer, context, message, (bytes, at, len));
             sent.is_ok().then_some(Ok(()))
         })?;
@@ -58,11 +59,17 @@ impl<A: Threading> Window<A> {
             Some(Err(fault))
         })?;
         match ended {
-            Ok(Answered::Done) => Ok(()),
-            Ok(Answered::Refused(rank)) => Err(self.holder_lost(rank)),
-            Ok(Answered::Conflict(conflict)) => Err(self.conflict(self.rank_of(peer), conflict)),
-            Ok(Answered::Outside(at)) => Err(self.outside(self.rank_of(peer), at)),
+            Ok(answered) => self.answered(peer, answered),
             Err(fault) => Err(self.lost(peer, fault)),
+        }
+    }
+
+    fn answered(&self, peer: Peer, answered: Answered) -> Result<()> {
+        match answered {
+            Answered::Done => Ok(()),
+            Answered::Refused(rank) => Err(self.holder_lost(rank)),
+            Answered::Conflict(conflict) => Err(self.conflict(self.rank_of(peer), conflict)),
+            Answered::Outside(at) => Err(self.outside(self.rank_of(peer), at)),
         }
     }
 
@@ -90,16 +97,21 @@ impl<A: Threading> Window<A> {
         }
     }
 
-    /// Sends an access, which a flush waits for.
+    /// Sends an access, which a flush waits for. Where the peer has much to do already, it waits until that is done.
     fn ask_access(
         &self,
         peer: Peer,
         message: WindowMessage,
         bytes: (&RawBytes, u64, usize),
     ) -> Result<()> {
+        let cost = cost(bytes.2 as u64);
+        let left = self.with_state(|state| state.asked.left(peer))?;
+        if left > 0 && left + cost > MOST_ASKED {
+            self.flush_far(peer)?;
+        }
         self.ask(peer, message, bytes)?;
         // Afterwards: a flush of another thread that does not wait for it leaves it to be flushed.
-        self.with_state(|state| *state.asked.entry(peer.0).or_default() += 1)
+        self.with_state(|state| state.asked.add(peer, cost))
     }
 
     /// As [`Self::ask_access`], of one that is answered by this number: it is forgotten where nobody is asked.
@@ -218,32 +230,45 @@ impl<A: Threading> Window<A> {
 
     /// Waits until what a peer was asked for is done there.
     pub(super) fn flush_far(&self, peer: Peer) -> Result<()> {
-        let Some(count) = self.with_state(|state| state.asked.get(&peer.0).copied())? else {
-            return self.read_inside(peer);
-        };
-        let flushed = self.ask_and_wait(peer, |answer| WindowMessage::Flush { answer });
-        self.with_state(|state| {
-            // What another thread has asked meanwhile is still to be flushed.
-            if flushed.is_err() || state.asked.get(&peer.0) == Some(&count) {
-                state.asked.remove(&peer.0);
-            }
-        })?;
-        flushed.and(self.read_inside(peer))
+        if self.with_state(|state| state.asked.left(peer))? == 0 {
+            return self.all_done(peer);
+        }
+        let flushed = self.end_asked(peer, |answer| WindowMessage::Flush { answer });
+        flushed.and(self.all_done(peer))
     }
 
-    /// The error of reading where a peer has no memory attached, if this rank has done so.
-    pub(super) fn read_inside(&self, peer: Peer) -> Result<()> {
-        match self.with_state(|state| state.answers.take_outside(peer))? {
+    /// Asks a peer by a message of this number to say that it has done what it was asked, and waits for that.
+    pub(super) fn end_asked(
+        &self,
+        peer: Peer,
+        message: impl FnOnce(u64) -> WindowMessage,
+    ) -> Result<()> {
+        let until = self.with_state(|state| state.asked.until_now(peer))?;
+        let ended = self.ask_and_wait(peer, message);
+        self.with_state(|state| state.asked.done(peer, until))?;
+        ended
+    }
+
+    /// The error of an access that a peer has not done, if this rank waited for bytes of it.
+    pub(super) fn all_done(&self, peer: Peer) -> Result<()> {
+        match self.with_state(|state| state.answers.take_not_done(peer))? {
             None => Ok(()),
-            Some(at) => Err(self.outside(self.rank_of(peer), at)),
+            Some(why) => self.answered(peer, why),
         }
+    }
+
+    /// As [`Self::all_done`], of all peers.
+    pub(super) fn all_done_by_all(&self) -> Result<()> {
+        let links: Vec<u32> = self.with_state(|state| state.answers.not_done().collect())?;
+        let done = links.into_iter().map(|link| self.all_done(Peer(link)));
+        done.fold(Ok(()), Result::and)
     }
 
     /// As [`Self::flush_far`], of all peers.
     pub(super) fn flush_asked(&self) -> Result<()> {
-        let links: Vec<u32> = self.with_state(|state| state.asked.keys().copied().collect())?;
+        let peers: Vec<Peer> = self.with_state(|state| state.asked.peers().collect())?;
         // One that is lost does not keep the others from what they were asked.
-        let flushed = links.into_iter().map(|link| self.flush_far(Peer(link)));
+        let flushed = peers.into_iter().map(|peer| self.flush_far(peer));
         flushed.fold(Ok(()), Result::and)
     }
 }

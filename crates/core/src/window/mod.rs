@@ -11,10 +11,11 @@ mod checked;
 mod creation;
 mod dynamic;
 mod far;
+mod footprint;
 mod near;
 mod open_target;
 mod passive;
-mod single_element;
+mod single_word;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,7 @@ use super::threading::Threading;
 use super::window_state::{Epochs, WindowState, WrongEpoch};
 use crate::error::{Error, ErrorClass, Result};
 
+pub use self::footprint::WindowFootprint;
 pub use self::target::{Shape, WindowRange};
 pub use oxmpi_shm::window::LockKind;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::window::{Unreached, WindowMemory, WindowWords};
-use oxmpi_wire::Bytes;
+use oxmpi_wire::{Bytes, Width};
 
 use crate::bytes::{source, target};
 
@@ -48,6 +48,19 @@ impl Near {
             NearMemory::Own(memory) => Some(memory.start()),
             NearMemory::Reached(memory) => memory.address(),
         }
+    }
+
+    /// Where the word at this offset is, if it is mapped in this process and aligned.
+    #[inline]
+    pub(super) fn word(&self, at: u64, width: Width) -> Option<*mut u8> {
+        let (start, len) = match &self.memory {
+            NearMemory::Own(memory) => (memory.start(), memory.len()),
+            NearMemory::Reached(memory) => (memory.address()?, memory.bytes()),
+        };
+        let place = start.wrapping_add(at as usize);
+        let is_within = at <= len && width.bytes() <= len - at;
+        let is_aligned = place.addr().is_multiple_of(width.bytes() as usize);
+        (is_within && is_aligned).then_some(place)
     }
 
     /// Writes the `len` packed bytes of `from` from `first` on, at offset `at`, where the caller has checked that they are

@@ -19,10 +19,12 @@ impl<A: Threading> Window<A> {
     /// ones side by side.
     ///
     /// # Errors
-    /// In another epoch; when the target, or a rank that may have the lock, is lost.
+    /// In another epoch; when the target is lost, or a rank that may have the lock: of another node what ends the accesses
+    /// says so.
     ///
     /// # Cost
-    /// On this node two atomic instructions where the lock is free; else a message there and back.
+    /// On this node two atomic instructions where the lock is free. Of another node it is asked for with the first access,
+    /// without waiting.
     pub fn lock(&self, rank: usize, kind: LockKind) -> Result<()> {
         let peer = self.peer(rank)?;
         self.epochs("lock", |epochs| epochs.lock(rank as u32, kind))?;
@@ -124,7 +126,7 @@ impl<A: Threading> Window<A> {
         self.epochs("flush_local", |epochs| epochs.flush(Some(rank as u32)))?;
         match self.with_state(|state| state.answers.misses_bytes_of(peer))? {
             true => self.flush_far(peer),
-            false => self.read_inside(peer),
+            false => self.all_done(peer),
         }
     }
 
@@ -136,7 +138,7 @@ impl<A: Threading> Window<A> {
         self.epochs("flush_local_all", |epochs| epochs.flush(None))?;
         match self.with_state(|state| state.answers.misses_bytes())? {
             true => self.flush_asked(),
-            false => Ok(()),
+            false => self.all_done_by_all(),
         }
     }
 
@@ -156,20 +158,28 @@ impl<A: Threading> Window<A> {
     /// Takes the lock that an access needs in an epoch of all targets.
     #[cold]
     pub(super) fn lock_for_access(&self, rank: usize, peer: Peer) -> Result<()> {
-        self.take_lock(peer, LockKind::Shared)?;
-        match self.with_state(|state| state.epochs.took_lock(rank as u32))? {
-            true => Ok(()),
-            false => self.release_lock(peer, LockKind::Shared),
-        }
+        let taken = self.take_lock(peer, LockKind::Shared);
+        self.with_state(|state| state.epochs.took_lock(rank as u32, taken.is_ok()))?;
+        taken
+    }
+
+    /// Waits until another thread has taken the lock that an access needs: a second ticket could wait for a writer that
+    /// waits for the first one.
+    #[cold]
+    pub(super) fn wait_for_access(&self, rank: usize) -> Result<()> {
+        let context = self.comm.context();
+        (self.comm.access()).until(|endpoint| {
+            let state = endpoint.window(context)?;
+            (!state.epochs.takes_lock(rank as u32)).then_some(())
+        })
     }
 
     fn take_lock(&self, peer: Peer, kind: LockKind) -> Result<()> {
         match self.near(peer) {
             Some(near) => self.lock_near(near, kind),
-            None => {
-                let exclusive = kind == LockKind::Exclusive;
-                self.ask_and_wait(peer, |answer| WindowMessage::Lock { answer, exclusive })
-            }
+            None => self.with_state(|state| {
+                state.locks_to_ask.insert(peer.0, kind);
+            }),
         }
     }
 
@@ -194,20 +204,24 @@ impl<A: Threading> Window<A> {
         }
         match self.near(peer) {
             Some(near) => {
-                let waiting = near.words().locks().release(kind);
-                if waiting != 0 {
-                    let context = self.comm.context();
-                    (self.comm.access())
-                        .with(|endpoint| endpoint.wake_for_window(context, waiting));
-                }
+                let context = self.comm.context();
+                near.words().locks().release(kind, |rank| {
+                    (self.comm.access()).with(|endpoint| endpoint.wake_for_window(context, rank));
+                });
                 Ok(())
             }
             None => {
+                // Without an access it was never asked for.
+                if self
+                    .with_state(|state| state.locks_to_ask.remove(&peer.0))?
+                    .is_some()
+                {
+                    return Ok(());
+                }
                 // What was asked before is done before.
-                self.with_state(|state| state.asked.remove(&peer.0))?;
                 let exclusive = kind == LockKind::Exclusive;
                 let unlock = |answer| WindowMessage::Unlock { answer, exclusive };
-                self.ask_and_wait(peer, unlock).and(self.read_inside(peer))
+                self.end_asked(peer, unlock).and(self.all_done(peer))
             }
         }
     }

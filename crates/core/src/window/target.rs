@@ -82,17 +82,20 @@ impl Locate for Shape<'_> {
     }
 }
 
+/// Bytes of a rank's memory, and of its unit.
+pub(super) type RankSize = (u64, u64);
+
 /// Memory and units of the ranks of a window.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Sizes {
     /// All have as many bytes, in units of as many.
     Equal(u64, u64),
-    /// By rank: bytes, and those of a unit.
-    Each(Box<[(u64, u64)]>),
+    /// By rank.
+    Each(Box<[RankSize]>),
 }
 
 impl Sizes {
-    pub(super) fn new(sizes: impl Iterator<Item = (u64, u64)> + Clone) -> Self {
+    pub(super) fn new(sizes: impl Iterator<Item = RankSize> + Clone) -> Self {
         let mut others = sizes.clone();
         let first = others.next().unwrap_or((0, 1));
         match others.all(|size| size == first) {
@@ -103,7 +106,7 @@ impl Sizes {
 
     /// Bytes of a rank's memory, and of its unit.
     #[inline]
-    pub(super) fn of(&self, rank: usize) -> (u64, u64) {
+    pub(super) fn of(&self, rank: usize) -> RankSize {
         match self {
             Self::Equal(len, unit) => (*len, *unit),
             Self::Each(sizes) => sizes.get(rank).copied().unwrap_or((0, 1)),

@@ -173,13 +173,20 @@ impl<A: Threading> Window<A> {
     /// Checks that the epochs allow an access to `rank`, and takes the lock that it needs.
     #[inline(never)]
     fn open(&self, call: &'static str, rank: usize, peer: Peer) -> Result<()> {
-        let (needs, locked) = self.epochs(call, |epochs| {
-            let needs = epochs.access(rank as u32)?;
-            Ok((needs, epochs.flush(Some(rank as u32)).is_ok()))
-        })?;
-        if let Needs::Lock = needs {
-            self.lock_for_access(rank, peer)?;
-        }
+        let locked = loop {
+            let (needs, locked) = self.epochs(call, |epochs| {
+                let needs = epochs.access(rank as u32)?;
+                Ok((needs, epochs.flush(Some(rank as u32)).is_ok()))
+            })?;
+            match needs {
+                Needs::Nothing => break locked,
+                Needs::Lock => {
+                    self.lock_for_access(rank, peer)?;
+                    break locked;
+                }
+                Needs::LockSoon => self.wait_for_access(rank)?,
+            }
+        };
         if !self.checks {
             self.open.open(rank as u32, locked);
         }

@@ -18,8 +18,8 @@ pub(crate) struct Answers {
     requests: Vec<Requested>,
     /// Requests that have ended, until the endpoint completes them.
     ended: Vec<(OpenRequest, Outcome)>,
-    /// By link, an address where a peer has no memory attached that an access was to read.
-    outside: BTreeMap<u32, u64>,
+    /// By link, why an access was not done whose bytes were to come.
+    not_done: BTreeMap<u32, Answered>,
 }
 
 /// A request of the program.
@@ -58,7 +58,7 @@ struct AnswerBytes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answered {
     Done,
-    /// This rank of the window is lost, and may have had the lock that was asked for.
+    /// This rank of the window is lost, and may have had a lock that accesses needed; they were not done.
     Refused(u64),
     /// At this address no memory is attached; the accesses there were not done.
     Outside(u64),
@@ -125,9 +125,14 @@ impl Answers {
         open.filter(|answer| matches!(answer.state, AnswerState::Bytes(_)))
     }
 
-    /// An address where a peer has no memory attached, which it was asked to read since the last call.
-    pub(crate) fn take_outside(&mut self, from: Peer) -> Option<u64> {
-        self.outside.remove(&from.0)
+    /// Why an access was not done that was to bring bytes of a peer, if there was one since the last call.
+    pub(crate) fn take_not_done(&mut self, from: Peer) -> Option<Answered> {
+        self.not_done.remove(&from.0)
+    }
+
+    /// The peers of which accesses were not done that were to bring bytes.
+    pub(crate) fn not_done(&self) -> impl Iterator<Item = u32> + use<'_> {
+        self.not_done.keys().copied()
     }
 
     /// Ends the requests of lost peers.
@@ -213,26 +218,27 @@ impl Answers {
 
     /// The peer has no memory attached at this address.
     pub(super) fn outside(&mut self, from: Peer, number: u64, at: u64) -> Accepted {
+        self.give_up(from, number, Answered::Outside(at))
+    }
+
+    pub(super) fn refused(&mut self, from: Peer, number: u64, rank: u64) -> Accepted {
+        self.give_up(from, number, Answered::Refused(rank))
+    }
+
+    fn give_up(&mut self, from: Peer, number: u64, why: Answered) -> Accepted {
         let (index, answer) = self.find(from, number)?;
-        match &mut answer.state {
-            AnswerState::Bytes(bytes) => {
-                let (request, left) = (bytes.request, bytes.left);
-                self.open.free(index);
-                self.outside.insert(from.0, at);
-                self.less_missing(request, left);
-            }
-            state @ AnswerState::Awaited => *state = AnswerState::Ended(Answered::Outside(at)),
-            AnswerState::Ended(_) => return Err(UNASKED),
-        }
+        let AnswerState::Bytes(bytes) = &answer.state else {
+            return self.answered(from, number, why);
+        };
+        let (request, left) = (bytes.request, bytes.left);
+        self.open.free(index);
+        self.not_done.insert(from.0, why);
+        self.less_missing(request, left);
         Ok(())
     }
 
     pub(super) fn done(&mut self, from: Peer, number: u64) -> Accepted {
         self.answered(from, number, Answered::Done)
-    }
-
-    pub(super) fn refused(&mut self, from: Peer, number: u64, rank: u64) -> Accepted {
-        self.answered(from, number, Answered::Refused(rank))
     }
 
     pub(super) fn conflict(&mut self, from: Peer, number: u64, conflict: Conflict) -> Accepted {

@@ -1,6 +1,6 @@
 //! Which epochs of a window this rank is in, and what it may do in them (MPI 5.0, section 12.5): pure, without the window.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use oxmpi_shm::window::LockKind;
 
@@ -26,8 +26,15 @@ enum AccessEpoch {
     Started(Box<[u32]>),
     /// Of the targets that are locked.
     Locked(BTreeMap<u32, LockKind>),
-    /// Of all targets; a lock is taken at the first access, of those here.
-    LockedAll(BTreeSet<u32>),
+    /// Of all targets; a lock is taken at the first access, and of those here has been, or is just now.
+    LockedAll(BTreeMap<u32, LockTaken>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LockTaken {
+    /// A thread takes it.
+    Soon,
+    Yes,
 }
 
 /// Why a call does not suit the epochs; a sentence without its subject.
@@ -37,8 +44,10 @@ pub(crate) type WrongEpoch = &'static str;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,
-    /// The shared lock of the target.
+    /// The shared lock of the target, which the caller takes, and [says so](Epochs::took_lock).
     Lock,
+    /// That lock, which another thread is taking.
+    LockSoon,
 }
 
 impl Epochs {
@@ -50,8 +59,14 @@ impl Epochs {
                 *used = true;
                 Ok(Needs::Nothing)
             }
-            AccessEpoch::LockedAll(taken) if taken.contains(&target) => Ok(Needs::Nothing),
-            AccessEpoch::LockedAll(_) => Ok(Needs::Lock),
+            AccessEpoch::LockedAll(locks) => Ok(match locks.get(&target) {
+                Some(LockTaken::Yes) => Needs::Nothing,
+                Some(LockTaken::Soon) => Needs::LockSoon,
+                None => {
+                    locks.insert(target, LockTaken::Soon);
+                    Needs::Lock
+                }
+            }),
             AccessEpoch::Locked(locked) if locked.contains_key(&target) => Ok(Needs::Nothing),
             AccessEpoch::Started(targets) if targets.contains(&target) => Ok(Needs::Nothing),
             AccessEpoch::Locked(_) => Err("the target is not locked; lock it first"),
@@ -62,10 +77,20 @@ impl Epochs {
         }
     }
 
-    /// Notes that the lock of `target` is taken, in an epoch of all targets. Whether it was not before, by another thread.
-    pub(crate) fn took_lock(&mut self, target: u32) -> bool {
-        match &mut self.access {
-            AccessEpoch::LockedAll(taken) => taken.insert(target),
+    /// The lock of `target` is `taken` in an epoch of all targets, or could not be.
+    pub(crate) fn took_lock(&mut self, target: u32, taken: bool) {
+        if let AccessEpoch::LockedAll(locks) = &mut self.access {
+            match taken {
+                true => locks.insert(target, LockTaken::Yes),
+                false => locks.remove(&target),
+            };
+        }
+    }
+
+    /// Whether a thread is taking the lock of `target`.
+    pub(crate) fn takes_lock(&self, target: u32) -> bool {
+        match &self.access {
+            AccessEpoch::LockedAll(locks) => locks.get(&target) == Some(&LockTaken::Soon),
             _ => false,
         }
     }
@@ -135,14 +160,17 @@ impl Epochs {
 
     pub(crate) fn lock_all(&mut self) -> Result<(), WrongEpoch> {
         self.is_free()?;
-        self.access = AccessEpoch::LockedAll(BTreeSet::new());
+        self.access = AccessEpoch::LockedAll(BTreeMap::new());
         Ok(())
     }
 
     /// Ends an epoch of all targets; those whose locks were taken.
-    pub(crate) fn unlock_all(&mut self) -> Result<BTreeSet<u32>, WrongEpoch> {
+    pub(crate) fn unlock_all(&mut self) -> Result<Vec<u32>, WrongEpoch> {
         match std::mem::take(&mut self.access) {
-            AccessEpoch::LockedAll(taken) => Ok(taken),
+            AccessEpoch::LockedAll(locks) => {
+                let taken = (locks.into_iter()).filter(|(_, taken)| *taken == LockTaken::Yes);
+                Ok(taken.map(|(target, _)| target).collect())
+            }
             other => {
                 self.access = other;
                 Err("lock_all was not called")
@@ -241,9 +269,14 @@ mod tests {
         let mut epochs = Epochs::default();
         epochs.lock_all().unwrap();
         assert_eq!(epochs.access(3), Ok(Needs::Lock));
-        assert!(epochs.took_lock(3) && !epochs.took_lock(3), "once");
+        assert_eq!(epochs.access(3), Ok(Needs::LockSoon), "once");
+        assert!(epochs.takes_lock(3) && !epochs.takes_lock(4));
+        epochs.took_lock(3, true);
         assert_eq!(epochs.access(3), Ok(Needs::Nothing));
-        assert_eq!(epochs.unlock_all().unwrap(), BTreeSet::from([3]));
+        assert_eq!(epochs.access(4), Ok(Needs::Lock));
+        epochs.took_lock(4, false);
+        assert!(!epochs.takes_lock(3) && !epochs.takes_lock(4));
+        assert_eq!(epochs.unlock_all().unwrap(), [3]);
         assert!(epochs.free().is_ok() && epochs.flush(None).is_err());
     }
 

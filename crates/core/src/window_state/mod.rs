@@ -6,9 +6,11 @@
 mod access_log;
 mod accumulation;
 mod answers;
+mod asked;
 mod block_locks;
 mod checker;
 mod epochs;
+mod origin;
 mod server;
 
 use std::collections::BTreeMap;
@@ -16,7 +18,7 @@ use std::sync::Arc;
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::heap::HeapBlock;
-use oxmpi_shm::window::WindowWords;
+use oxmpi_shm::window::{LockKind, WindowWords};
 use oxmpi_wire::engine::Engine;
 use oxmpi_wire::window::WindowMessage;
 use oxmpi_wire::{Envelope, Fault, Header, Kind, Outcome, Peer, Sink, Take, Token, Tx};
@@ -25,11 +27,13 @@ pub(crate) use self::access_log::{AccessKind, Conflict};
 pub use self::accumulation::AccumulateOp;
 pub(crate) use self::accumulation::Accumulation;
 pub(crate) use self::answers::{Answered, Answers};
+pub(crate) use self::asked::Asked;
 pub(crate) use self::block_locks::{BlockLocks, MOST_ACCUMULATED};
 pub(crate) use self::checker::Checker;
 pub(crate) use self::epochs::{Epochs, Needs, WrongEpoch};
+pub(crate) use self::origin::{MOST_ASKED, cost, frame_room};
 use self::server::Server;
-pub(crate) use self::server::{frame_room, wake};
+pub(crate) use self::server::wake;
 use super::links::{LinkRanks, LinksTx};
 use super::request::OpenRequest;
 
@@ -56,8 +60,9 @@ pub(crate) struct WindowState {
     pub(crate) epochs: Epochs,
     /// What this rank waits for.
     pub(crate) answers: Answers,
-    /// By link, how many accesses peers were asked for by messages since they were flushed.
-    pub(crate) asked: BTreeMap<u32, u64>,
+    pub(crate) asked: Asked,
+    /// By link, locks of peers that go with the first access.
+    pub(crate) locks_to_ask: BTreeMap<u32, LockKind>,
     /// Exposures and ended accesses that peers have announced, by link.
     pub(crate) posts: BTreeMap<u32, u32>,
     pub(crate) completes: BTreeMap<u32, u32>,
@@ -80,7 +85,8 @@ impl WindowState {
             locks,
             epochs: Epochs::default(),
             answers: Answers::default(),
-            asked: BTreeMap::new(),
+            asked: Asked::default(),
+            locks_to_ask: BTreeMap::new(),
             attached_nothing: Vec::new(),
             posts: BTreeMap::new(),
             completes: BTreeMap::new(),

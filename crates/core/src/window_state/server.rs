@@ -3,15 +3,16 @@
 //! It never waits. What an origin asks is done at once, unless it needs a lock that another rank has, or room for an
 //! answer. Whatever the same origin asks afterwards comes after it.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use oxmpi_os::RawBytes;
 use oxmpi_shm::window::{LockKind, WindowWords};
 use oxmpi_wire::window::WindowMessage;
-use oxmpi_wire::{Bytes, Peer, Take, Tx};
+use oxmpi_wire::{Bytes, Peer, Take};
 
 use super::super::links::LinksTx;
+use super::origin::{Origin, Owed, Ticket, frame_room};
 use super::{Accepted, Accumulation, BlockLocks, Checker, Conflict, MOST_ACCUMULATED, Peers};
 use crate::bytes::{source, target};
 
@@ -23,41 +24,12 @@ pub(crate) struct Server {
     me: u32,
     /// The ranks of its node.
     on_node: Box<[Peer]>,
-    /// What has to wait for a block's lock, with its bytes, and what came after it of the same origin.
-    waiting: VecDeque<(Peer, WindowMessage, Vec<u8>)>,
-    /// Locks that were asked for and are not granted yet.
-    tickets: Vec<Ticket>,
+    /// By link, the origins of which something is not finished.
+    origins: BTreeMap<u32, Origin>,
     /// Locks that origins have by messages.
     held: Vec<(Peer, LockKind)>,
-    /// Answers that have not been sent.
-    owed: VecDeque<(Peer, Owed)>,
     /// What looks for conflicts, if it is asked for.
     pub(crate) checker: Option<Checker>,
-    /// Origins with an access where no memory is attached, of which they do not know yet, and its address.
-    outside: Vec<(Peer, u64)>,
-}
-
-/// A place in the queue for the lock.
-struct Ticket {
-    of: Peer,
-    answer: u64,
-    number: u64,
-    kind: LockKind,
-}
-
-/// An answer.
-enum Owed {
-    /// The `left` bytes of this rank's memory from `at` on are the answer's, of which `sent` have gone before.
-    Memory {
-        answer: u64,
-        at: u64,
-        sent: u64,
-        left: u64,
-    },
-    /// What was there before an accumulate.
-    Before { answer: u64, bytes: Vec<u8> },
-    /// No bytes.
-    Plain(WindowMessage),
 }
 
 /// Whether what an origin asked is done, or waits.
@@ -80,18 +52,15 @@ impl Server {
             words,
             me,
             on_node,
-            waiting: VecDeque::new(),
-            tickets: Vec::new(),
+            origins: BTreeMap::new(),
             held: Vec::new(),
-            owed: VecDeque::new(),
-            outside: Vec::new(),
             checker: None,
         }
     }
 
     /// Whether something waits.
     pub(super) fn is_busy(&self) -> bool {
-        !(self.waiting.is_empty() && self.tickets.is_empty() && self.owed.is_empty())
+        self.origins.values().any(Origin::has_work)
     }
 
     /// An origin asks for something.
@@ -106,40 +75,57 @@ impl Server {
         request: WindowMessage,
         body: &mut impl Take,
     ) -> Accepted {
-        // An unlock, as it is the end of what the origin does, may not pass what it asked before.
-        let is_behind = self.waiting.iter().any(|(origin, ..)| *origin == from);
-        if let (WindowMessage::Put { at }, false, None) =
-            (request, is_behind, self.words.attached())
-            && self.checker.is_none()
+        if let WindowMessage::Put { at } = request
+            && self.takes_puts_at_once(from)
         {
             self.place(at, body.left() as u64)?.fill(0, body);
             return Ok(());
         }
         let mut bytes = vec![0; body.left()];
         body.take(&mut bytes);
-        let room = frame_room(tx, from) as u64;
-        self.check(&request, bytes.len() as u64, room)?;
-        let unattached = self.unattached(&request, bytes.len() as u64);
-        if let Some((at, 0)) = unattached {
-            // Of each origin its first.
-            if self.outside.iter().all(|(origin, _)| *origin != from) {
-                self.outside.push((from, at));
-            }
-        } else if let Some((at, answer)) = unattached {
-            let outside = Owed::Plain(WindowMessage::Outside { answer, at });
-            self.owed.push_back((from, outside));
+        let len = bytes.len() as u64;
+        self.check(&request, len, frame_room(tx, from) as u64)?;
+        if let Some((at, answer)) = self.unattached(&request, len) {
+            self.origin(from).is_outside(at, answer)?;
         } else {
             if let Some(checker) = &mut self.checker {
-                checker.note(from, &request, bytes.len() as u64);
+                checker.note(from, &request, len);
             }
+            // An unlock, as it is the end of what the origin does, may not pass what it asked before.
+            let is_behind = (self.origins.get(&from.0)).is_some_and(Origin::is_waiting);
             if is_behind {
-                self.waiting.push_back((from, request, bytes));
+                self.origin(from).wait(request, bytes)?;
             } else if let Served::Waits = self.serve(tx, context, from, request, &bytes)? {
-                self.waiting.push_back((from, request, bytes));
+                self.origin(from).wait(request, bytes)?;
+            } else if let WindowMessage::Unlock { .. } = request {
+                // Another origin may have waited for it.
+                self.advance_origins(tx, context);
             }
         }
-        self.pay(tx, context);
+        self.pay(tx, context, from);
         Ok(())
+    }
+
+    /// Whether nothing keeps a put of this origin from the memory.
+    fn takes_puts_at_once(&self, from: Peer) -> bool {
+        let is_known = self.words.attached().is_none() && self.checker.is_none();
+        is_known && !self.origins.contains_key(&from.0)
+    }
+
+    fn origin(&mut self, from: Peer) -> &mut Origin {
+        self.origins.entry(from.0).or_default()
+    }
+
+    /// Sends an origin its answers as far as there is room. Returns how many were sent.
+    fn pay(&mut self, tx: &mut LinksTx, context: u32, to: Peer) -> u32 {
+        let Some(origin) = self.origins.get_mut(&to.0) else {
+            return 0;
+        };
+        let sent = origin.pay(tx, context, to, &self.memory);
+        if origin.is_done() {
+            self.origins.remove(&to.0);
+        }
+        sent
     }
 
     /// The `len` bytes of the memory from `at` on.
@@ -186,6 +172,11 @@ impl Server {
         request: WindowMessage,
         mut bytes: &[u8],
     ) -> Result<Served, &'static str> {
+        if let Some(origin) = self.origins.get_mut(&from.0)
+            && origin.refuse(&request)?
+        {
+            return Ok(Served::Done);
+        }
         match request {
             WindowMessage::Put { at } => {
                 self.place(at, bytes.len() as u64)?.fill(0, &mut bytes);
@@ -198,7 +189,7 @@ impl Server {
                     sent,
                     left,
                 };
-                self.owed.push_back((from, owed));
+                self.origin(from).owe(owed)?;
             }
             WindowMessage::Accumulate {
                 answer,
@@ -209,28 +200,21 @@ impl Server {
                 let operation = Accumulation::of_number(operation).ok_or(ELEMENTS)?;
                 return self.accumulate(from, (answer, at, len), &operation, bytes);
             }
-            WindowMessage::Flush { answer } => self.owe_done(from, answer),
-            WindowMessage::Lock { answer, exclusive } => {
-                let kind = kind(exclusive);
-                let number = self.words.locks().ticket();
-                let ticket = Ticket {
-                    of: from,
-                    answer,
-                    number,
-                    kind,
-                };
-                self.tickets.push(ticket);
-                self.grant();
+            WindowMessage::Flush { answer } => self.owe_done(from, answer)?,
+            WindowMessage::Lock { exclusive } => {
+                let (number, kind) = (self.words.locks().ticket(), kind(exclusive));
+                self.origin(from).ticket = Some(Ticket { number, kind });
+                self.grant(from);
             }
             WindowMessage::Unlock { answer, exclusive } => {
                 let lock = (from, kind(exclusive));
                 let held = self.held.iter().position(|held| *held == lock);
                 let held = held.ok_or("an origin gives back a lock that it has")?;
                 self.held.swap_remove(held);
-                let waiting = self.words.locks().release(lock.1);
-                wake(tx, context, waiting, self.me);
-                self.grant();
-                self.owe_done(from, answer);
+                let locks = self.words.locks();
+                locks.release(lock.1, |rank| wake(tx, context, rank, self.me));
+                self.owe_done(from, answer)?;
+                // Another origin may have waited for it.
             }
             _ => return Err("a target is asked for what a target does"),
         }
@@ -246,7 +230,7 @@ impl Server {
         operands: &[u8],
     ) -> Result<Served, &'static str> {
         let place = self.place(at, len)?;
-        let Some(_locked) = BlockLocks::try_all(&self.words, at, len, self.me) else {
+        let Some(locked) = BlockLocks::try_all(&self.words, at, len, self.me) else {
             return Ok(Served::Waits);
         };
         let mut elements = vec![0; len as usize];
@@ -259,150 +243,118 @@ impl Server {
         if operation.apply(operands, &mut elements) {
             place.copy_from(&source(&elements[..]));
         }
+        drop(locked);
         if let Some(bytes) = before {
-            self.owed.push_back((from, Owed::Before { answer, bytes }));
+            self.origin(from).owe(Owed::Before { answer, bytes })?;
         }
         Ok(Served::Done)
     }
 
     /// Owes the end of all that an origin asked before.
-    fn owe_done(&mut self, to: Peer, answer: u64) {
-        let outside = self.outside.iter().find(|(origin, _)| *origin == to);
+    fn owe_done(&mut self, to: Peer, answer: u64) -> Accepted {
         let conflict = self.checker.as_mut().and_then(|checker| checker.take(to));
-        let done = match (outside.copied(), conflict) {
-            (Some((_, at)), _) => {
-                self.outside.retain(|(origin, _)| *origin != to);
-                WindowMessage::Outside { answer, at }
-            }
-            (None, Some(Conflict { at, other, kinds })) => WindowMessage::Conflict {
-                answer,
-                at,
-                other: other.into(),
-                kinds: kinds[0].number() | kinds[1].number() << 32,
-            },
-            (None, None) => WindowMessage::Done { answer },
-        };
-        self.owed.push_back((to, Owed::Plain(done)));
-    }
-
-    /// Grants the lock to those whose tickets are served.
-    fn grant(&mut self) -> u32 {
-        let locks = self.words.locks();
-        let mut granted = 0;
-        while let Some(at) =
-            (self.tickets.iter()).position(|ticket| locks.is_granted(ticket.number, ticket.kind))
-        {
-            let Ticket {
-                of, answer, kind, ..
-            } = self.tickets.remove(at);
-            self.held.push((of, kind));
-            let done = Owed::Plain(WindowMessage::Done { answer });
-            self.owed.push_back((of, done));
-            granted += 1;
-        }
-        granted
-    }
-
-    /// Sends answers as far as there is room. Returns how many were sent.
-    fn pay(&mut self, tx: &mut LinksTx, context: u32) -> u32 {
-        let mut sent = 0;
-        // An origin without room does not hold up the others.
-        let mut full: Vec<Peer> = Vec::new();
-        let mut at = 0;
-        while at < self.owed.len() {
-            let (to, owed) = &mut self.owed[at];
-            if full.contains(to) {
-                at += 1;
-            } else if pay(tx, context, *to, owed, &self.memory) {
-                self.owed.remove(at);
-                sent += 1;
-            } else {
-                full.push(*to);
-                at += 1;
-            }
-        }
-        sent
+        let conflict = conflict.map(|Conflict { at, other, kinds }| WindowMessage::Conflict {
+            answer,
+            at,
+            other: other.into(),
+            kinds: kinds[0].number() | kinds[1].number() << 32,
+        });
+        let origin = self.origin(to);
+        let failed = origin.failed(answer).or(conflict);
+        origin.owe(Owed::Plain(
+            failed.unwrap_or(WindowMessage::Done { answer }),
+        ))
     }
 
     /// Goes on with what waited. Returns how much moved, at least 1 while a block's lock is waited for, as nobody announces
     /// that it is free.
     pub(super) fn advance(&mut self, tx: &mut LinksTx, context: u32, peers: &Peers<'_>) -> u32 {
         self.drop_lost(peers);
-        let mut moved = 0;
-        let mut held_up: Vec<Peer> = Vec::new();
-        for _ in 0..self.waiting.len() {
-            let Some((from, request, bytes)) = self.waiting.pop_front() else {
-                break;
-            };
-            let waits = held_up.contains(&from)
-                || matches!(
-                    self.serve(tx, context, from, request, &bytes),
-                    Ok(Served::Waits)
-                );
-            if waits {
-                held_up.push(from);
-                self.waiting.push_back((from, request, bytes));
-            } else {
-                moved += 1;
-            }
-        }
-        if !self.waiting.is_empty() {
-            moved += self.give_up_waiting(peers);
-        }
-        moved += self.grant();
-        if !self.tickets.is_empty() {
-            self.refuse(peers);
+        let mut moved = self.advance_origins(tx, context);
+        if self.origins.values().any(|origin| origin.ticket.is_some()) {
             // Whoever gives the lock back on this node wakes this rank, which looks once more.
             self.words.locks().wait(self.me);
-            moved += self.grant();
+            moved += self.advance_origins(tx, context);
         }
-        moved += self.pay(tx, context);
-        moved.max(u32::from(!self.waiting.is_empty()))
+        if self.lock_out(peers) {
+            moved += self.advance_origins(tx, context);
+        }
+        let waits_for_block = |origin: &Origin| origin.is_waiting() && origin.ticket.is_none();
+        moved.max(u32::from(self.origins.values().any(waits_for_block)))
+    }
+
+    /// Does what it can of what waited: what one origin gives back, another may have waited for. Returns how much moved.
+    fn advance_origins(&mut self, tx: &mut LinksTx, context: u32) -> u32 {
+        let links: Vec<u32> = self.origins.keys().copied().collect();
+        let mut moved = 0;
+        loop {
+            let pass = links.iter().map(|&link| Peer(link));
+            let now: u32 = pass
+                .map(|from| self.advance_origin(tx, context, from))
+                .sum();
+            moved += now;
+            if now == 0 {
+                return moved;
+            }
+        }
+    }
+
+    /// Goes on with what waited of one origin. Returns how much moved.
+    fn advance_origin(&mut self, tx: &mut LinksTx, context: u32, from: Peer) -> u32 {
+        let mut moved = u32::from(self.grant(from));
+        while let Some((request, bytes)) = self.origins.get_mut(&from.0).and_then(Origin::next) {
+            match self.serve(tx, context, from, request, &bytes) {
+                Ok(Served::Waits) => {
+                    self.origin(from).put_back(request, bytes);
+                    break;
+                }
+                // It was checked when it came; what it breaks all the same, only itself is harmed by.
+                Ok(Served::Done) | Err(_) => moved += 1,
+            }
+        }
+        moved + self.pay(tx, context, from)
+    }
+
+    /// Grants the lock to an origin whose ticket is served. Whether it did.
+    fn grant(&mut self, to: Peer) -> bool {
+        let locks = self.words.locks();
+        let is_granted = |ticket: &mut Ticket| locks.is_granted(ticket.number, ticket.kind);
+        let origin = self.origins.get_mut(&to.0);
+        let granted = origin.and_then(|origin| origin.ticket.take_if(is_granted));
+        self.held.extend(granted.map(|ticket| (to, ticket.kind)));
+        granted.is_some()
     }
 
     /// Drops the requests of lost origins. One that waited for the lock counts as having it, as nobody after it is served.
     fn drop_lost(&mut self, peers: &Peers<'_>) {
-        self.waiting.retain(|(from, ..)| !peers.is_gone(*from));
-        self.owed.retain(|(to, _)| !peers.is_gone(*to));
-        self.outside.retain(|(origin, _)| !peers.is_gone(*origin));
-        let Self { tickets, held, .. } = self;
-        let lost = tickets.extract_if(.., |ticket| peers.is_gone(ticket.of));
-        held.extend(lost.map(|ticket| (ticket.of, ticket.kind)));
+        let Self { origins, held, .. } = self;
+        origins.retain(|&link, origin| {
+            let is_gone = peers.is_gone(Peer(link));
+            let ticket = origin.ticket.filter(|_| is_gone);
+            held.extend(ticket.map(|ticket| (Peer(link), ticket.kind)));
+            !is_gone
+        });
     }
 
-    /// Drops what waits for the locks of blocks, if a rank of the node is lost, which may have one: whoever asks whether it is
-    /// done learns of that rank. Returns how many.
-    fn give_up_waiting(&mut self, peers: &Peers<'_>) -> u32 {
-        let Some(rank) = self.on_node.iter().find_map(|peer| peers.lost(*peer)) else {
-            return 0;
-        };
-        let dropped = self.waiting.len() as u32;
-        for (from, request, _) in self.waiting.drain(..) {
-            if let WindowMessage::Flush { answer }
-            | WindowMessage::Lock { answer, .. }
-            | WindowMessage::Unlock { answer, .. } = request
-            {
-                let rank = u64::from(rank);
-                let refused = Owed::Plain(WindowMessage::Refused { answer, rank });
-                self.owed.push_back((from, refused));
+    /// Gives up waiting for locks that a lost rank may have: ranks of the node take them without this one's knowledge. Whether
+    /// an origin waited for one.
+    fn lock_out(&mut self, peers: &Peers<'_>) -> bool {
+        let on_node = self.on_node.iter().find_map(|peer| peers.lost(*peer));
+        let holder = || self.held.iter().find_map(|(peer, _)| peers.lost(*peer));
+        let holder = on_node.or_else(holder);
+        let mut locked_out = false;
+        for origin in self
+            .origins
+            .values_mut()
+            .filter(|origin| origin.is_waiting())
+        {
+            let needs_lock = origin.ticket.is_some();
+            if let Some(lost) = if needs_lock { holder } else { on_node } {
+                origin.lock_out(lost);
+                locked_out = true;
             }
         }
-        dropped
-    }
-
-    /// Tells those who wait for the lock, if a rank that may have it is lost.
-    fn refuse(&mut self, peers: &Peers<'_>) {
-        let holder = self.held.iter().map(|(peer, _)| *peer);
-        // Ranks of the node take the lock without this one's knowledge.
-        let on_node = self.on_node.iter().copied();
-        let Some(rank) = holder.chain(on_node).find_map(|peer| peers.lost(peer)) else {
-            return;
-        };
-        for Ticket { of, answer, .. } in self.tickets.drain(..) {
-            let rank = u64::from(rank);
-            let refused = Owed::Plain(WindowMessage::Refused { answer, rank });
-            self.owed.push_back((of, refused));
-        }
+        locked_out
     }
 }
 
@@ -413,52 +365,9 @@ const fn kind(exclusive: bool) -> LockKind {
     }
 }
 
-/// Sends an answer, or as much of it as there is room for. Whether all of it was sent.
-fn pay(tx: &mut LinksTx, context: u32, to: Peer, owed: &mut Owed, memory: &RawBytes) -> bool {
-    let room = frame_room(tx, to);
-    match owed {
-        Owed::Plain(message) => {
-            let none = (&RawBytes::empty(), 0, 0);
-            message.send(tx, to, context, none).is_ok()
-        }
-        Owed::Before { answer, bytes } => {
-            // An accumulate comes in one frame, and so does its answer.
-            let (answer, at) = (*answer, 0);
-            let all = (&source(&bytes[..]), 0, bytes.len());
-            let data = WindowMessage::Data { answer, at };
-            data.send(tx, to, context, all).is_ok()
-        }
-        Owed::Memory {
-            answer,
-            at,
-            sent,
-            left,
-        } => {
-            while *left > 0 {
-                let now = room.min(*left as usize);
-                let data = WindowMessage::Data {
-                    answer: *answer,
-                    at: *sent,
-                };
-                if (data.send(tx, to, context, (memory, *at + *sent, now))).is_err() {
-                    return false;
-                }
-                *sent += now as u64;
-                *left -= now as u64;
-            }
-            true
-        }
-    }
-}
-
-/// Most bytes that a message to a peer carries.
-pub(crate) fn frame_room(tx: &LinksTx, to: Peer) -> usize {
-    tx.limits(to).frame as usize - WindowMessage::LEN
-}
-
-/// Wakes the ranks of the node that wait for a word in shared memory, a bit each.
-pub(crate) fn wake(tx: &mut LinksTx, context: u32, waiting: u64, me: u32) {
-    for rank in (0..u64::BITS).filter(|&rank| waiting >> rank & 1 != 0 && rank != me) {
+/// Wakes a rank of the node that waits for a word in shared memory.
+pub(crate) fn wake(tx: &mut LinksTx, context: u32, rank: u32, me: u32) {
+    if rank != me {
         // A rank whose queue is full has something to receive, and does not sleep.
         let none = (&RawBytes::empty(), 0, 0);
         let _ = WindowMessage::Wake.send(tx, Peer(rank), context, none);

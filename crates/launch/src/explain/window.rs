@@ -1,14 +1,19 @@
 //! `oxmpi explain window`: foretells how ranks access the memory of windows.
 
+mod creation;
+
 use std::ffi::OsString;
 
+use oxmpi::window::WindowFootprint;
+use oxmpi_coll::choice::Tuning;
 use oxmpi_os::{cma, probe};
 use oxmpi_settings::Values;
 use oxmpi_settings::transports::opened;
 use oxmpi_shm::heap::{HeapLimits, HeapPlan};
-use oxmpi_shm::window::WindowWords;
+use oxmpi_shm::window::{MOST_WAITING, WindowWords};
 use serde_json::{Value, json};
 
+use self::creation::Creation;
 use crate::columns::aligned;
 use crate::options::*;
 
@@ -16,7 +21,7 @@ use crate::options::*;
 const OPTIONS: OptionTable<WindowOptions> = OptionTable {
     command: "oxmpi explain window",
     intro: "\
-Usage: oxmpi explain window [-n RANKS] [--json]
+Usage: oxmpi explain window [-n RANKS] [--ranks RANKS] [--json]
 
 Foretells how a rank accesses memory of a window, by where the memory is and whose it is: the path is decided
 for each target when the window is made. No job is started.
@@ -31,6 +36,8 @@ locks the block of 4 KiB that it changes, on every path, so that it is atomic to
     groups: &[OptionGroup { title: "Options", rows: &[
         value(&["n", "np"], &["RANKS"], "ranks on a node; default 2",
             |o, v| v.set(&mut o.ranks, super::ranks)),
+        value(&["ranks"], &["RANKS"], "ranks of a window on many such nodes: also prints what making it takes",
+            |o, v| v.set(&mut o.of, |text| super::ranks(text).map(Some))),
         flag(&["json"], "print JSON (docs/formats.md)", |o| o.json = true),
         help(),
     ] }],    ..OptionTable::GNU
@@ -38,11 +45,10 @@ locks the block of 4 KiB that it changes, on every path, so that it is atomic to
 
 struct WindowOptions {
     ranks: u64,
+    /// Ranks of a window to be made.
+    of: Option<u64>,
     json: bool,
 }
-
-/// Most ranks of a node that reach each other's windows.
-const MOST_RANKS: u64 = 64;
 
 /// What decides the paths.
 struct Facts {
@@ -74,15 +80,31 @@ pub(super) fn run(
     arguments: &[OsString],
     values: impl FnOnce() -> Result<Values, String>,
 ) -> Result<String, String> {
-    let (ranks, json) = (2, false);
-    let mut options = WindowOptions { ranks, json };
+    let mut options = WindowOptions {
+        ranks: 2,
+        of: None,
+        json: false,
+    };
     if OPTIONS.read(arguments, &mut options)? != Parsed::Run(&[]) {
         return Ok(OPTIONS.help());
     }
-    let paths = paths(&facts(&values()?, options.ranks));
+    let values = values()?;
+    let paths = paths(&facts(&values, options.ranks));
+    let on_node = options.ranks.min(options.of.unwrap_or(u64::MAX)) as u32;
+    let creation = options.of.map(|ranks| {
+        let ranks = ranks as u32;
+        let tuning = Tuning {
+            per_node: on_node,
+            ..values.tuning()
+        };
+        Creation::foretell(WindowFootprint { ranks, on_node }, &tuning)
+    });
+    let creation = creation.transpose()?;
     Ok(match options.json {
-        true => format!("{:#}\n", as_json(&paths)),
-        false => text(&paths),
+        true => format!("{:#}\n", as_json(&paths, creation.as_ref())),
+        false => {
+            text(&paths) + &creation.map_or(String::new(), |made| format!("\n{}", made.text()))
+        }
     })
 }
 
@@ -96,9 +118,9 @@ fn facts(values: &Values, ranks: u64) -> Facts {
         Some("the transport sm is not taken".to_owned())
     } else if set.is_some() {
         set
-    } else if ranks > MOST_RANKS {
+    } else if ranks > u64::from(MOST_WAITING) {
         Some(format!(
-            "a node has {ranks} ranks; at most {MOST_RANKS} reach each other's windows"
+            "a node has {ranks} ranks; at most {MOST_WAITING} reach each other's windows"
         ))
     } else {
         None
@@ -175,12 +197,13 @@ fn text(paths: &[PathOf]) -> String {
     )
 }
 
-fn as_json(paths: &[PathOf]) -> Value {
+fn as_json(paths: &[PathOf], creation: Option<&Creation>) -> Value {
     let row = |path: &PathOf| json!({"target": path.target, "memory": path.memory, "path": path.path, "why": path.why});
     json!({
         "format": "oxmpi-explain-window",
         "version": 1,
         "paths": paths.iter().map(row).collect::<Vec<_>>(),
+        "creation": creation.map(Creation::json),
     })
 }
 
@@ -215,7 +238,7 @@ mod tests {
             text.contains("node        allocated  messages          a reason"),
             "{text}"
         );
-        let json = as_json(&paths(&best));
+        let json = as_json(&paths(&best), None);
         assert_eq!(json["paths"][2]["path"], "system calls");
     }
 }

@@ -20,10 +20,11 @@ const LENGTHS: [usize; 3] = [9_000, 300_000, 1_000_000];
 const PROTOCOLS: [&str; 4] = ["auto", "cma", "cma_both", "copy"];
 
 /// The system calls that read and write another process's memory.
-const TO_OTHERS: [libc::c_long; 2] = [libc::SYS_process_vm_readv, libc::SYS_process_vm_writev];
+pub(crate) const TO_OTHERS: [libc::c_long; 2] =
+    [libc::SYS_process_vm_readv, libc::SYS_process_vm_writev];
 
 /// Installs a seccomp filter by which `calls` return `EPERM` in this process. All other calls are allowed.
-fn filter(calls: &[libc::c_long]) {
+pub(crate) fn filter(calls: &[libc::c_long]) {
     let statement = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter {
         code: code as u16,
         jt,
@@ -69,7 +70,7 @@ fn filter(calls: &[libc::c_long]) {
 }
 
 /// Changes this process from root to [`NOBODY`], so that it may trace what ordinary users may.
-fn drop_root() {
+pub(crate) fn drop_root() {
     // SAFETY: no pointers.
     if unsafe { libc::geteuid() } == 0 {
         // SAFETY: as above.
@@ -82,7 +83,7 @@ fn drop_root() {
 }
 
 /// Sets whether processes of the same user may read this process's memory.
-fn traceable(whether: bool) {
+pub(crate) fn traceable(whether: bool) {
     // SAFETY: no pointers.
     let set = unsafe { libc::prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(whether), 0, 0, 0) };
     assert_eq!(set, 0, "{}", io::Error::last_os_error());
@@ -155,7 +156,7 @@ fn exchange_as_rank(denied: bool) -> Result<()> {
 }
 
 /// This process's rank, known before it joins the job.
-fn rank() -> usize {
+pub(crate) fn rank() -> usize {
     let number = std::env::var("PMI_RANK").expect("this is a rank");
     number.parse().expect("a number")
 }

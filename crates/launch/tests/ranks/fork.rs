@@ -6,8 +6,12 @@ use oxmpi::{Comm, Error, Result, Source, Tag, World};
 
 use crate::job::Job;
 
+/// The exit code of a child for which all went well. A child that panics ends with code 0, as the test harness waits for its
+/// thread on another one, which a child does not have.
+pub(crate) const CHILD_OK: i32 = 3;
+
 /// Forks this process. Returns 0 in the child and the child's process number in the parent.
-fn fork() -> i32 {
+pub(crate) fn fork() -> i32 {
     // SAFETY: a rank of this test has one thread, so no other thread holds a lock that the child needs.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "no process is left");
@@ -15,7 +19,7 @@ fn fork() -> i32 {
 }
 
 /// Waits for a child. Returns its exit code, or 1000 plus the number of the signal that ended it.
-fn wait(pid: i32) -> i32 {
+pub(crate) fn wait(pid: i32) -> i32 {
     let mut status = 0;
     // SAFETY: the status is a local variable.
     let ended = unsafe { libc::waitpid(pid, &raw mut status, 0) };
@@ -27,7 +31,7 @@ fn wait(pid: i32) -> i32 {
     }
 }
 
-fn refused<T>(result: Result<T>) {
+pub(crate) fn refused<T>(result: Result<T>) {
     match result {
         Ok(_) => panic!("a call went well in the child"),
         Err(Error::Forked) => {}
@@ -80,9 +84,9 @@ fn calls_in_a_forked_child_fail_and_its_parent_continues() {
                 refused(message.recv_vec::<u8>());
                 refused(owned.wait());
                 drop(world);
-                exit(0);
+                exit(CHILD_OK);
             }
-            assert_eq!(wait(child), 0, "the child ended well");
+            assert_eq!(wait(child), CHILD_OK, "the child ended well");
             ended?;
             assert!(room.iter().all(|&byte| byte == peer as u8));
             assert_eq!(message.recv_vec::<u8>()?.0, [5]);

@@ -51,6 +51,7 @@ pub(crate) struct Job {
     ranks: usize,
     variables: Vec<[String; 2]>,
     one_host: bool,
+    two_hosts: bool,
     cyclic: bool,
 }
 
@@ -61,6 +62,7 @@ impl Job {
             ranks,
             variables: Vec::new(),
             one_host: false,
+            two_hosts: false,
             cyclic: false,
         }
     }
@@ -74,6 +76,12 @@ impl Job {
     /// Keeps all ranks on one host, also where other jobs are spread over hosts.
     pub(crate) fn on_one_host(mut self) -> Self {
         self.one_host = true;
+        self
+    }
+
+    /// Takes two hosts only, each with half of the ranks, where jobs are spread over more.
+    pub(crate) fn on_two_hosts(mut self) -> Self {
+        self.two_hosts = true;
         self
     }
 
@@ -133,6 +141,7 @@ impl Job {
         let program = env::current_exe().expect("a test program has a path");
         let mut command = oxmpi(&["run", "-n", &ranks, "--oversubscribe"]);
         if let Some((count, wrap)) = hosts().filter(|_| !self.one_host) {
+            let count = if self.two_hosts { count.min(2) } else { count };
             let each = match self.cyclic {
                 true => 1,
                 false => self.ranks.div_ceil(count),

@@ -20,16 +20,16 @@ const PATHS: [[&str; 2]; 3] = [
     ["OXMPI_TRANSPORTS", "tcp"],
 ];
 
-fn number_of(variable: &str, default: usize) -> usize {
+pub(crate) fn number_of(variable: &str, default: usize) -> usize {
     let set = std::env::var(variable).ok();
     set.map_or(default, |text| text.parse().expect("a number"))
 }
 
 /// Numbers that all ranks draw alike (splitmix64).
-struct Draws(u64);
+pub(crate) struct Draws(pub(crate) u64);
 
 impl Draws {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -37,7 +37,7 @@ impl Draws {
         z ^ (z >> 31)
     }
 
-    fn below(&mut self, most: usize) -> usize {
+    pub(crate) fn below(&mut self, most: usize) -> usize {
         (self.next() % most as u64) as usize
     }
 }
@@ -188,8 +188,9 @@ fn random_epochs_leave_what_a_model_says() {
     const EACH: usize = 50;
     let steps = number_of("OXMPI_TEST_WINDOW_STEPS", 2000);
     for [name, value] in PATHS {
-        for ranks in [2, 4] {
-            Job::of(ranks).with(name, value).cyclic().succeed(|world| {
+        // One rank on a host, or two.
+        for job in [Job::of(2), Job::of(4).cyclic(), Job::of(4).on_two_hosts()] {
+            job.with(name, value).succeed(|world| {
                 let comm = world.comm();
                 let (me, size) = (comm.rank(), comm.size());
                 let mut draws = Draws(size as u64);

@@ -72,13 +72,15 @@ fn memory_has_what_was_put() {
     }
 }
 
-/// A counter gives each number once, whatever path its ranks take to it.
+/// A counter gives each number once, whatever path its ranks take to it: among some placements, one rank on each host, and
+/// two on each of two hosts.
 #[test]
 fn numbers_of_a_counter_are_taken_once() {
     const EACH: usize = 500;
     for [name, value] in PATHS {
-        for ranks in SIZES {
-            Job::of(ranks).with(name, value).cyclic().succeed(|world| {
+        let spread = SIZES.map(|ranks| Job::of(ranks).cyclic());
+        for job in spread.into_iter().chain([Job::of(4).on_two_hosts()]) {
+            job.with(name, value).succeed(|world| {
                 let comm = world.comm();
                 for memory in memories(world)? {
                     let window = comm.passive_window(memory)?;
@@ -188,7 +190,8 @@ fn waiting_for_the_lock_of_a_killed_rank_is_an_error() {
             let window = comm.passive_window(world.alloc::<u64>(1)?)?;
             let kind = LockKind::Exclusive;
             if comm.rank() == 2 {
-                window.lock(0, kind, |_| {
+                window.lock(0, kind, |epoch| {
+                    epoch.load(0, 0)?;
                     comm.send(&[1u8], 0, 1)?;
                     comm.send(&[1u8], 1, 1)?;
                     // The launcher ends no rank while it is stopped.
@@ -200,7 +203,7 @@ fn waiting_for_the_lock_of_a_killed_rank_is_an_error() {
                 })?;
             }
             comm.recv(&mut [0u8], 2, 1)?;
-            let waited = window.lock(0, kind, |_| Ok(()));
+            let waited = window.lock(0, kind, |epoch| epoch.put(&[1], 0, 0));
             let error = waited.expect_err("the holder is dead");
             let names = matches!(
                 error,

@@ -18,7 +18,7 @@ mod report;
 use accesses::Access;
 use blocks::Measured;
 use buffers::Pages;
-use kernels::{Epoch, KERNELS, Kernel};
+use kernels::{Epoch, KERNELS, Kernel, Ranks};
 use outcome::Outcome;
 use oxmpi::{Comm, Memory, Op, Result, World};
 
@@ -26,10 +26,14 @@ use oxmpi::{Comm, Memory, Op, Result, World};
 const SHORT: usize = 8;
 
 fn measure(comm: &Comm, kernel: &Kernel, bytes: usize, private: bool) -> Result<()> {
+    let room = match kernel.ranks {
+        Ranks::More => bytes * comm.size(),
+        _ => bytes,
+    };
     let mut memory = if private {
-        Memory::from(vec![0; bytes])
+        Memory::from(vec![0; room])
     } else {
-        comm.alloc(bytes)?
+        comm.alloc(room)?
     };
     if kernel.gets {
         content::write(&mut memory, comm.rank());
@@ -60,6 +64,7 @@ fn measure(comm: &Comm, kernel: &Kernel, bytes: usize, private: bool) -> Result<
     let landing = access.window.landing()?.to_vec();
     let outcome = Outcome {
         rank: comm.rank(),
+        size: comm.size(),
         memory: &access.window.free()?,
         landing: &landing,
         total,
@@ -95,12 +100,14 @@ fn blocks(kernel: &Kernel, access: &mut Access<'_>) -> Result<Measured> {
 fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let world = World::init()?;
     let comm = world.comm();
-    if comm.size() != 2 {
-        return Err("rma: two ranks".into());
+    if comm.size() < 2 {
+        return Err("rma: two ranks or more".into());
     }
     let far = std::env::args().nth(1).is_some_and(|word| word == "far");
     let lengths = buffers::lengths(usize::from(far))?;
-    let runs = |kernel: &&Kernel| !(far && (kernel.private || kernel.polled));
+    let runs = |kernel: &&Kernel| {
+        kernel.ranks.includes(comm.size()) && !(far && (kernel.private || kernel.polled))
+    };
     for kernel in KERNELS.iter().filter(runs) {
         let lengths = if kernel.short { &[SHORT][..] } else { &lengths };
         for &bytes in lengths {

@@ -1,10 +1,10 @@
 //! Windows whose owners take part in their epochs: [`ActiveWindow`].
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use oxmpi_core::Result;
+use oxmpi_core::{Result, Single, Threading};
 
-use super::{Epoch, WindowOf};
+use super::{EndOfAccesses, Epoch, WindowOf};
 use crate::data::Data;
 use crate::memory::Memory;
 
@@ -55,15 +55,15 @@ use crate::memory::Memory;
 /// window.fence(|_| window.free().map(drop))
 /// # }
 /// ```
-pub struct ActiveWindow<T: Data> {
-    own: WindowOf<T>,
+pub struct ActiveWindow<T: Data, A: Threading = Single> {
+    own: WindowOf<T, A>,
     /// Whether an epoch is open, or has failed: other ranks may write the memory.
-    open: Cell<bool>,
+    open: AtomicBool,
 }
 
-impl<T: Data> ActiveWindow<T> {
-    pub(super) const fn new(own: WindowOf<T>) -> Self {
-        let open = Cell::new(false);
+impl<T: Data, A: Threading> ActiveWindow<T, A> {
+    pub(super) const fn new(own: WindowOf<T, A>) -> Self {
+        let open = AtomicBool::new(false);
         Self { own, open }
     }
 
@@ -89,7 +89,7 @@ impl<T: Data> ActiveWindow<T> {
 
     fn check(&self) {
         assert!(
-            !self.open.get(),
+            !self.open.load(Ordering::Relaxed),
             "an epoch of the window has failed: other ranks may still write its memory"
         );
     }
@@ -101,14 +101,17 @@ impl<T: Data> ActiveWindow<T> {
     /// The error of `body`, after the epoch has ended; when a rank is lost meanwhile.
     pub fn fence<'env, R>(
         &'env mut self,
-        body: impl for<'s> FnOnce(&'s Epoch<'env, T>) -> Result<R>,
+        body: impl for<'s> FnOnce(&'s Epoch<'env, T, A>) -> Result<R>,
     ) -> Result<R> {
         let Self { own, open } = self;
         let raw = &own.raw;
-        open.set(true);
+        open.store(true, Ordering::Relaxed);
         raw.fence(true)?;
-        let end = EndOfAccesses(|| raw.fence(false).inspect(|()| open.set(false)));
-        end.after(body(&Epoch::new(raw)))
+        let end = EndOfAccesses(|| {
+            raw.fence(false)
+                .inspect(|()| open.store(false, Ordering::Relaxed))
+        });
+        end.after(|| body(&Epoch::new(raw, None)))
     }
 
     /// An epoch in which this rank accesses `targets`, and exposes its memory to `origins`, which do the same the other way
@@ -120,20 +123,20 @@ impl<T: Data> ActiveWindow<T> {
         &'env mut self,
         origins: &[usize],
         targets: &[usize],
-        body: impl for<'s> FnOnce(&'s Epoch<'env, T>) -> Result<R>,
+        body: impl for<'s> FnOnce(&'s Epoch<'env, T, A>) -> Result<R>,
     ) -> Result<R> {
         let Self { own, open } = self;
         let raw = &own.raw;
         raw.post(origins)?;
-        open.set(true);
+        open.store(true, Ordering::Relaxed);
         raw.start(targets)?;
         let end = EndOfAccesses(|| {
             let completed = raw.complete();
             raw.wait()?;
-            open.set(false);
+            open.store(false, Ordering::Relaxed);
             completed
         });
-        end.after(body(&Epoch::new(raw)))
+        end.after(|| body(&Epoch::new(raw, None)))
     }
 
     /// Frees the window and gives its memory back, once all ranks have called it (`MPI_Win_free`). A window that is dropped
@@ -143,24 +146,5 @@ impl<T: Data> ActiveWindow<T> {
     /// When a rank is lost meanwhile.
     pub fn free(self) -> Result<Memory<T>> {
         self.own.free()
-    }
-}
-
-/// Ends an epoch, also where its body panics: buffers that are read into are their owners' afterwards.
-pub(super) struct EndOfAccesses<F: Fn() -> Result<()>>(pub(super) F);
-
-impl<F: Fn() -> Result<()>> EndOfAccesses<F> {
-    /// Ends the epoch after its body, which gave this.
-    pub(super) fn after<R>(self, given: Result<R>) -> Result<R> {
-        let ended = (self.0)();
-        std::mem::forget(self);
-        given.and_then(|value| ended.map(|()| value))
-    }
-}
-
-impl<F: Fn() -> Result<()>> Drop for EndOfAccesses<F> {
-    fn drop(&mut self) {
-        // An error means that the target is lost, which then writes nothing any more.
-        let _ended = (self.0)();
     }
 }

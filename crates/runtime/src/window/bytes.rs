@@ -8,7 +8,7 @@ use oxmpi_core::{
 };
 use oxmpi_os::RawBytes;
 
-use super::{Kind, WindowElement};
+use super::{Kind, WindowElement, check, own_rank};
 use crate::comm::Comm;
 use crate::data::{Data, source, target};
 use crate::memory::Memory;
@@ -37,8 +37,8 @@ use crate::memory::Memory;
 /// # Ok(())
 /// # }
 /// ```
-pub struct ByteWindow {
-    raw: Window<Single>,
+pub struct ByteWindow<A: Threading = Single> {
+    raw: Window<A>,
     /// Leaked unless the window is freed: until all ranks have done so, one of them may write it.
     memory: ManuallyDrop<Memory<u8>>,
     /// Leaked unless the window is freed: an access may be in flight.
@@ -47,14 +47,14 @@ pub struct ByteWindow {
     landing_bytes: RawBytes,
 }
 
-impl Comm {
+impl<A: Threading> Comm<A> {
     /// A window of each rank's `memory` whose epochs are calls (`MPI_Win_create`); what this rank gets comes into its
     /// `landing`. Collective. Memory of [`Comm::alloc`] is the fastest: ranks of its host write and read it themselves.
     ///
     /// # Errors
     /// When another rank makes a window of another kind; when a rank is lost meanwhile.
-    pub fn byte_window(&self, memory: Memory<u8>, landing: Memory<u8>) -> Result<ByteWindow> {
-        Kind::Bytes.agree(self)?;
+    pub fn byte_window(&self, memory: Memory<u8>, landing: Memory<u8>) -> Result<ByteWindow<A>> {
+        Kind::Bytes.agree(self, 1)?;
         let mut memory = ManuallyDrop::new(memory);
         let mut landing = ManuallyDrop::new(landing);
         let landing_bytes = target(&mut landing);
@@ -65,9 +65,7 @@ impl Comm {
             landing_bytes,
         })
     }
-}
 
-impl<A: Threading> Comm<A> {
     /// `count` elements of zero bytes that the other ranks of this host reach, as [`World::alloc`](crate::World::alloc).
     ///
     /// # Errors
@@ -77,9 +75,9 @@ impl<A: Threading> Comm<A> {
     }
 }
 
-impl ByteWindow {
+impl<A: Threading> ByteWindow<A> {
     fn rank(&self) -> usize {
-        self.raw.comm().group().rank() as usize
+        own_rank(&self.raw)
     }
 
     /// The part of the landing from byte `at` on.
@@ -119,8 +117,9 @@ impl ByteWindow {
     /// What accesses have brought: completes all of them first.
     ///
     /// # Errors
-    /// When a target is lost.
+    /// When a target is lost; in a forked child.
     pub fn landing(&mut self) -> Result<&mut [u8]> {
+        check(&self.raw)?;
         let ranks = self.raw.comm().group().size() as usize;
         (0..ranks).try_for_each(|rank| self.raw.finish(rank))?;
         Ok(&mut self.landing)

@@ -1,8 +1,14 @@
 //! Windows: memory that ranks access without its owner's help (MPI 5.0, chapter 12).
 //!
-//! A window owns the memory of its rank. Whose turn it is to access it, the type says:
+//! A window owns the memory of its rank. Who may access it when, the type says:
 //! - an [`ActiveWindow`] is accessed in epochs that its owner takes part in, and is the owner's slice between them;
-//! - a [`PassiveWindow`] may be accessed at any time by whoever has its lock, its owner as well.
+//! - a [`PassiveWindow`] may be accessed at any time by whoever has its lock, its owner as well;
+//! - a [`SharedWindow`] is memory of one host, whose elements all ranks load and store without calls;
+//! - a [`DynamicWindow`] has what its ranks attach to it, and is accessed by address under locks;
+//! - a [`ByteWindow`] is accessed by calls as in C.
+//!
+//! Windows of a [`SharedComm`](crate::SharedComm) are for several threads: each may have the lock of another rank, or all
+//! share one epoch that lends them its [`Epoch`].
 //!
 //! ```
 //! use oxmpi::{Op, World};
@@ -28,35 +34,42 @@
 //! }
 //! ```
 
+mod accesses;
 mod active;
 mod bytes;
+mod dynamic;
 mod element;
 mod epoch;
 mod passive;
+mod shared;
+mod shared_view;
 
 use std::mem::ManuallyDrop;
 
-use oxmpi_core::{Error, ErrorClass, Result, Single, Window};
+use oxmpi_core::{Error, ErrorClass, Result, Threading, Window};
 use oxmpi_os::RawBytes;
 
 pub use active::ActiveWindow;
 pub use bytes::ByteWindow;
+pub use dynamic::{Attached, DynamicEpoch, DynamicWindow};
 pub use element::WindowElement;
 pub use epoch::Epoch;
-pub use oxmpi_core::LockKind;
+pub use oxmpi_core::{LockKind, WindowFootprint};
 pub use passive::PassiveWindow;
+pub use shared::SharedWindow;
+pub use shared_view::SharedView;
 
 use crate::comm::Comm;
 use crate::data::Data;
 use crate::memory::Memory;
 
-impl Comm {
+impl<A: Threading> Comm<A> {
     /// A window of each rank's `memory`, for epochs in which its owner takes part (`MPI_Win_create`). Collective. Memory of
-    /// [`World::alloc`](crate::World::alloc) is the fastest: ranks of its host write and read it themselves.
+    /// [`Comm::alloc`] is the fastest: ranks of its host write and read it themselves.
     ///
     /// # Errors
     /// When another rank makes a window of another kind; when a rank is lost meanwhile.
-    pub fn active_window<T: Data>(&self, memory: Memory<T>) -> Result<ActiveWindow<T>> {
+    pub fn active_window<T: Data>(&self, memory: Memory<T>) -> Result<ActiveWindow<T, A>> {
         WindowOf::new(self, memory, Kind::Active).map(ActiveWindow::new)
     }
 
@@ -64,7 +77,7 @@ impl Comm {
     ///
     /// # Errors
     /// As [`Comm::active_window`].
-    pub fn passive_window<T: Data>(&self, memory: Memory<T>) -> Result<PassiveWindow<T>> {
+    pub fn passive_window<T: Data>(&self, memory: Memory<T>) -> Result<PassiveWindow<T, A>> {
         WindowOf::new(self, memory, Kind::Passive).map(PassiveWindow::new)
     }
 }
@@ -73,21 +86,26 @@ impl Comm {
 #[derive(Clone, Copy)]
 enum Kind {
     Active = 1,
-    Passive = 2,
-    Bytes = 3,
+    Passive,
+    Bytes,
+    Shared,
+    SharedApart,
+    Dynamic,
 }
 
 impl Kind {
-    /// Checks that all ranks make a window of this kind.
-    fn agree(self, comm: &Comm) -> Result<()> {
-        let mut kinds = [1u64 << self as u32];
-        comm.raw.allreduce_in_place(&mut kinds, |a, b| a | b)?;
-        match kinds[0] == 1 << self as u32 {
+    /// Checks that all ranks make a window of this kind, with elements of so many bytes.
+    fn agree<A: Threading>(self, comm: &Comm<A>, element: usize) -> Result<()> {
+        let mine = (element as u64) << 8 | self as u64;
+        let mut all = [mine, !mine];
+        comm.raw.allreduce_in_place(&mut all, |a, b| a | b)?;
+        match all == [mine, !mine] {
             true => Ok(()),
             false => Err(Error::Window {
                 rank: comm.rank(),
                 class: ErrorClass::Window,
-                why: "the ranks make windows of different kinds: active, passive or of bytes"
+                why: "the ranks make windows of different kinds (active, passive, shared, dynamic or of bytes), or of \
+                      elements that differ in size"
                     .into(),
             }),
         }
@@ -95,15 +113,15 @@ impl Kind {
 }
 
 /// A window, and the memory that it owns.
-struct WindowOf<T: Data> {
-    raw: Window<Single>,
+struct WindowOf<T: Data, A: Threading> {
+    raw: Window<A>,
     /// Leaked unless the window is freed: until all ranks have done so, one of them may write it.
     memory: ManuallyDrop<Memory<T>>,
 }
 
-impl<T: Data> WindowOf<T> {
-    fn new(comm: &Comm, memory: Memory<T>, kind: Kind) -> Result<Self> {
-        kind.agree(comm)?;
+impl<T: Data, A: Threading> WindowOf<T, A> {
+    fn new(comm: &Comm<A>, memory: Memory<T>, kind: Kind) -> Result<Self> {
+        kind.agree(comm, size_of::<T>())?;
         let mut memory = ManuallyDrop::new(memory);
         let slice: &mut [T] = &mut memory;
         // SAFETY: the memory is this window's, and lives until all ranks have freed it.
@@ -115,5 +133,75 @@ impl<T: Data> WindowOf<T> {
     fn free(self) -> Result<Memory<T>> {
         self.raw.free()?;
         Ok(ManuallyDrop::into_inner(self.memory))
+    }
+}
+
+/// This rank's number in a window.
+fn own_rank<A: Threading>(raw: &Window<A>) -> usize {
+    raw.comm().group().rank() as usize
+}
+
+/// Checks that the window's calls may be made: not in a forked child, which has no heap.
+fn check<A: Threading>(raw: &Window<A>) -> Result<()> {
+    raw.comm().heap().map(drop)
+}
+
+/// Runs `body` while this rank has the lock of `rank`.
+fn locked<A: Threading, R>(
+    raw: &Window<A>,
+    rank: usize,
+    kind: LockKind,
+    body: impl FnOnce() -> Result<R>,
+) -> Result<R> {
+    raw.lock(rank, kind)?;
+    EndOfAccesses(|| raw.unlock(rank)).after(body)
+}
+
+/// Runs `body` while this rank has the shared locks of all.
+fn locked_all<A: Threading, R>(raw: &Window<A>, body: impl FnOnce() -> Result<R>) -> Result<R> {
+    raw.lock_all()?;
+    EndOfAccesses(|| raw.unlock_all()).after(body)
+}
+
+/// Ends an epoch, also where its body panics: buffers that are read into are their owners' afterwards.
+struct EndOfAccesses<F: Fn() -> Result<()>>(F);
+
+impl<F: Fn() -> Result<()>> EndOfAccesses<F> {
+    /// Ends the epoch after its body.
+    fn after<R>(self, body: impl FnOnce() -> Result<R>) -> Result<R> {
+        let given = body();
+        let ended = (self.0)();
+        std::mem::forget(self);
+        given.and_then(|value| ended.map(|()| value))
+    }
+}
+
+impl<F: Fn() -> Result<()>> Drop for EndOfAccesses<F> {
+    fn drop(&mut self) {
+        // An error means that the target is lost, which then writes nothing any more.
+        let _ended = (self.0)();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oxmpi_core::Multi;
+
+    use super::*;
+
+    const fn sharable<T: Send + Sync>() {}
+
+    /// Threads share windows of a `SharedComm`, and their epochs.
+    #[test]
+    fn threads_share_windows_of_shared_communicators() {
+        sharable::<ActiveWindow<u64, Multi>>();
+        sharable::<PassiveWindow<u64, Multi>>();
+        sharable::<ByteWindow<Multi>>();
+        sharable::<SharedWindow<u64, Multi>>();
+        sharable::<DynamicWindow<Multi>>();
+        sharable::<Attached<'_, u64, Multi>>();
+        sharable::<Epoch<'_, u64, Multi>>();
+        sharable::<DynamicEpoch<'_, Multi>>();
+        sharable::<SharedView<'_, u64>>();
     }
 }

@@ -56,7 +56,7 @@ pub use sleep_flag::{AsymmetricFence, SleepFlag};
 pub use slot::{BODY, CREDITS, RingSlot, STRIDE, WIDE, ping_pong_slot_at, words_for};
 pub use steps::{StepAbsent, StepSlots};
 pub use storage::Storage;
-pub use window_locks::{LockKind, WindowLocks};
+pub use window_locks::{LockKind, MOST_WAITING, WindowLocks};
 pub use words::{MappedWords, SharedWords};
 
 /// The peer wrote what the protocol does not allow: it is broken or hostile.

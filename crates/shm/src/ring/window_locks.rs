@@ -7,7 +7,7 @@
 //! Source of the ticket lock for readers and writers: J. M. Mellor-Crummey and M. L. Scott, "Scalable Reader-Writer
 //! Synchronization for Shared-Memory Multiprocessors", PPoPP 1991, section 2.
 
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use super::{STRIDE, SharedWords};
 
@@ -17,10 +17,15 @@ const NEXT: usize = 0;
 const WRITER: usize = 1;
 /// The ticket from which on a reader is served.
 const READER: usize = 2;
-/// The ranks that wait, a bit each.
+/// The groups of 64 ranks in which ranks wait, a bit each.
 const WAITING: usize = 3;
+/// By group, the ranks that wait, a bit each.
+const GROUPS: usize = 4;
 /// The first word of the blocks' locks.
 const BLOCKS: usize = STRIDE;
+
+/// Most ranks of a node that wait for locks.
+pub const MOST_WAITING: u32 = (BLOCKS - GROUPS) as u32 * u64::BITS;
 
 /// How a rank has the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,47 +99,53 @@ impl<W: SharedWords> WindowLocks<W> {
         }
     }
 
-    /// Gives the lock back. Returns the ranks that wait, a bit each: the caller wakes them.
-    #[must_use]
-    pub fn release(&self, kind: LockKind) -> u64 {
+    /// Gives the lock back, and calls `wake` for each rank that waits.
+    pub fn release(&self, kind: LockKind, mut wake: impl FnMut(u32)) {
         if kind == LockKind::Exclusive {
             self.advance(READER);
         }
         self.advance(WRITER);
         // Whoever waits has noted it before it looked last, or sees the release.
         self.words.fence(SeqCst);
-        self.take_waiting()
+        for group in bits(self.take(WAITING)).filter(|&group| group < MOST_WAITING / u64::BITS) {
+            let ranks = bits(self.take(GROUPS + group as usize));
+            ranks.for_each(|rank| wake(group * u64::BITS + rank));
+        }
     }
 
     /// Notes that rank `rank` of the node waits: whoever gives a lock back later wakes it. The rank looks once more
-    /// afterwards. A rank from 64 on is not noted: it has its locks to itself.
+    /// afterwards. A rank from [`MOST_WAITING`] on is not noted: it has its locks to itself.
     pub fn wait(&self, rank: u32) {
-        if rank < u64::BITS {
-            self.note_waiting(1 << rank);
+        if rank < MOST_WAITING {
+            let group = rank / u64::BITS;
+            // The rank first: who finds its group finds it there. Who took the group's ranks before has taken the group, too,
+            // and so is seen to have, here.
+            self.note(GROUPS + group as usize, rank % u64::BITS);
+            self.note(WAITING, group);
         }
         self.words.fence(SeqCst);
     }
 
-    fn note_waiting(&self, bit: u64) {
+    /// Sets a bit of a word.
+    fn note(&self, at: usize, bit: u32) {
         loop {
-            let waiting = self.load(WAITING);
-            if waiting & bit != 0 {
-                break;
-            }
+            let (before, bit) = (self.load(at), 1 << bit);
             // SAFETY: as in `load`.
-            if unsafe { (self.words).exchange(WAITING, waiting, waiting | bit, Relaxed) } {
+            let is_set = before & bit != 0
+                || unsafe { (self.words).exchange(at, before, before | bit, AcqRel) };
+            if is_set {
                 break;
             }
         }
     }
 
-    /// Takes the ranks that wait off the list.
-    fn take_waiting(&self) -> u64 {
+    /// Takes all bits of a word.
+    fn take(&self, at: usize) -> u64 {
         loop {
-            let waiting = self.load(WAITING);
+            let bits = self.load(at);
             // SAFETY: as in `load`.
-            if waiting == 0 || unsafe { (self.words).exchange(WAITING, waiting, 0, Relaxed) } {
-                return waiting;
+            if bits == 0 || unsafe { (self.words).exchange(at, bits, 0, AcqRel) } {
+                return bits;
             }
         }
     }
@@ -180,4 +191,9 @@ impl<W: SharedWords> WindowLocks<W> {
         assert!(block < self.blocks(), "block {block} of the memory");
         BLOCKS + block
     }
+}
+
+/// The numbers of the bits that are set.
+fn bits(word: u64) -> impl Iterator<Item = u32> {
+    (0..u64::BITS).filter(move |bit| word >> bit & 1 != 0)
 }

@@ -56,6 +56,12 @@ impl WindowMemory {
         matches!(self.reach, Reach::Process(..))
     }
 
+    /// How many bytes it has.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.len
+    }
+
     /// The address of its first byte in this process, if it is mapped here.
     #[must_use]
     pub const fn address(&self) -> Option<*mut u8> {

@@ -11,4 +11,4 @@ mod words;
 pub use self::memory::{Unreached, WindowMemory};
 pub use self::place::WindowPlace;
 pub use self::words::{ATTACHED_LATER, WindowWords};
-pub use crate::ring::{LockKind, NotAttached, WindowLocks};
+pub use crate::ring::{LockKind, MOST_WAITING, NotAttached, WindowLocks};

@@ -12,7 +12,7 @@ type Locks = WindowLocks<Model>;
 const VALUE: usize = STRIDE;
 
 fn locks() -> (Locks, Model) {
-    let words = Model::new(Locks::words(1), |at| at < 4 || at == STRIDE);
+    let words = Model::new(Locks::words(1), |at| at <= STRIDE);
     (Locks::new(words.clone()), words)
 }
 
@@ -27,7 +27,7 @@ fn lock(locks: &Locks, kind: LockKind) {
 fn add(locks: &Locks, words: &Model) {
     lock(locks, LockKind::Exclusive);
     words.write(VALUE, words.read(VALUE) + 1);
-    let _waiting = locks.release(LockKind::Exclusive);
+    locks.release(LockKind::Exclusive, drop);
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn readers_see_what_a_writer_left() {
         lock(&both.0, LockKind::Shared);
         let first = both.1.read(VALUE);
         assert_eq!(both.1.read(VALUE), first, "the writer waits");
-        let _waiting = both.0.release(LockKind::Shared);
+        both.0.release(LockKind::Shared, drop);
         other.join().unwrap();
     });
 }
@@ -66,10 +66,10 @@ fn tickets_are_served_in_their_order() {
             !locks.is_granted(later, LockKind::Shared),
             "a writer is before it"
         );
-        let _waiting = locks.release(LockKind::Shared);
+        locks.release(LockKind::Shared, drop);
         assert!(locks.is_granted(writer, LockKind::Exclusive));
         assert!(!locks.is_granted(later, LockKind::Shared));
-        let _waiting = locks.release(LockKind::Exclusive);
+        locks.release(LockKind::Exclusive, drop);
         assert!(locks.is_granted(later, LockKind::Shared));
     });
 }
@@ -83,12 +83,30 @@ fn a_release_is_not_slept_over() {
         assert!(locks.is_granted(ticket, LockKind::Exclusive));
         let waiter = spawn_with(locks.clone(), |locks| {
             let ticket = locks.ticket();
-            locks.wait(5);
+            locks.wait(70);
             locks.is_granted(ticket, LockKind::Exclusive)
         });
-        let waiting = locks.release(LockKind::Exclusive);
+        let mut woken = Vec::new();
+        locks.release(LockKind::Exclusive, |rank| woken.push(rank));
         let granted = waiter.join().unwrap();
-        assert!(granted || waiting == 1 << 5, "{waiting:#x}");
+        assert!(granted || woken == [70], "{woken:?}");
+    });
+}
+
+/// Ranks of one group wait while it is taken.
+#[test]
+fn none_of_those_who_wait_is_forgotten() {
+    loom::model(|| {
+        let (locks, _) = locks();
+        assert!(locks.is_granted(locks.ticket(), LockKind::Exclusive));
+        locks.wait(71);
+        let waiter = spawn_with(locks.clone(), |locks| locks.wait(70));
+        let mut woken = Vec::new();
+        locks.release(LockKind::Exclusive, |rank| woken.push(rank));
+        waiter.join().unwrap();
+        locks.release(LockKind::Shared, |rank| woken.push(rank));
+        woken.sort_unstable();
+        assert_eq!(woken, [70, 71]);
     });
 }
 

@@ -27,6 +27,7 @@ const PATHS: &[&str] = &[
     "streams::",
     "traffic::",
     "transports::",
+    "window",
 ];
 
 /// Runs the tests of real ranks with each job spread over four hosts: on a sound network, with one host cut

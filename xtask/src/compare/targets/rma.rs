@@ -30,6 +30,10 @@ const LONG_OR_FAR: [(&str, u64, f64); 8] = [
     ("network put", 1048576, 1.0),
 ];
 
+/// Kernels of more ranks than processors, and their ratio to the best peer.
+const CROWD: [&str; 3] = ["window", "all_put_all", "exchange_put"];
+const OVER_CROWD: f64 = 0.7;
+
 /// The ratio of a long put to a bare copy into shared memory.
 const OVER_COPY: f64 = 1.15;
 
@@ -54,6 +58,18 @@ pub(super) fn aims(aims: &mut Aims<'_>) {
         if kernel == "put" {
             aims.floor(11, &what, &cell, OVER_COPY, 0.0);
         }
+    }
+    for (kernel, ranks) in CROWD
+        .iter()
+        .flat_map(|kernel| [4, 8].map(|ranks| (*kernel, ranks)))
+    {
+        let cell = FigureKey::new(kernel, ranks, 8);
+        aims.peer(
+            11,
+            &format!("{kernel} 8 B, {ranks} ranks"),
+            &cell,
+            OVER_CROWD,
+        );
     }
     let private = FigureKey::new("private_put", 2, 8);
     aims.floor(11, "private_put 8 B", &private, 1.0, OVER_CALL);

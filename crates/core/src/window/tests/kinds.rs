@@ -232,25 +232,21 @@ fn a_request_ends_with_its_target() {
         direct_windows: false,
         ..EndpointPolicy::default()
     };
+    let [fenced, asked] = [(); 2].map(|()| std::sync::Barrier::new(2));
     job_with(on_one_node(2), &policy, |comm| {
         let window = Window::allocate(comm, 8, 8).expect("memory");
         window.fence(true).expect("a fence");
+        fenced.wait();
         if comm.group().rank() == 1 {
-            // It leaves without an answer, once it is asked.
-            comm.recv(
-                target(&mut [0u8]),
-                crate::Source::Rank(0),
-                crate::Tag::Is(1),
-            )
-            .expect("a word");
+            // It is asked, makes no progress, and leaves without an answer.
+            asked.wait();
             comm.access().leave();
             return;
         }
         let mut read = [0u64];
         let range = WindowRange::bytes(1, 0, 8);
-        comm.send(source(&[1u8]), 1, 1, crate::Mode::Standard)
-            .expect("a word");
         let request = window.rget(target(&mut read), &range).expect("it is asked");
+        asked.wait();
         let ended = window.comm().wait(request.expect("by a message"));
         assert!(
             matches!(ended, Err(Error::Peer { peer: 1, .. })),

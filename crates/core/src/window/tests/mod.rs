@@ -1,22 +1,22 @@
 //! Windows of ranks that are threads of the test: what each epoch leaves in the memory of all, by each path.
 
 mod conflicts;
+mod corrupt;
+mod footprint;
 mod kinds;
+mod locks;
 
 use oxmpi_coll::check::draw;
 use oxmpi_os::RawBytes;
-use oxmpi_wire::Peer;
 use oxmpi_wire::layout::{Basic, Datatype};
-use oxmpi_wire::window::WindowMessage;
 
 use super::{LockKind, Shape, Window, WindowRange};
 use crate::bytes::{source, target};
 use crate::operation::{ElementKind, Op};
 use crate::placement::on_one_node;
 use crate::test_job::job_with;
-use crate::threading::sealed::EndpointAccess;
-use crate::window_state::{AccumulateOp, Accumulation};
-use crate::{Communicator, EndpointPolicy, Error, Single, Source, Tag};
+use crate::window_state::AccumulateOp;
+use crate::{Communicator, EndpointPolicy, Error, Single};
 
 /// How ranks access windows of their node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -437,63 +437,6 @@ fn wrong_calls_are_errors_and_change_nothing() {
             window.unlock_all().expect("locks");
             window.comm().barrier().expect("a barrier");
             assert_eq!(own(window, 4), [0; 4]);
-        });
-    }
-}
-
-/// A rank that breaks the protocol of windows is lost to its target, whose memory stays as it is.
-#[test]
-fn a_corrupt_origin_is_lost() {
-    let number = |kind, op| Accumulation::new(kind, op).expect("it has it").number();
-    let sum = number(ElementKind::U64, SUM.1);
-    let read = number(ElementKind::U64, AccumulateOp::NoOp);
-    let swap = Accumulation::compare_swap(ElementKind::U64).expect("integers");
-    let accumulate = |at, len, operation| WindowMessage::Accumulate {
-        answer: 1,
-        at,
-        len,
-        operation,
-    };
-    let get = |at, len| WindowMessage::Get { answer: 1, at, len };
-    let unlock = |exclusive| WindowMessage::Unlock {
-        answer: 1,
-        exclusive,
-    };
-    let wrong = [
-        (WindowMessage::Put { at: 25 }, 8),
-        (WindowMessage::Put { at: u64::MAX }, 8),
-        (get(0, 33), 0),
-        (get(u64::MAX, 2), 0),
-        (accumulate(0, 8, u64::MAX), 8),
-        (accumulate(0, 8, sum), 16),
-        (accumulate(0, 4, sum), 4),
-        (accumulate(32, 8, sum), 8),
-        (accumulate(0, 8, read), 8),
-        (accumulate(0, 16, swap.number()), 32),
-        (accumulate(0, 1 << 40, read), 0),
-        (unlock(true), 0),
-        (unlock(false), 0),
-        (WindowMessage::Data { answer: 0, at: 0 }, 8),
-        (WindowMessage::Done { answer: 0 }, 0),
-        (WindowMessage::Refused { answer: 3, rank: 1 }, 0),
-    ];
-    for (message, len) in wrong {
-        let policy = EndpointPolicy::default();
-        job_with(on_one_node(2), &policy, |comm| {
-            let mut memory = [7u64; 4];
-            let window = Window::create(comm, target(&mut memory), 8).expect("a window");
-            if comm.group().rank() == 1 {
-                let (context, bytes) = (window.comm().context(), [1u8; 64]);
-                let sent = comm.access().with(|endpoint| {
-                    endpoint.send_to_window(Peer(0), context, message, (&source(&bytes), 0, len))
-                });
-                sent.expect("room");
-                return;
-            }
-            let lost = comm.recv(target(&mut [0u8]), Source::Rank(1), Tag::Is(1));
-            let error = lost.expect_err("the peer is lost").to_string();
-            assert!(error.contains("broke the protocol"), "{message:?}: {error}");
-            assert_eq!(own(&window, 4), [7; 4], "{message:?}");
         });
     }
 }

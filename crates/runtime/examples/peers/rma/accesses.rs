@@ -87,6 +87,35 @@ pub(crate) fn window(access: &mut Access<'_>, times: u64) -> Result<()> {
     Ok(())
 }
 
+/// Puts to the slot of this rank in the memory of another one, `after` places after it; returns that one.
+#[inline]
+fn put_to(access: &Access<'_>, after: usize) -> Result<usize> {
+    let (rank, size) = (access.comm.rank(), access.comm.size());
+    let (other, at) = ((rank + after) % size, rank * access.origin.len());
+    access.window.put(&access.origin, other, at)?;
+    Ok(other)
+}
+
+pub(crate) fn all_put_all(access: &mut Access<'_>, times: u64) -> Result<()> {
+    for _ in 0..times {
+        for after in 1..access.comm.size() {
+            put_to(access, after)?;
+        }
+        access.window.flush_all()?;
+    }
+    Ok(())
+}
+
+pub(crate) fn exchange_put(access: &mut Access<'_>, times: u64) -> Result<()> {
+    for _ in 0..times {
+        for after in [1, access.comm.size() - 1] {
+            let other = put_to(access, after)?;
+            access.window.flush(other)?;
+        }
+    }
+    Ok(())
+}
+
 /// Each rank puts the number of the round to the other one, which polls for it.
 pub(crate) fn put_pingpong(access: &mut Access<'_>, times: u64) -> Result<()> {
     let (rank, window) = (access.comm.rank(), &access.window);

@@ -1,10 +1,12 @@
 //! The kernels of `rma`, in the order of their lines.
 
 use super::accesses::{
-    Access, accumulate, compare_and_swap, fence_put, fetch_and_op, flushed, get, get_accumulate,
-    put, put_pingpong, window,
+    Access, accumulate, all_put_all, compare_and_swap, exchange_put, fence_put, fetch_and_op,
+    flushed, get, get_accumulate, put, put_pingpong, window,
 };
-use super::outcome::{Outcome, is_counted, is_got, is_last, is_put, is_summed, is_zero};
+use super::outcome::{
+    Outcome, is_counted, is_exchanged, is_got, is_last, is_put, is_put_by_all, is_summed, is_zero,
+};
 use oxmpi::Result;
 use oxmpi::window::ByteWindow;
 
@@ -57,6 +59,28 @@ pub(crate) struct Kernel {
     pub(crate) polled: bool,
     /// Whether it reads what is in the memory before.
     pub(crate) gets: bool,
+    /// Of how many ranks it is.
+    pub(crate) ranks: Ranks,
+}
+
+/// Of how many ranks a kernel is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ranks {
+    Two,
+    Any,
+    /// More than two, each with a slot in the memory of the others.
+    More,
+}
+
+impl Ranks {
+    /// Whether a job of so many ranks runs it.
+    pub(crate) fn includes(self, size: usize) -> bool {
+        match self {
+            Self::Two => size == 2,
+            Self::Any => true,
+            Self::More => size > 2,
+        }
+    }
 }
 
 impl Kernel {
@@ -76,6 +100,7 @@ impl Kernel {
             private: false,
             polled: false,
             gets: false,
+            ranks: Ranks::Two,
         }
     }
 
@@ -95,13 +120,17 @@ impl Kernel {
         Kernel { gets, ..self }
     }
 
+    const fn of(self, ranks: Ranks) -> Self {
+        Kernel { ranks, ..self }
+    }
+
     const fn within(self, epoch: Epoch) -> Self {
         Kernel { epoch, ..self }
     }
 }
 
 /// Every kernel.
-pub(crate) const KERNELS: [Kernel; 14] = [
+pub(crate) const KERNELS: [Kernel; 16] = [
     Kernel::alone("put", |a, times| flushed(a, times, 1, put), is_put),
     Kernel::alone("put_many", |a, times| flushed(a, times, MANY, put), is_put).many(),
     Kernel::alone("get", |a, times| flushed(a, times, 1, get), is_got).gets(),
@@ -149,6 +178,7 @@ pub(crate) const KERNELS: [Kernel; 14] = [
     Kernel::alone("fence_put", fence_put, is_put).within(Epoch::Fenced),
     Kernel::alone("window", window, |_| true)
         .within(Epoch::Own)
+        .of(Ranks::Any)
         .short(),
     Kernel {
         accesses: 2,
@@ -157,4 +187,12 @@ pub(crate) const KERNELS: [Kernel; 14] = [
             .within(Epoch::Locked)
             .short()
     },
+    Kernel::alone("all_put_all", all_put_all, is_put_by_all)
+        .within(Epoch::Locked)
+        .of(Ranks::More)
+        .short(),
+    Kernel::alone("exchange_put", exchange_put, is_exchanged)
+        .within(Epoch::Locked)
+        .of(Ranks::More)
+        .short(),
 ];
