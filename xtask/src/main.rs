@@ -29,6 +29,7 @@ mod steps;
 mod tally;
 mod test;
 mod tidy;
+mod tune_tables;
 mod wheel;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -82,6 +83,7 @@ enum Verb {
     Loom(loom::LoomOptions),
     Fuzz(fuzz::FuzzOptions),
     Gen(generate::GenOptions),
+    TuneTables(tune_tables::TuneTablesOptions),
     Ci(ci::CiOptions),
     Compare(compare::CompareOptions),
     Mpi1(mpi1::Mpi1Options),
@@ -115,6 +117,7 @@ fn run(CommandLine { verb }: CommandLine) -> Result {
         Verb::Loom(options) => loom::run(&repo, &options),
         Verb::Fuzz(options) => fuzz::run(&repo, options),
         Verb::Gen(options) => generate::run(&repo, &options),
+        Verb::TuneTables(options) => tune_tables::run(&repo, &options),
         Verb::Ci(options) => ci::run(&repo, &options),
         Verb::Compare(options) => compare::run(&repo, &options),
         Verb::Mpi1(options) => mpi1::run(&repo, &options),

@@ -20,11 +20,6 @@ pub(crate) trait Phase: Plan {
         rank..rank + 1
     }
 
-    /// In an allgather of a vector's blocks: how many of the first `size` ranks should own a block.
-    fn owners(size: u32) -> u32 {
-        size
-    }
-
     /// In an allgather: how many of the first steps need no earlier step.
     fn free(&self) -> u32 {
         1

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use oxmpi_coll::catalog::Collective;
 use oxmpi_coll::machine::Machine;
 use oxmpi_coll::settings::machine;
 use oxmpi_settings::{SettingValue, Values, answered_names};
@@ -24,6 +25,7 @@ const OPTIONS: OptionTable<Options> = OptionTable {
     intro: "\
 Usage: oxmpi settings [OPTIONS] [PATTERN]
        oxmpi settings --tune [--output FILE] [--force] [--rounds N] [--json]
+       oxmpi settings --tune --collectives [--output FILE] [--force] [--rounds N]
 
 Prints every setting: name, value, origin of the value, default, type and meaning. PATTERN selects the
 settings whose name, or name in another product, contains that text, of every level. The whole name of a
@@ -45,7 +47,9 @@ oxmpi/settings.toml in $XDG_CONFIG_HOME or ~/.config (lines NAME = \"VALUE\"); t
         ] },
         OptionGroup { title: "Tuning", rows: &[
             flag(&["tune"], "measure this machine, and write the settings that suit it to a file", |o| o.task = Task::Tune),
-            value(&["output"], &["FILE"], "file for the settings; default: this user's settings.toml",
+            flag(&["collectives"], "with --tune: measure collectives by each algorithm, and write rules for coll_rules",
+                |o| o.collectives = true),
+            value(&["output"], &["FILE"], "file to write; default: this user's settings.toml, or coll_rules.json beside it",
                 |o, v| { o.output = Some(v.path()); Ok(()) }),
             flag(&["force"], "replace the file if it exists", |o| o.force = true),
             value(&["rounds"], &["N"], "number of rounds, whose medians count: 1 to 99, default 5",
@@ -55,6 +59,8 @@ oxmpi/settings.toml in $XDG_CONFIG_HOME or ~/.config (lines NAME = \"VALUE\"); t
                 |o, v| { o.task = Task::Measure(v.parse(lengths)?); Ok(()) }),
             value(&["on"], &["PROCESSORS"], "with --measure: the processor of each rank, such as 0,1",
                 |o, v| v.set(&mut o.processors, processors)),
+            value(&["collective"], &["NAME"], "with --measure: time of a call of this collective, on any number of ranks",
+                |o, v| { o.collective = Some(v.parse(collective)?); Ok(()) }),
             flag(&["back-to-back"], "with --measure: time of one more message in a series without pauses", |o| o.timing = Timing::BackToBack),
             flag(&["in-a-row"], "", |o| o.timing = Timing::BackToBack),
         ] },
@@ -69,9 +75,16 @@ coll_node_overhead, coll_node_bandwidth: L, o and 1/G), for the choice of collec
 sim --machine this`. Between nodes nothing is measured. Run it while the machine is idle. All ranks of a job
 must choose the same algorithms: tune one host, and copy its file to the others.
 
+--tune --collectives starts jobs of 2 and of 4 ranks, one for each collective and algorithm
+(NAME_algorithm), over a hundred in each round: some minutes with 5 rounds. For each length the median of
+the fastest algorithm is compared with the least time of what is usual, and gets a rule if it is less by
+more than 5%. All other settings are those of the environment, so rules for TCP come from a run with
+OXMPI_TRANSPORTS=tcp. The file has an effect once the setting coll_rules names it.
+
   oxmpi settings --tune                                      for this user's jobs
   oxmpi settings --tune --output /etc/oxmpi/settings.toml    for all users' jobs
   oxmpi settings --tune --output here.toml                   for jobs with OXMPI_SETTINGS_FILE=here.toml
+  oxmpi settings --tune --collectives --output rules.json    for jobs with OXMPI_COLL_RULES=rules.json
 ",
     operands: Operands::Each(|o, v| only_operand(&mut o.pattern, v.text()?.into())),    ..OptionTable::GNU
 };
@@ -87,6 +100,8 @@ struct Options {
     rounds: u32,
     processors: Vec<usize>,
     timing: Timing,
+    collectives: bool,
+    collective: Option<Collective>,
 }
 
 /// What the command does.
@@ -124,6 +139,9 @@ fn run(arguments: &[OsString]) -> Result<String, CommandError> {
     };
     match options.task {
         Task::Show => shown(&options).map_err(CommandError::Usage),
+        Task::Tune if options.collectives => {
+            tune::collectives::run(options.output, options.force, options.rounds)
+        }
         Task::Tune => tune::run(&TuneOptions {
             output: options.output,
             force: options.force,
@@ -131,11 +149,14 @@ fn run(arguments: &[OsString]) -> Result<String, CommandError> {
             json: options.form == Form::Json,
             machine: usual_machine().map_err(CommandError::Usage)?,
         }),
-        Task::Measure(lengths) => tune::measure(&MeasureOptions {
-            lengths,
-            timing: options.timing,
-            processors: options.processors,
-        })
+        Task::Measure(lengths) => match options.collective {
+            Some(collective) => tune::collectives::measure(collective, &lengths),
+            None => tune::measure(&MeasureOptions {
+                lengths,
+                timing: options.timing,
+                processors: options.processors,
+            }),
+        }
         .map_err(CommandError::Io),
     }
 }
@@ -181,6 +202,8 @@ fn parse(arguments: &[OsString]) -> Result<Option<Options>, String> {
         rounds: ROUNDS,
         processors: Vec::new(),
         timing: Timing::OneWay,
+        collectives: false,
+        collective: None,
     };
     if OPTIONS.read(arguments, &mut options)? != Parsed::Run(&[]) {
         return Ok(None);
@@ -194,11 +217,16 @@ fn check(options: &Options) -> Result<(), &'static str> {
     let writes = options.output.is_some() || options.force || options.rounds != ROUNDS;
     let shows =
         options.level.is_some() || options.pattern.is_some() || options.form == Form::Parsable;
-    if writes && options.task != Task::Tune {
-        Err("--output, --force and --rounds go with --tune")
-    } else if (!options.processors.is_empty() || options.timing != Timing::OneWay)
-        && !matches!(options.task, Task::Measure(_))
-    {
+    let of_messages = !options.processors.is_empty() || options.timing != Timing::OneWay;
+    if (writes || options.collectives) && options.task != Task::Tune {
+        Err("--collectives, --output, --force and --rounds go with --tune")
+    } else if options.collective.is_some() && !matches!(options.task, Task::Measure(_)) {
+        Err("--collective goes with --measure")
+    } else if options.collective.is_some() && of_messages {
+        Err("--on and --back-to-back are for messages: leave them out with --collective")
+    } else if options.collectives && options.form == Form::Json {
+        Err("--tune --collectives has no --json: the file that it writes is JSON")
+    } else if of_messages && !matches!(options.task, Task::Measure(_)) {
         Err("--on and --back-to-back go with --measure")
     } else if shows && options.task != Task::Show {
         Err("--tune and --measure print no settings: leave out --level, --parsable and the pattern")
@@ -229,6 +257,15 @@ fn lengths(text: &str) -> Result<Vec<u64>, &'static str> {
     let length = |text| size(text).ok().filter(|bytes| *bytes <= LONGEST);
     let lengths: Option<Vec<u64>> = text.split(',').map(length).collect();
     lengths.ok_or("--measure takes lengths up to 1G, such as 8,64K,1M")
+}
+
+fn collective(text: &str) -> Result<Collective, String> {
+    let all = tune::collectives::COLLECTIVES;
+    let found = all.into_iter().find(|one| one.name() == text);
+    found.ok_or_else(|| {
+        let names = all.map(Collective::name);
+        format!("--collective takes one of {}", names.join(", "))
+    })
 }
 
 fn processors(text: &str) -> Result<Vec<usize>, &'static str> {

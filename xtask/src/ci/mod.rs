@@ -14,7 +14,7 @@ pub(crate) mod rdma;
 use crate::commands::{run_check, run_tests};
 use crate::steps::{Step, chosen, run_all, step_name};
 use crate::tally::Tally;
-use crate::{Repo, Result, asm, bench, build, foreign, fuzz, loom, tidy};
+use crate::{Repo, Result, asm, bench, build, foreign, fuzz, loom, tidy, tune_tables};
 use nodes::Nodes;
 use rdma::RdmaJobs;
 use std::time::Duration;
@@ -86,6 +86,8 @@ const STEPS: &[Step] = &[
         let examples = repo.release(&PLANS)?.join("examples");
         let mut tally = run_check(cmd!(sh, "{examples}/many"))?;
         tally += run_check(cmd!(sh, "{examples}/schedules 1000003"))?;
+        let trees = repo.root.join(tune_tables::FOLDER);
+        tally += run_check(cmd!(sh, "{examples}/tables --check {trees} scan"))?;
         tally += run_tests(cmd!(
             sh,
             "cargo test --release {packages...} --test figures"
@@ -108,13 +110,15 @@ const STEPS: &[Step] = &[
 ];
 
 /// The examples that prove and simulate collective algorithms.
-const PLANS: [&str; 6] = [
+const PLANS: [&str; 8] = [
     "--example",
     "many",
     "--example",
     "schedules",
     "--example",
     "plans",
+    "--example",
+    "tables",
 ];
 
 /// Tests that take a minute or two under emulation.

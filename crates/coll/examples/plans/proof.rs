@@ -275,7 +275,6 @@ fn prove_random(
     options: &Options,
     tally: &mut Tally,
 ) -> Result<(), String> {
-    let is_even = algorithm.row().needs.even;
     let mut size = size;
     while algorithm
         .suits(&plain(algorithm, size).call(0, &[]))
@@ -291,7 +290,7 @@ fn prove_random(
         {
             return Ok(());
         }
-        size = if is_even { size / 4 * 2 } else { size / 2 };
+        size /= 2;
     }
     Ok(())
 }
@@ -362,7 +361,6 @@ pub(crate) fn beyond(algorithm: Algorithm) -> Vec<u32> {
         let size = low + (draw(algorithm as u64, index) % u64::from((1 << bits) - low)) as u32;
         match () {
             () if needs.power_of_two => 1 << size.ilog2(),
-            () if needs.even => size & !1,
             () => size,
         }
     };

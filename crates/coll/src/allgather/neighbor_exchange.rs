@@ -11,7 +11,6 @@
 use super::RankBlocks;
 use crate::call::{Call, Parameters};
 use crate::eager::exchange;
-use crate::phase::Phase;
 use crate::plan::{Acts, Part, Plan, PlanInputs};
 use crate::rank_ring::RankRing;
 use crate::window::Window;
@@ -30,7 +29,7 @@ impl NeighborExchange {
     }
 
     /// The number of ranks that exchange among `size` ranks: an even number.
-    pub(crate) const fn members(size: u32) -> u32 {
+    const fn members(size: u32) -> u32 {
         size & !1
     }
 
@@ -152,15 +151,5 @@ impl Plan for NeighborExchange {
             self.send_own(folded, inputs, acts);
         }
         Some(i)
-    }
-}
-
-impl Phase for NeighborExchange {
-    fn of(call: &Call, parameters: &Parameters) -> Self {
-        NeighborExchange::of(call, parameters)
-    }
-
-    fn owners(size: u32) -> u32 {
-        NeighborExchange::members(size).max(1)
     }
 }

@@ -1,9 +1,8 @@
 //! Broadcast by a scatter and then an allgather, each by any algorithm of the catalog that serves here.
 //!
-//! The vector is cut into one block per rank, but the [folded rank](allgather::NeighborExchange) of an
-//! allgather has none, because its block would travel with those of other ranks. The root has the vector and
-//! receives nothing in the allgather. A rank that forwards nothing in the scatter posts its receives of short
-//! allgather blocks while it still waits for its own block, so early blocks need no extra copy.
+//! The vector is cut into one block per rank. The root has the vector and receives nothing in the allgather. A
+//! rank that forwards nothing in the scatter posts its receives of short allgather blocks while it still waits
+//! for its own block, so early blocks need no extra copy.
 //!
 //! So a broadcast need not be slower than the best scatter and allgather of the blocks.
 
@@ -39,22 +38,11 @@ pub(crate) type LinearAll = Composed<scatter::ScatterLinear, allgather::Allgathe
 /// Bcast linear-bruck: linear scatter, Bruck allgather.
 pub(crate) type LinearBruck = Composed<scatter::ScatterLinear, allgather::AllgatherBruck>;
 
-/// Bcast linear-neighbor-exchange: linear scatter, neighbor-exchange allgather.
-pub(crate) type LinearNeighborExchange =
-    Composed<scatter::ScatterLinear, allgather::NeighborExchange>;
-
 /// Bcast linear-ring: linear scatter, ring allgather.
 pub(crate) type LinearRing = Composed<scatter::ScatterLinear, allgather::AllgatherRing>;
 
-/// Bcast knomial-linear: k-nomial scatter, linear allgather.
-pub(crate) type KnomialLinear = Composed<scatter::ScatterKnomial, allgather::AllgatherLinear>;
-
 /// Bcast knomial-bruck: k-nomial scatter, Bruck allgather.
 pub(crate) type KnomialBruck = Composed<scatter::ScatterKnomial, allgather::AllgatherBruck>;
-
-/// Bcast knomial-neighbor-exchange: k-nomial scatter, neighbor-exchange allgather.
-pub(crate) type KnomialNeighborExchange =
-    Composed<scatter::ScatterKnomial, allgather::NeighborExchange>;
 
 /// Bcast knomial-ring: k-nomial scatter, ring allgather.
 pub(crate) type KnomialRing = Composed<scatter::ScatterKnomial, allgather::AllgatherRing>;
@@ -66,7 +54,7 @@ impl<S: Phase, G: Phase> Composed<S, G> {
             vector: ScatteredVector {
                 rank,
                 size,
-                block: call.count.div_ceil(G::owners(size).into()),
+                block: call.count.div_ceil(size.into()),
                 root: Some(root),
                 count: call.count,
             },
@@ -127,10 +115,7 @@ impl<S: Phase, G: Phase> Plan for Composed<S, G> {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        KnomialBruck, KnomialLinear, KnomialNeighborExchange, KnomialRing, LinearAll, LinearBruck,
-        LinearNeighborExchange, LinearRing,
-    };
+    use super::{KnomialBruck, KnomialRing, LinearAll, LinearBruck, LinearRing};
     use crate::call::{Call, Parameters};
     use crate::plan::{Act, Acts, CallArrays, LearnedLengths, Plan, PlanInputs};
 
@@ -151,28 +136,6 @@ mod tests {
     }
 
     #[test]
-    fn no_block_of_a_folded_rank_travels_with_those_of_others() {
-        for size in [5, 9, 23_u32] {
-            let block = 10;
-            let longest = |rank| {
-                let call = Call::bcast(rank, size, 0, u64::from(size - 1) * block);
-                let plan = KnomialNeighborExchange::of(&call, &Parameters::NONE);
-                let (learned, before) = (LearnedLengths::new(), plan.scatter().steps());
-                let inputs = PlanInputs::new(CallArrays::NOTHING, &learned);
-                let after = (before..plan.steps()).flat_map(|i| {
-                    let mut acts = Acts::new();
-                    plan.step(i, &inputs, &mut acts);
-                    let sent = acts.iter().filter_map(Act::reads).map(|part| part.len());
-                    sent.max()
-                });
-                after.max().unwrap_or(0)
-            };
-            assert_eq!((0..size).map(longest).max(), Some(2 * block), "{size}");
-            assert_eq!(longest(size - 1), 0, "the folded rank of {size}");
-        }
-    }
-
-    #[test]
     fn every_rank_gets_every_element_once() {
         for (size, root, radix) in [(2, 0, 2), (9, 0, 2), (16, 5, 4), (23, 7, 3), (64, 63, 8)] {
             let parameters = Parameters::NONE
@@ -186,16 +149,10 @@ mod tests {
                     received(&LinearAll::of(&call, &parameters)),
                     received(&LinearBruck::of(&call, &parameters)),
                     received(&LinearRing::of(&call, &parameters)),
-                    received(&KnomialLinear::of(&call, &parameters)),
                     received(&KnomialBruck::of(&call, &parameters)),
                     received(&KnomialRing::of(&call, &parameters)),
-                    received(&KnomialNeighborExchange::of(&call, &parameters)),
                 ];
-                assert_eq!(all, [1001; 7], "rank {rank} of {size} below {root}");
-                if size % 2 == 0 {
-                    let even = received(&LinearNeighborExchange::of(&call, &parameters));
-                    assert_eq!(even, 1001, "rank {rank} of {size} below {root}");
-                }
+                assert_eq!(all, [1001; 5], "rank {rank} of {size} below {root}");
             }
         }
     }

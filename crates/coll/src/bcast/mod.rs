@@ -13,8 +13,7 @@ mod tree;
 pub(crate) use chain::{BcastChain, MAX_SIZE as CHAIN_MAX_SIZE};
 pub(crate) use circulant::BcastCirculant;
 pub(crate) use composed::{
-    KnomialBruck, KnomialLinear, KnomialNeighborExchange, KnomialRing, LinearAll, LinearBruck,
-    LinearNeighborExchange, LinearRing, MAX_SIZE as COMPOSED_MAX_SIZE,
+    KnomialBruck, KnomialRing, LinearAll, LinearBruck, LinearRing, MAX_SIZE as COMPOSED_MAX_SIZE,
 };
 pub(crate) use linear_linear::{LinearLinear, MAX_SIZE as LINEAR_LINEAR_MAX_SIZE};
 pub(crate) use linear_linear::{PieceCounts, ReceivesAhead, in_flight};

@@ -31,8 +31,7 @@ algorithms! {
     AlltoallNodeAware AlltoallIntraNode AlltoallvPairwise AlltoallvLinear NeighborAllgatherLinear
     NeighborAllgathervLinear NeighborAlltoallLinear NeighborAlltoallvLinear BcastBinomial
     BcastKnomial BcastCirculant BcastScatterAllgather BcastLinearLinear BcastLinearAll
-    BcastLinearBruck BcastKnomialLinear BcastKnomialBruck BcastLinearNeighborExchange
-    BcastKnomialNeighborExchange BcastLinearRing BcastKnomialRing BcastChain BcastNodeAware
+    BcastLinearBruck BcastKnomialBruck BcastLinearRing BcastKnomialRing BcastChain BcastNodeAware
     BcastPostal BcastRailKnomial BcastRailChain BcastRailCirculant BcastMultirail BcastIntraNode
     ReduceBinomial ReduceKnomial ReduceCirculant ReduceFolded ReduceRabenseifner ReduceChain
     ReduceNodeAware ReducePostal ReduceMultirail ReduceIntraNode AllreduceRecursiveDoubling

@@ -124,8 +124,6 @@ pub struct Needs {
     pub exact: bool,
     /// The number of ranks must be a power of two.
     pub power_of_two: bool,
-    /// The number of ranks must be even, or 1.
-    pub even: bool,
     /// No rank may call in place.
     pub apart: bool,
     /// Which ranks must be able to do intra-node operations.
@@ -142,7 +140,6 @@ impl Needs {
         commutative: false,
         exact: false,
         power_of_two: false,
-        even: false,
         apart: false,
         shared_memory: SharedMemory::None,
         max_size: u32::MAX,

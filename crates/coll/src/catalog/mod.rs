@@ -94,9 +94,6 @@ impl Algorithm {
             () if needs.power_of_two && !size.is_power_of_two() => {
                 Err(why("a power of two as the number of ranks"))
             }
-            () if needs.even && size > 1 && !size.is_multiple_of(2) => {
-                Err(why("an even number of ranks"))
-            }
             () if needs.apart && call.in_place => {
                 Err(why("separate input and output, not in place"))
             }
@@ -128,8 +125,9 @@ impl Algorithm {
     }
 }
 
-/// Former names of algorithms and their names now; settings and rules accept both for one release.
-const FORMER_NAMES: [(&str, &str); 8] = [
+/// Former names of algorithms and their names now, or of the nearest one left; settings and rules accept both for
+/// one release.
+const FORMER_NAMES: [(&str, &str); 11] = [
     // word 'guest': former names stay accepted for one release
     ("guest", "folded"),
     ("lane-bruck", "rail-bruck"),         // word 'lane': a former name
@@ -137,6 +135,9 @@ const FORMER_NAMES: [(&str, &str); 8] = [
     ("lane-circulant", "rail-circulant"), // word 'lane': a former name
     ("lane-knomial", "rail-knomial"),     // word 'lane': a former name
     ("lane-ring", "rail-ring"),           // word 'lane': a former name
+    ("knomial-linear", "knomial-bruck"),
+    ("knomial-neighbor-exchange", "knomial-ring"),
+    ("linear-neighbor-exchange", "linear-ring"),
     ("ports", "multirail"),
     ("team", "intra-node"),
 ];

@@ -162,10 +162,7 @@ table! {
     BcastLinearLinear(crate::bcast::LinearLinear): bcast::LINEAR_LINEAR;
     BcastLinearAll(crate::bcast::LinearAll): bcast::LINEAR_ALL;
     BcastLinearBruck(crate::bcast::LinearBruck): bcast::LINEAR_BRUCK;
-    BcastKnomialLinear(crate::bcast::KnomialLinear): bcast::KNOMIAL_LINEAR;
     BcastKnomialBruck(crate::bcast::KnomialBruck): bcast::KNOMIAL_BRUCK;
-    BcastLinearNeighborExchange(crate::bcast::LinearNeighborExchange): bcast::LINEAR_NEIGHBOR_EXCHANGE;
-    BcastKnomialNeighborExchange(crate::bcast::KnomialNeighborExchange): bcast::KNOMIAL_NEIGHBOR_EXCHANGE;
     BcastLinearRing(crate::bcast::LinearRing): bcast::LINEAR_RING;
     BcastKnomialRing(crate::bcast::KnomialRing): bcast::KNOMIAL_RING;
     BcastChain(crate::bcast::BcastChain): bcast::CHAIN;

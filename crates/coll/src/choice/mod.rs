@@ -2,11 +2,12 @@
 //! result on every rank.
 //!
 //! Every supported algorithm is a candidate with each of its parameters, and the one with the least
-//! [cost](crate::cost) is chosen. This is done once for all sizes: a [`ChoiceTable`] lists from which size on a
-//! candidate is used. Its inputs are equal on all ranks: the group, the machine, the properties of the
+//! [cost](crate::cost) is chosen; for ranks in cyclic placement decision trees choose, which are learned from
+//! simulations. This is done once for all sizes: a [`ChoiceTable`] lists from which size on a candidate is used. Its inputs are equal on all ranks: the group, the machine, the properties of the
 //! operation, and only such lengths as all ranks know.
 
 mod candidates;
+pub mod cyclic;
 #[cfg(feature = "json")]
 mod json;
 mod reproducible;

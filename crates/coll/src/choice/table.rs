@@ -2,6 +2,7 @@
 //! then looked up.
 
 use super::candidates::{Candidates, MAX_CANDIDATES, candidates, pattern};
+use super::cyclic::{DecisionTree, features};
 use super::{Choice, RULES, Tuning};
 use crate::call::{Algorithm, Call, Parameters, SharedMemory};
 use crate::catalog::Unsuited;
@@ -59,8 +60,8 @@ impl ChoiceTable {
     ///
     /// An allreduce, with the most candidates, takes 2 ms on 17 to 100 ranks, 4 ms on 1,000 and 25 ms on
     /// a million, with 16 per node; a reduce_scatter_block at most half of that, an allgather a tenth; a
-    /// gather 0.7 ms on 64 ranks, and a fourth of that on more than 72. At most 200 KiB of stack; nothing
-    /// is allocated.
+    /// gather 0.7 ms on 64 ranks, and a fourth of that on more than 72; by a decision tree, a few us. At most
+    /// 200 KiB of stack; nothing is allocated.
     pub fn new(call: &Call, tuning: &Tuning) -> Result<ChoiceTable, Unsuited> {
         let call = &pattern(call);
         let tuning = &tuning.for_call(call);
@@ -74,7 +75,7 @@ impl ChoiceTable {
         if let Some(team) = all.find(|one| call.shared_memory == SharedMemory::All && by_all(one)) {
             return Ok(ChoiceTable::of(tuning.choice(team, call.size)));
         }
-        let mut table = ChoiceTable::by_cost(call, tuning)?;
+        let mut table = ChoiceTable::by_default(call, tuning)?;
         for rule in tuning.rules.iter().rev() {
             if rule.applies_to(call) {
                 let usual = tuning.choice(rule.algorithm, call.size);
@@ -107,12 +108,15 @@ impl ChoiceTable {
         &self.steps
     }
 
-    /// The table by cost alone, without requirements and rules of the user.
+    /// The table without requirements and rules of the user: by a decision tree, or by cost.
     ///
     /// # Errors
     ///
     /// If no algorithm supports such calls.
-    pub(super) fn by_cost(call: &Call, tuning: &Tuning) -> Result<ChoiceTable, Unsuited> {
+    pub(super) fn by_default(call: &Call, tuning: &Tuning) -> Result<ChoiceTable, Unsuited> {
+        if let Some(tree) = DecisionTree::of(call, tuning) {
+            return Ok(ChoiceTable::by_tree(tree, call, tuning));
+        }
         let mut all = Candidates::new();
         candidates(call, tuning, &mut all, staged)?;
         if let [only] = *all {
@@ -132,6 +136,24 @@ impl ChoiceTable {
             .ok_or(Unsuited::None {
                 collective: call.collective,
             })
+    }
+
+    /// The choices of a decision tree.
+    fn by_tree(tree: &DecisionTree, call: &Call, tuning: &Tuning) -> ChoiceTable {
+        let features = features(call, tuning);
+        let (first, mut next) = tree.choice(call, &features, (0, tuning));
+        let mut table = ChoiceTable::of(first);
+        while let Some(from) = next {
+            let (choice, after) = tree.choice(call, &features, (from, tuning));
+            if table.steps.last().is_some_and(|last| last.choice != choice)
+                && table.steps.len() < SIZES
+            {
+                // The capacity is larger.
+                let _ = table.steps.push(ChoiceStep { from, choice });
+            }
+            next = after;
+        }
+        table
     }
 
     /// Replaces the choices for a range of sizes.
@@ -176,7 +198,7 @@ pub(super) fn staged(algorithm: Algorithm, call: &Call, tuning: &Tuning, all: &m
         };
         stages::calls(&whole)
     };
-    let tables = calls(0).map(|stage| ChoiceTable::by_cost(&stage, tuning));
+    let tables = calls(0).map(|stage| ChoiceTable::by_default(&stage, tuning));
     let [Ok(up), Ok(down)] = &tables else { return };
     // How many bytes each has for one of the whole.
     let [up_bytes, down_bytes] = calls(1).map(|stage| stage.bytes());

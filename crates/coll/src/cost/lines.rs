@@ -324,11 +324,6 @@ pub(crate) fn neighbor_exchange(call: &Call, _: &Parameters, model: &Model) -> u
     between_neighbors(call, Some(given), model).max(handed_on)
 }
 
-/// [`neighbor_exchange`] after a scatter, where a folded rank has no block.
-pub(super) fn neighbor_exchange_after_scatter(call: &Call, _: &Parameters, model: &Model) -> u64 {
-    between_neighbors(call, None, model)
-}
-
 /// The rounds in which neighbours exchange pairs of blocks.
 fn rounds_of_pairs(call: &Call) -> u64 {
     u64::from(call.size / 2).saturating_sub(1)

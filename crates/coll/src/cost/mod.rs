@@ -27,7 +27,6 @@ mod round;
 mod rounds;
 mod scatter_ring;
 mod trees;
-mod unaligned;
 mod windows;
 
 pub(crate) use direct::{
@@ -59,9 +58,8 @@ pub(crate) use nodes::{
     reduce_node_aware, reduce_postal, scan_node_aware, scatter_node_aware, scatterv_node_aware,
 };
 pub(crate) use phases::{
-    bcast_knomial_bruck, bcast_knomial_linear, bcast_knomial_neighbor_exchange, bcast_knomial_ring,
-    bcast_linear_all, bcast_linear_bruck, bcast_linear_neighbor_exchange, bcast_linear_ring,
-    staged,
+    bcast_knomial_bruck, bcast_knomial_ring, bcast_linear_all, bcast_linear_bruck,
+    bcast_linear_ring, staged,
 };
 pub(crate) use pipeline::{pipeline, reduce_folded};
 pub(crate) use rails::{

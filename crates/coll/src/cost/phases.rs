@@ -1,31 +1,16 @@
 //! The cost of algorithms that run one collective after another: the sum of both.
 
 use super::exchanges::{bruck_after_scatter, share};
-use super::lines::neighbor_exchange_after_scatter;
 use super::scatter_ring::passed_on;
-use super::unaligned::exchanged;
 use super::{Cost, Model, linear, scatter, scatter_linear};
 use super::{lines, rooted, trees};
-use crate::allgather::NeighborExchange;
 use crate::call::{Call, Parameters};
 use crate::digits::Digits;
-use crate::placement::Order;
 use crate::stages;
 
 /// A bcast by a scatter of one block per rank and an allgather.
 fn in_blocks(phases: [Cost; 2], call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    of_owners(call.size, phases, call, parameters, model)
-}
-
-/// [`in_blocks`] for blocks of `owners` ranks.
-fn of_owners(
-    owners: u32,
-    phases: [Cost; 2],
-    call: &Call,
-    parameters: &Parameters,
-    model: &Model,
-) -> u64 {
-    let block = share(call, owners);
+    let block = share(call, call.size);
     let scatter = Call::scatter(0, call.size, 0, block);
     let gather = Call::allgather(0, call.size, block);
     let scattered = phases[0](&scatter, parameters, model);
@@ -47,11 +32,6 @@ pub(crate) fn bcast_linear_bruck(call: &Call, parameters: &Parameters, model: &M
         parameters,
         model,
     )
-}
-
-/// Bcast by k-nomial scatter and linear allgather.
-pub(crate) fn bcast_knomial_linear(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    in_blocks([scatter, linear], call, parameters, model)
 }
 
 /// Bcast by k-nomial scatter and Bruck's allgather.
@@ -87,48 +67,6 @@ fn early_from_root(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
         (model.hop(near, block)).saturating_add((first - 1).saturating_mul(model.gap(near, block)));
     let busy = first.saturating_mul(model.both(near, block));
     taken.saturating_sub(arrived.saturating_sub(busy))
-}
-
-/// Bcast by linear scatter and neighbour exchange.
-pub(crate) fn bcast_linear_neighbor_exchange(
-    call: &Call,
-    parameters: &Parameters,
-    model: &Model,
-) -> u64 {
-    in_blocks(
-        [scatter_linear, neighbor_exchange_after_scatter],
-        call,
-        parameters,
-        model,
-    )
-}
-
-/// Bcast by k-nomial scatter and neighbour exchange.
-pub(crate) fn bcast_knomial_neighbor_exchange(
-    call: &Call,
-    parameters: &Parameters,
-    model: &Model,
-) -> u64 {
-    let members = NeighborExchange::members(call.size);
-    let phases: [Cost; 2] = [scatter, neighbor_exchange_after_scatter];
-    let long = |call: &Call| of_owners(members, phases, call, parameters, model);
-    if model.place.order() != Order::Block {
-        return long(call);
-    }
-    let short = |call: &Call| {
-        exchanged(
-            (trees::scatter_to_last, trees::scattering),
-            call,
-            parameters,
-            model,
-        )
-    };
-    let most = model.machine.eager / 2;
-    let longest = most.saturating_mul(members.into());
-    match share(call, members) <= most {
-        true => short(call),
-        false => long(call).max(short(&Call::bcast(0, call.size, 0, longest))),
-    }
 }
 
 /// Bcast by linear scatter and ring.

@@ -252,13 +252,6 @@ pub(crate) fn scatter(call: &Call, parameters: &Parameters, model: &Model) -> u6
     }
 }
 
-/// [`scatter`] until the last rank of a few nodes has its block, for a following collective that waits
-/// for it only.
-pub(super) fn scatter_to_last(call: &Call, parameters: &Parameters, model: &Model) -> u64 {
-    let tree = blocks(call, parameters, model, false);
-    tree.of(call.size).max(tree.straddled())
-}
-
 /// Gather along a tree, each message with the blocks of a subtree. In gatherv a block beyond the cutoff
 /// goes straight.
 pub(crate) fn gather(call: &Call, parameters: &Parameters, model: &Model) -> u64 {

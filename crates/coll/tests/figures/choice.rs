@@ -199,12 +199,18 @@ fn drawn_setup(machine: Machine, at: u64) -> Setup {
     Setup::new(machine, Placement::new(order, size, each)).with_serial_copies(serial)
 }
 
-/// Any numbers of nodes and of ranks a node, in blocks and in turn, with a last node that may lack ranks: the cost forms
-/// know little about cyclic placement on such nodes.
+/// What collectives may lose at the 95th percentile on drawn groups: little above what they lose. Those with decision trees
+/// lose less than by the cost forms, by which it was 28 % for bcast, 46 % for gather and 38 % for scatter.
+const MOST_ON_DRAWN_GROUPS: [f64; COLLECTIVES.len()] = [
+    0.06, 0.18, 0.15, 0.05, 0.065, 0.08, 0.085, 0.20, 0.14, 0.13, 0.09, 0.09, 0.07,
+];
+
+/// Any numbers of nodes and of ranks a node, in blocks and in turn, with a last node that may lack ranks, none of which a
+/// form was fitted to or a tree was learned from.
 #[test]
 fn the_choice_is_near_the_best_on_drawn_groups() {
     let mut all = Vec::new();
-    for collective in COLLECTIVES {
+    for (collective, most) in COLLECTIVES.into_iter().zip(MOST_ON_DRAWN_GROUPS) {
         let cells: Vec<_> = (0..60_u64)
             .flat_map(|at| Machine::NAMED.map(|named| (at, named)))
             .collect();
@@ -220,9 +226,17 @@ fn the_choice_is_near_the_best_on_drawn_groups() {
         });
         let mut losses: Vec<_> = losses.collect();
         losses.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let [half, nearly] = [0.5, 0.95].map(|share| 100.0 * percentile(&losses, share));
-        println!("{collective}: median {half:.1}%, 95% {nearly:.1}%");
+        let [half, nearly] = [0.5, 0.95].map(|share| percentile(&losses, share));
+        println!(
+            "{collective}: median {:.1}%, 95% {:.1}%",
+            100.0 * half,
+            100.0 * nearly
+        );
+        assert!(
+            nearly <= most,
+            "{collective}: {nearly:.3} at the 95th percentile"
+        );
         all.extend(losses);
     }
-    assert_losses_within(all, 0.21);
+    assert_losses_within(all, 0.10);
 }

@@ -147,6 +147,17 @@ fn conflicting_options_are_errors() {
             "the numbers of processors",
         ),
         (&["--measure", "2G"], "lengths up to 1G"),
+        (&["--collectives"], "go with --tune"),
+        (&["--tune", "--collectives", "--json"], "is JSON"),
+        (&["--tune", "--collective", "bcast"], "goes with --measure"),
+        (
+            &["--measure", "8", "--collective", "scan"],
+            "one of barrier, bcast",
+        ),
+        (
+            &["--measure", "8", "--collective", "bcast", "--on", "0"],
+            "are for messages",
+        ),
     ] {
         let arguments: Vec<_> = words.iter().map(Into::into).collect();
         let why = parse(&arguments).err().expect("refused");

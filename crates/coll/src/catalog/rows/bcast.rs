@@ -1,6 +1,6 @@
 //! The rows of broadcasts that do not know nodes.
 
-use super::rounds::{chain as chain_rounds, exchanged, knomial, regathered};
+use super::rounds::{chain as chain_rounds, knomial, regathered};
 use crate::call::{Collective, Needs, Parameters};
 use crate::catalog::CatalogRow;
 use crate::tree::{self, TreePlace, levels};
@@ -47,45 +47,12 @@ pub(crate) const LINEAR_BRUCK: CatalogRow = Collective::Bcast
     .parameters(Parameters::NONE.with_radix(2).with_window(8))
     .rounds(|call, parameters| u64::from(call.size - 1) + regathered(call, parameters.radix));
 
-pub(crate) const KNOMIAL_LINEAR: CatalogRow = Collective::Bcast
-    .row("knomial-linear", cost::bcast_knomial_linear)
-    .about("blocks down a tree, then from each rank to all: for the ranks of a node")
-    .needs(Needs::NOTHING.with_max_size(bcast::COMPOSED_MAX_SIZE))
-    .parameters(Parameters::NONE.with_radix(2).with_window(8))
-    .rounds(|call, parameters| knomial(call.size, parameters.radix) + 2 * u64::from(call.size - 1));
-
 pub(crate) const KNOMIAL_BRUCK: CatalogRow = Collective::Bcast
     .row("knomial-bruck", cost::bcast_knomial_bruck)
     .about("blocks down a tree, then in few rounds to all: for large vectors")
     .parameters(Parameters::NONE.with_radix(2).with_gather_radix(2))
     .rounds(|call, parameters| {
         knomial(call.size, parameters.radix) + regathered(call, parameters.gather_radix)
-    });
-
-pub(crate) const LINEAR_NEIGHBOR_EXCHANGE: CatalogRow = Collective::Bcast
-    .row(
-        "linear-neighbor-exchange",
-        cost::bcast_linear_neighbor_exchange,
-    )
-    .about("blocks directly from the root, then between neighbours; even numbers of ranks")
-    .needs(Needs {
-        even: true,
-        max_size: bcast::COMPOSED_MAX_SIZE,
-        ..Needs::NOTHING
-    })
-    .parameters(Parameters::NONE.with_window(8).with_per_node(1))
-    .rounds(|call, parameters| u64::from(call.size - 1) + 2 * exchanged(call, parameters));
-
-pub(crate) const KNOMIAL_NEIGHBOR_EXCHANGE: CatalogRow = Collective::Bcast
-    .row(
-        "knomial-neighbor-exchange",
-        cost::bcast_knomial_neighbor_exchange,
-    )
-    .about("blocks down a tree, then between neighbours")
-    .needs(Needs::NOTHING.with_max_size(bcast::COMPOSED_MAX_SIZE))
-    .parameters(Parameters::NONE.with_radix(2))
-    .rounds(|call, parameters| {
-        knomial(call.size, parameters.radix) + 2 * exchanged(call, parameters)
     });
 
 pub(crate) const LINEAR_RING: CatalogRow = Collective::Bcast

@@ -40,13 +40,14 @@ pub(super) fn run(job: &TrialJob, processors: &[usize; 2]) -> Result<Vec<f64>, S
     read(&output, job.group.lengths).ok_or_else(|| failed(&format!("unexpected output {output:?}")))
 }
 
-fn listed(numbers: &[impl ToString]) -> String {
+/// Numbers with commas between them.
+pub(super) fn listed(numbers: &[impl ToString]) -> String {
     let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
     numbers.join(",")
 }
 
 /// The times in the output of a job: a line `BYTES NANOSECONDS` for each of `lengths`, in their order.
-fn read(output: &str, lengths: &[u64]) -> Option<Vec<f64>> {
+pub(super) fn read(output: &str, lengths: &[u64]) -> Option<Vec<f64>> {
     let mut lines = output.lines();
     let times: Option<Vec<f64>> = lengths
         .iter()

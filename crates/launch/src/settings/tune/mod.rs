@@ -9,11 +9,13 @@
 //! costs    the fit of LogGP costs
 //! file     the settings file
 //! show     the report, as text and as JSON
+//! collectives  rules for collectives, a task of its own
 //! ```
 //!
 //! The ranks of a trial run this program, started by `oxmpi run`, so that the times are those of a user's job.
 
 mod choose;
+pub(super) mod collectives;
 mod costs;
 mod file;
 mod job;
