@@ -97,6 +97,28 @@ mod tests {
     use super::NBC;
     use std::vec::Vec;
 
+    #[test]
+    fn kernels_run_in_the_order_of_the_original() {
+        let by_default = NBC.iter().filter(|kernel| kernel.info.by_default);
+        let names: Vec<&str> = by_default.map(|kernel| kernel.info.name).collect();
+        let wanted = [
+            "Ibcast",
+            "Iallgather",
+            "Iallgatherv",
+            "Igather",
+            "Igatherv",
+            "Iscatter",
+            "Iscatterv",
+            "Ialltoall",
+            "Ialltoallv",
+            "Ireduce",
+            "Ireduce_scatter",
+            "Iallreduce",
+            "Ibarrier",
+        ];
+        assert_eq!(names, wanted);
+    }
+
     /// A name in the table that is not the kernel's would measure another collective than it says.
     #[test]
     fn each_collective_has_two_kernels_under_its_name() {

@@ -476,23 +476,7 @@ fn names_are_those_of_the_part() {
         let parts = benchmarks.iter().map(|benchmark| benchmark.kernel.part());
         assert!(parts.eq([part]), "{line}");
     }
-    let default = plain("NBC");
-    let wanted = [
-        "Ibcast",
-        "Iallgather",
-        "Iallgatherv",
-        "Igather",
-        "Igatherv",
-        "Iscatter",
-        "Iscatterv",
-        "Ialltoall",
-        "Ialltoallv",
-        "Ireduce",
-        "Ireduce_scatter",
-        "Iallreduce",
-        "Ibarrier",
-    ];
-    assert_eq!(default, wanted);
+    assert_eq!(plain("NBC").len(), 13);
     let ibarriers = plain("NBC -include ibarrier_pure");
     assert_eq!(ibarriers[12..], ["Ibarrier", "Ibarrier_pure"]);
     let default = plain("RMA");
