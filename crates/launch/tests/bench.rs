@@ -130,10 +130,10 @@ fn windows_have_right_data() {
 /// Every kernel over nonblocking collectives: right data, whether they complete by a wait or by tests.
 #[test]
 fn nonblocking_collectives_have_right_data() {
-    for (ranks, groups) in [(1, 1), (2, 1), (3, 2), (4, 2)] {
-        for options in ["-check", "-sync off", "-check -off_cache 1"] {
+    for (ranks, groups) in [(1, 1), (2, 1), (3, 2)] {
+        for options in ["-check", "-sync off -off_cache 1"] {
             let pure = "-include Ibcast_pure Ireduce_pure Ibarrier_pure";
-            let line = format!("-n {ranks} NBC -msglog 10:12 -iter 20 {options} {pure}");
+            let line = format!("-n {ranks} NBC -msglog 12:13 -iter 8 {options} {pure}");
             let output = bench(&line);
             let (out, err) = (text(&output.stdout), text(&output.stderr));
             let what = format!("{line}: {err}\n{out}");

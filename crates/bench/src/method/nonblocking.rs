@@ -28,7 +28,7 @@ pub struct StartedWork<'a, 'b> {
     options: StartedOptions,
     /// What is computed in each repetition: a number of columns.
     computation: Option<(Computation, u64)>,
-    /// Nanoseconds that the computation has taken.
+    /// Nanoseconds that the computation has taken since they were asked for.
     computed: u64,
     repetitions: usize,
 }
@@ -58,13 +58,12 @@ impl<'a, 'b> StartedWork<'a, 'b> {
         let columns = computation.columns_in(nanoseconds, || comm.now());
         let alone = computation.least(columns, trials, || comm.now());
         self.computation = Some((computation, columns));
-        self.computed = 0;
         alone
     }
 
-    /// Nanoseconds that the computation has taken since it was set.
-    pub fn computed(&self) -> u64 {
-        self.computed
+    /// Nanoseconds that the computation has taken since the last call.
+    pub fn take_computed(&mut self) -> u64 {
+        core::mem::take(&mut self.computed)
     }
 }
 

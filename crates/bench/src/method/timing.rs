@@ -10,15 +10,15 @@ use crate::kernels::Schedule;
 /// blocks is the last but one; of fewer, the largest.
 pub const BLOCKS: usize = 100;
 
-/// What a sample with a computation has besides the times of its repetitions, in nanoseconds of all repetitions.
+/// What a sample with a computation has besides the times of its repetitions, in nanoseconds of one repetition.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ComputeTimes {
-    /// The same repetitions without the computation.
-    pub pure: u64,
-    /// The computation within the repetitions.
-    pub within: u64,
+    /// A repetition without the computation.
+    pub pure: f64,
+    /// The computation within the repetition.
+    pub within: f64,
     /// The computation as long as it takes alone.
-    pub alone: u64,
+    pub alone: f64,
 }
 
 /// The times of one sample on one rank.
@@ -71,10 +71,10 @@ impl Timing {
         }
     }
 
-    /// Nanoseconds of one repetition, rounded down.
+    /// Nanoseconds of one repetition.
     #[cfg(feature = "alloc")]
-    pub(crate) fn average(&self) -> u64 {
-        self.total() / u64::from(self.repetitions)
+    pub(crate) fn average(&self) -> f64 {
+        self.total() as f64 / f64::from(self.repetitions)
     }
 
     /// Nanoseconds of all blocks.

@@ -30,12 +30,11 @@ pub struct Overlap {
 impl Overlap {
     /// Those of a sample.
     pub(super) fn of(timing: &Timing, base: OverlapBase) -> Self {
-        let each = |nanoseconds: u64| nanoseconds as f64 / 1e3 / f64::from(timing.repetitions);
         Overlap {
-            total: each(timing.total()),
-            pure: each(timing.compute.pure),
-            compute: each(timing.compute.within),
-            compute_alone: each(timing.compute.alone),
+            total: timing.total() as f64 / 1e3 / f64::from(timing.repetitions),
+            pure: timing.compute.pure / 1e3,
+            compute: timing.compute.within / 1e3,
+            compute_alone: timing.compute.alone / 1e3,
             base,
         }
     }

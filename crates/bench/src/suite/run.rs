@@ -152,8 +152,10 @@ impl<C: Windows + Nonblocking> TableComms<C> {
         };
         let mut timing = self.timing(&plan.method, &mut work, bytes)?;
         if kernel.info.class == Class::Overlap {
-            work.compute_for(&mut self.group, timing.average())?;
-            let again = self.again(&plan.method, &mut work, bytes, &timing)?;
+            work.compute_for(&mut self.group, timing.average() as u64)?;
+            let sample = timed(&self.group, bytes);
+            work.fill(&mut self.group, sample, usize::MAX)?;
+            let again = self.measured(&plan.method, &mut work, bytes, timing.ready())?;
             timing.overlapped = again.total();
             timing.defect = again.defect;
         }
@@ -191,20 +193,23 @@ impl<C: Windows + Nonblocking> TableComms<C> {
         if !kernel.overlaps() {
             return self.timing(&plan.method, &mut work, bytes);
         }
-        // Once without the computation, and once with it, which takes as long.
-        let method = Method {
-            seconds: plan.method.seconds / 3.0,
+        // A third of the time without the computation, the rest with it, which takes as long.
+        let method = |share| Method {
+            seconds: plan.method.seconds * share / 3.0,
             ..plan.method
         };
-        let pure = self.timing(&method, &mut work, bytes)?;
+        let pure = self.timing(&method(1.0), &mut work, bytes)?;
         let trials = trials(pure.repetitions);
-        let alone = work.compute_for(&self.group, pure.average(), trials);
-        let mut timing = self.again(&method, &mut work, bytes, &pure)?;
+        let alone = work.compute_for(&self.group, pure.average() as u64, trials);
+        let ready = self.ready(&method(2.0), &mut work, bytes)?;
+        work.take_computed();
+        let mut timing = self.measured(&plan.method, &mut work, bytes, ready)?;
         timing.compute = ComputeTimes {
-            pure: pure.total(),
-            within: work.computed(),
-            alone: alone * u64::from(timing.repetitions),
+            pure: pure.average(),
+            within: work.take_computed() as f64 / f64::from(timing.repetitions),
+            alone: alone as f64,
         };
+        timing.defect = timing.defect.max(pure.defect);
         Ok(timing)
     }
 
@@ -215,23 +220,21 @@ impl<C: Windows + Nonblocking> TableComms<C> {
         work: &mut impl Workload<C>,
         bytes: usize,
     ) -> Result<Timing, C::Error> {
-        let TableComms { group, all } = self;
-        let mut ready = prepare(work, group, method, bytes)?;
-        ready.repetitions = agree(all.as_mut().unwrap_or(group), ready.repetitions)?;
+        let ready = self.ready(method, work, bytes)?;
         self.measured(method, work, bytes, ready)
     }
 
-    /// Times as many repetitions of a workload again.
-    fn again(
+    /// Prepares a workload, and agrees on the repetitions with the ranks of all groups.
+    fn ready(
         &mut self,
         method: &Method,
         work: &mut impl Workload<C>,
         bytes: usize,
-        before: &Timing,
-    ) -> Result<Timing, C::Error> {
-        let sample = timed(&self.group, bytes);
-        work.fill(&mut self.group, sample, usize::MAX)?;
-        self.measured(method, work, bytes, before.ready())
+    ) -> Result<Ready, C::Error> {
+        let TableComms { group, all } = self;
+        let mut ready = prepare(work, group, method, bytes)?;
+        ready.repetitions = agree(all.as_mut().unwrap_or(group), ready.repetitions)?;
+        Ok(ready)
     }
 
     /// Times the repetitions on which the ranks of all groups have agreed.
@@ -266,9 +269,9 @@ fn collect<C: Comm>(
             within,
             alone,
         } = mine.compute;
-        let others = [mine.overlapped, pure, within, alone].map(u64::to_le_bytes);
-        words[BLOCKS..][..4].copy_from_slice(&others);
-        words[BLOCKS + 4] = mine.defect.to_le_bytes();
+        words[BLOCKS] = mine.overlapped.to_le_bytes();
+        let numbers = [pure, within, alone, mine.defect];
+        words[BLOCKS + 1..].copy_from_slice(&numbers.map(f64::to_le_bytes));
         world.send(words.as_flattened(), 0, TAG)?;
         return Ok(Vec::new());
     }
@@ -283,17 +286,17 @@ fn collect<C: Comm>(
         for (block, word) in nanoseconds.iter_mut().zip(words) {
             *block = u64::from_le_bytes(word);
         }
-        let [overlapped, pure, within, alone] =
-            core::array::from_fn(|word| u64::from_le_bytes(words[BLOCKS + word]));
+        let [pure, within, alone, defect] =
+            core::array::from_fn(|word| f64::from_le_bytes(words[BLOCKS + 1 + word]));
         all.push(Timing {
             nanoseconds,
-            overlapped,
+            overlapped: u64::from_le_bytes(words[BLOCKS]),
             compute: ComputeTimes {
                 pure,
                 within,
                 alone,
             },
-            defect: f64::from_le_bytes(words[BLOCKS + 4]),
+            defect,
             ..*mine
         });
     }
