@@ -1,6 +1,9 @@
 //! The operations that a kernel needs of a message-passing library.
 
+mod collective;
 mod plain;
+
+pub use collective::Collective;
 
 /// The result of a call of communicator `C` without a value.
 pub(crate) type Done<C> = Result<(), <C as Comm>::Error>;

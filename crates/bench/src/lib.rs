@@ -21,6 +21,7 @@ pub mod listing;
 #[cfg(feature = "alloc")]
 mod memory;
 pub mod method;
+mod nonblocking;
 #[cfg(feature = "alloc")]
 pub mod options;
 #[cfg(feature = "compare")]
@@ -33,7 +34,7 @@ mod units;
 mod windows;
 
 pub use buffers::{ALIGNMENT, Buffers, OffCache, RepetitionBuffers, Unaligned};
-pub use comm::{Blocks, Comm, Source};
+pub use comm::{Blocks, Collective, Comm, Source};
 #[cfg(feature = "alloc")]
 pub use data_type::DataType;
 pub use kernels::Kernel;
@@ -41,5 +42,6 @@ pub use kernels::Kernel;
 pub use kernels::Part;
 #[cfg(feature = "alloc")]
 pub use memory::Memory;
+pub use nonblocking::{Nonblocking, StartedCollective};
 pub use units::Megabyte;
 pub use windows::{Window, Windows};

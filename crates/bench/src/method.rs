@@ -5,6 +5,10 @@
 //! repetitions are timed in up to [`BLOCKS`] blocks of equal length, so that a sample has a least, a median
 //! and a largest value besides its average.
 
+#[cfg(feature = "alloc")]
+mod compute;
+#[cfg(feature = "alloc")]
+mod nonblocking;
 mod policy;
 mod proof;
 mod timing;
@@ -12,8 +16,12 @@ mod timing;
 mod windows;
 mod workload;
 
+#[cfg(feature = "alloc")]
+pub use compute::compute_rate;
+#[cfg(feature = "alloc")]
+pub use nonblocking::{StartedOptions, StartedWork};
 pub use policy::Policy;
-pub use timing::{BLOCKS, Timing};
+pub use timing::{BLOCKS, ComputeTimes, Timing};
 #[cfg(feature = "alloc")]
 pub(crate) use windows::{AccessWork, CreationWork};
 pub use workload::{Messages, Workload};
@@ -113,7 +121,7 @@ pub fn prepare<C: Comm>(
 
     let wanted = method.scheduled(work.schedule(), bytes);
     // The faster of two trials: a disturbed trial would cut the repetitions for nothing.
-    let trial = wanted.div_ceil(100).min(10);
+    let trial = trials(wanted);
     let mut each = u64::MAX;
     for _ in 0..2 {
         let start = comm.now();
@@ -157,15 +165,16 @@ pub fn measure<C: Comm>(
         timing.defect = timing.defect.max(proof.defect);
         return Ok(timing);
     }
-    let mut last = comm.now();
     for block in 0..timing.blocks {
-        work.repeat(comm, timing.repetitions_of(block))?;
-        let now = comm.now();
-        timing.nanoseconds[block] = now - last;
-        last = now;
+        timing.nanoseconds[block] = work.timed(comm, timing.repetitions_of(block))?;
     }
     timing.defect = timing.defect.max(work.check(comm, sample)?);
     Ok(timing)
+}
+
+/// How many repetitions of so many are tried before.
+pub(crate) fn trials(repetitions: u32) -> u32 {
+    repetitions.div_ceil(100).min(10)
 }
 
 /// Identifies the data of the timed part: another pattern than in the warm-up.

@@ -5,17 +5,20 @@
 //!   map    renumbers the ranks as a grid
 //! run      runs the tables one after another, on every rank
 //! summary  turns the ranks' times into rows
+//!   overlap  how far a collective goes on while its ranks compute
 //! ```
 //!
 //! An [`Observer`] on rank 0 receives every table and row.
 
 mod groups;
 mod map;
+mod overlap;
 mod run;
 mod summary;
 
 pub use groups::{Layout, idle, tables};
 pub use map::Map;
+pub use overlap::{Overlap, OverlapBase};
 pub use run::run;
 
 use crate::kernels::{Aggregation, AnyKernel, Kernel};
@@ -46,6 +49,10 @@ pub struct Plan {
     pub memory: usize,
     /// How messages are kept out of the cache; `None`: messages come from the cache.
     pub off_cache: Option<OffCache>,
+    /// Whether a barrier that is not timed follows each repetition of a nonblocking collective (`-sync`).
+    pub synchronises: bool,
+    /// What overlap is a share of.
+    pub overlap_base: OverlapBase,
 }
 
 impl Default for Plan {
@@ -61,6 +68,8 @@ impl Default for Plan {
             layout: Layout::default(),
             memory: 1 << 30,
             off_cache: None,
+            synchronises: true,
+            overlap_base: OverlapBase::default(),
         }
     }
 }
@@ -134,6 +143,8 @@ pub struct SampleTable {
     pub waiting: usize,
     /// Whether the times include the proof of every repetition's data, and so are not valid.
     pub is_checked: bool,
+    /// What overlap is a share of.
+    pub overlap_base: OverlapBase,
 }
 
 impl SampleTable {
@@ -164,6 +175,9 @@ pub struct SampleRow {
     /// The average over repetitions while the target computes, in tables of a
     /// [`Class::Overlap`](crate::kernels::Class::Overlap).
     pub overlapped: Option<f64>,
+    /// Where ranks compute meanwhile, the times of the slowest rank, whose average is `t_max`, in tables of a
+    /// [`Class::Nonblocking`](crate::kernels::Class::Nonblocking).
+    pub overlap: Option<Overlap>,
     /// The distribution of the sample's blocks.
     pub spread: Spread,
     /// The largest difference between received and right data on any rank: 0 is right.

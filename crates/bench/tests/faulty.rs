@@ -4,7 +4,7 @@ mod windows;
 
 use crate::common::transport::{ThreadError, Threads};
 use crate::common::watched;
-use oxmpi_bench::{Blocks, Comm, Source};
+use oxmpi_bench::{Blocks, Comm, Nonblocking, Source};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -234,6 +234,9 @@ impl Faulty {
         Ok(())
     }
 }
+
+/// A started collective is the damaged call, when it is tested or waited for.
+impl Nonblocking for Faulty {}
 
 impl Comm for Faulty {
     type Error = ThreadError;

@@ -75,6 +75,7 @@ fn ours(original: &str, ranks: usize) -> String {
                     t_avg: 0.0,
                     throughput: Some(0.0),
                     overlapped: None,
+                    overlap: None,
                     spread,
                     defect: 0.0,
                 };

@@ -304,3 +304,41 @@ fn moved(mut table: ListingTable, number: usize) -> ListingTable {
     }
     table
 }
+
+/// Part NBC: the columns of an overlap, a barrier without lengths, and the rate of the computation in the header.
+#[test]
+fn overlap_is_read() {
+    let listing = listing("nbc");
+    assert!(listing.finished && listing.foreign.is_empty());
+    assert_eq!(
+        listing.header.suite,
+        "Intel(R) MPI Benchmarks 2021.11, MPI-NBC part"
+    );
+    let names = ["Ibcast", "Ireduce_pure", "Ibarrier", "Ibarrier_pure"];
+    assert_eq!(listing.header.benchmarks, names);
+    assert!(
+        listing
+            .header
+            .notes
+            .iter()
+            .any(|note| note == "performance of 4321.05 MFlops")
+    );
+    let found: Vec<(&str, usize)> = (listing.tables.iter())
+        .map(|table| (table.heading.benchmark.as_str(), table.rows.len()))
+        .collect();
+    assert_eq!(
+        found,
+        [(names[0], 3), (names[1], 3), (names[2], 1), (names[3], 1)]
+    );
+    let [bcast, reduce, barrier, _] = &listing.tables[..] else {
+        panic!("four tables");
+    };
+    assert_eq!(column(bcast, &Column::Bytes), [0.0, 8.0, 16.0]);
+    assert_eq!(column(bcast, &Column::TimeOverlapped), [0.05, 4.1, 4.0]);
+    assert_eq!(column(bcast, &Column::TimePure), [0.03, 2.3, 2.4]);
+    assert_eq!(column(bcast, &Column::TimeCompute), [0.02, 2.35, 2.4]);
+    assert_eq!(column(bcast, &Column::Overlap), [0.0, 23.91, 33.33]);
+    assert_eq!(column(reduce, &Column::TimeMax), [0.04, 2.2, 2.25]);
+    assert!(!barrier.columns.contains(&Column::Bytes));
+    assert_eq!(column(barrier, &Column::Overlap), [33.87]);
+}

@@ -1,10 +1,10 @@
-//! Tests that the listings of EXT and RMA have the original's layout, and that the parser reads what is printed.
+//! Tests that the listings of EXT, RMA and NBC have the original's layout, and that the parser reads what is printed.
 
 use crate::common::watched;
 use crate::suite::Record;
 use oxmpi_bench::Megabyte;
 use oxmpi_bench::OffCache;
-use oxmpi_bench::compare::read;
+use oxmpi_bench::compare::{Figure, read};
 use oxmpi_bench::listing::{Column, Listing};
 use oxmpi_bench::options::{Request, System, parse};
 use oxmpi_bench::report::{Environment, RunRecord, text};
@@ -76,6 +76,13 @@ fn what_is_printed_is_read_back() {
             2,
             "threads, MPI-RMA part",
         ),
+        ("NBC -msglog 3 -iter 20", 3, "threads, MPI-NBC part"),
+        ("NBC -msglog 3 -iter 20 -check", 2, "threads, MPI-NBC part"),
+        (
+            "NBC -msglog 3 -iter 20 -multi 1 -include Ireduce_pure,Ibarrier_pure",
+            4,
+            "threads, MPI-NBC part",
+        ),
     ] {
         let (plan, record) = record(line, ranks);
         let out = listing(&plan, &record);
@@ -96,12 +103,27 @@ fn what_is_printed_is_read_back() {
             assert!(read.columns.iter().all(is_known), "{:?}", read.columns);
             for (read_row, row) in read.rows.iter().zip(rows) {
                 let value = |column| read.value(read_row, &column);
-                assert_eq!(value(Column::Bytes), Some(row.bytes as f64));
+                let has_lengths = table.kernel.info().fixed != Some(0);
+                let bytes = has_lengths.then_some(row.bytes as f64);
+                assert_eq!(value(Column::Bytes), bytes);
                 assert_eq!(value(Column::Repetitions), Some(f64::from(row.repetitions)));
                 assert_eq!(
                     value(Column::TimeOverlapped).is_some(),
                     row.overlapped.is_some()
                 );
+                let overlap = row.overlap;
+                for (column, number) in [
+                    (Column::TimeCompute, overlap.map(|overlap| overlap.compute)),
+                    (Column::Overlap, overlap.map(|overlap| overlap.percent())),
+                ] {
+                    let value = value(column);
+                    assert_eq!(value.is_some(), number.is_some(), "{row:?}");
+                    // Two decimals are printed.
+                    let differs = value
+                        .zip(number)
+                        .map(|(value, number)| (value - number).abs());
+                    assert!(differs.is_none_or(|differs| differs < 0.006), "{row:?}");
+                }
             }
         }
     }
@@ -127,6 +149,35 @@ fn a_mode_stands_between_the_heading_and_the_columns() {
     assert!(out.contains("#    threads, MPI-2 part\n"), "{out}");
 }
 
+/// Columns of a collective in the background of a computation.
+const OVERLAP: &str = " t_ovrl[usec] t_pure[usec]  t_CPU[usec]   overlap[%]\n";
+
+/// A barrier has no length. The header has the rate of the computation.
+#[test]
+fn barriers_have_no_lengths_and_the_header_has_the_rate() {
+    for (line, columns) in [
+        ("NBC Ibarrier -iter 5", OVERLAP),
+        (
+            "NBC Ibarrier_pure -iter 5",
+            "  t_min[usec]  t_max[usec]  t_avg[usec]\n",
+        ),
+    ] {
+        let (plan, record) = record(line, 2);
+        let out = listing(&plan, &record);
+        let titles = format!(" #repetitions{columns}            5 ");
+        assert!(out.contains(&titles) && !out.contains("#bytes"), "{out}");
+        let mut out = String::new();
+        let environment = Environment {
+            compute_mflops: Some(1234.567),
+            ..environment()
+        };
+        text::header(&mut out, &environment, &plan).unwrap();
+        let rate = "# For nonblocking benchmarks:\n\n# Function CPU_Exploit obtains an undisturbed\n\
+                    # performance of 1234.57 MFlops\n\n\n# List of Benchmarks to run:\n";
+        assert!(out.contains(rate), "{out}");
+    }
+}
+
 /// Columns of each class of tables.
 #[test]
 fn columns_are_those_of_the_class() {
@@ -140,6 +191,9 @@ fn columns_are_those_of_the_class() {
         ("RMA All_get_all", times),
         ("RMA Exchange_put", times),
         ("RMA Truly_passive_put", " t_pure[usec] t_ovrl[usec]\n"),
+        ("NBC Ibcast", OVERLAP),
+        ("NBC Iallreduce", OVERLAP),
+        ("NBC Ibcast_pure", times),
         (
             "RMA Fetch_and_op",
             "      t[usec]   Mbytes/sec\n            4 ",
@@ -188,6 +242,7 @@ fn reports_name_part_and_mode() {
             "EXT Window Accumulate -aggregate_mode aggregate",
             &["EXT Window", "EXT Accumulate, aggregate"],
         ),
+        ("NBC Ibcast Ibarrier", &["NBC Ibcast", "NBC Ibarrier"]),
     ] {
         let (plan, record) = record(&format!("{line} -msglog 3:3 -iter 5"), 2);
         let mut run = RunRecord::new(environment(), Vec::new(), &plan);
@@ -208,6 +263,13 @@ fn reports_name_part_and_mode() {
             let rates = runs[0].figures().map(|(subject, _, _)| subject.messages());
             let is_rma = |messages: Option<u32>| messages.is_some() == line.starts_with("RMA Acc");
             assert!(rates.take(1).all(is_rma), "{line}");
+            // The time of both at once counts, and the report shows the overlap beside it.
+            let is_shown =
+                |figure: &Figure| figure.remark.iter().any(|text| text.contains("overlap "));
+            let mut figures = runs[0].figures();
+            let is_right =
+                figures.all(|(_, _, figure)| is_shown(figure) == line.starts_with("NBC"));
+            assert!(is_right, "{line}");
         }
     }
 }

@@ -28,6 +28,26 @@ fn listings_of_the_original_are_held_against_each_other() {
     assert!(report.page().contains("Bcast") && report.text().contains("means of all repetitions"));
 }
 
+/// Of part NBC the time of both at once is compared, and the overlap stands beside it.
+#[test]
+fn overlap_stands_beside_the_time_of_both() {
+    let report = Report::new(runs("tests/imb/nbc.txt")).expect("one run");
+    let titles: Vec<String> = (report.sections.iter())
+        .map(|section| section.title())
+        .collect();
+    let names = ["Ibcast", "Ireduce_pure", "Ibarrier", "Ibarrier_pure"];
+    assert_eq!(titles, names.map(|name| format!("NBC {name}")));
+    let figure = |section: usize, row: usize| {
+        let figure = report.sections[section].tables[0].rows[row].figures[0].clone();
+        let figure = figure.expect("it is in the listing");
+        (figure.value, figure.remark)
+    };
+    assert_eq!(figure(0, 1), (Some(4.1), Some("overlap 24 %".into())));
+    assert_eq!(figure(1, 1), (Some(2.2), None));
+    assert_eq!(figure(2, 0), (Some(5.2), Some("overlap 34 %".into())));
+    assert!(report.text().contains("nbc.txt: overlap 33 %"));
+}
+
 #[test]
 fn groups_are_benchmarks_of_their_own() {
     let report = Report::new(runs("tests/imb/sample2b.txt")).expect("one run");

@@ -2,7 +2,7 @@
 
 use crate::common::watched;
 use crate::faulty::{Fault, Faulty, When};
-use oxmpi_bench::kernels::{Aggregation, AnyKernel};
+use oxmpi_bench::kernels::{Aggregation, AnyKernel, Class};
 use oxmpi_bench::lengths::Lengths;
 use oxmpi_bench::method::{Method, Policy};
 use oxmpi_bench::suite::{
@@ -177,15 +177,22 @@ fn what_does_not_fit_into_memory_is_skipped_and_said() {
     assert_eq!(record.skipped, [skip]);
 }
 
-/// Damage in the warm-up only, or in the timed part only: each has a proof of its own.
+/// Damage in the warm-up only, in the timed part only, or in the part with a computation only: each has a proof of its own.
 #[test]
 fn wrong_data_is_reported_from_any_repetition() {
-    let plan = Plan {
-        benchmarks: vec![Kernel::Allreduce.into()],
-        ..plan(8)
-    };
-    let warm_up = plan.method.warm_up as usize;
-    for (rank, from, to) in [(0, 0, warm_up), (1, warm_up + 5, usize::MAX)] {
+    let started = AnyKernel::named(Part::Nbc, "Iallreduce").expect("a kernel");
+    let warm_up = Method::default().warm_up as usize;
+    for (kernel, rank, from, to) in [
+        (Kernel::Allreduce.into(), 0, 0, warm_up),
+        (Kernel::Allreduce.into(), 1, warm_up + 5, usize::MAX),
+        (started, 0, 0, warm_up),
+        (started, 1, warm_up + 5, warm_up + 2 + 50),
+        (started, 0, warm_up + 2 + 50, usize::MAX),
+    ] {
+        let plan = Plan {
+            benchmarks: vec![kernel.into()],
+            ..plan(8)
+        };
         let when = When::Length {
             bytes: 128,
             from,
@@ -198,9 +205,40 @@ fn wrong_data_is_reported_from_any_repetition() {
             (record.tables, defect)
         });
         let (tables, defect) = &results[0];
-        assert!(*defect > 0.0, "on rank {rank} in {from}..{to}");
+        assert!(*defect > 0.0, "{kernel:?} on rank {rank} in {from}..{to}");
         for row in &tables[0].1 {
             assert_eq!(row.defect > 0.0, row.bytes == 128, "at {}", row.bytes);
+        }
+    }
+}
+
+/// With or without barriers, overlap is the share of what can be hidden, and the times are of one rank.
+#[test]
+fn overlap_is_reported_of_nonblocking_collectives_only() {
+    for synchronises in [true, false] {
+        let plan = Plan {
+            synchronises,
+            ..plan(6)
+        };
+        let (record, defect) = recorded(&plan, 3);
+        assert_eq!(defect, 0.0);
+        for (table, rows) in &record.tables {
+            let overlaps = table.kernel.info().class == Class::Nonblocking;
+            for row in rows {
+                assert_eq!(row.overlap.is_some(), overlaps, "{table:?}");
+                let Some(overlap) = row.overlap else { continue };
+                assert_eq!(
+                    (Some(overlap.total), overlap.total),
+                    (row.overlapped, row.t_max)
+                );
+                assert!(
+                    overlap.compute <= overlap.total && overlap.pure > 0.0,
+                    "{row:?}"
+                );
+                // Threads start nothing: all is one after the other.
+                assert!((0.0..=100.0).contains(&overlap.percent()), "{row:?}");
+                assert!(overlap.compute_alone > 0.0 && overlap.availability() > 0.0);
+            }
         }
     }
 }

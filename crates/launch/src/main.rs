@@ -1,7 +1,7 @@
 //! The command `oxmpi`: finds the subcommand and runs its `main(arguments) -> ExitCode`.
 //!
 //! Called under the name `mpirun` or `mpiexec` (a link to it), the command is `oxmpi run`; under the
-//! name `IMB-MPI1`, `IMB-EXT` or `IMB-RMA`, `oxmpi bench`.
+//! name `IMB-MPI1`, `IMB-EXT`, `IMB-RMA` or `IMB-NBC`, `oxmpi bench`.
 
 #![forbid(unsafe_code)]
 
@@ -105,7 +105,7 @@ fn help() -> String {
     }
     text += "  help       print this text; `oxmpi help COMMAND` describes one command\n\n\
              A first job, two ranks of one program:\n\n  oxmpi run -n 2 ./a.out\n\n\
-             Called under the name mpirun or mpiexec, oxmpi is `oxmpi run`; under IMB-MPI1, IMB-EXT or IMB-RMA,\n\
-             `oxmpi bench`.\n";
+             Called under the name mpirun or mpiexec, oxmpi is `oxmpi run`; under IMB-MPI1, IMB-EXT, IMB-RMA\n\
+             or IMB-NBC, `oxmpi bench`.\n";
     text
 }

@@ -127,12 +127,81 @@ fn windows_have_right_data() {
     }
 }
 
+/// Every kernel over nonblocking collectives: right data, whether they complete by a wait or by tests.
 #[test]
-fn windows_are_not_simulated() {
-    for line in ["EXT", "RMA Unidir_put"] {
+fn nonblocking_collectives_have_right_data() {
+    for (ranks, groups) in [(1, 1), (2, 1), (3, 2)] {
+        for options in ["-check", "-sync off -off_cache 1"] {
+            let pure = "-include Ibcast_pure Ireduce_pure Ibarrier_pure";
+            let line = format!("-n {ranks} NBC -msglog 12:13 -iter 8 {options} {pure}");
+            let output = bench(&line);
+            let (out, err) = (text(&output.stdout), text(&output.stderr));
+            let what = format!("{line}: {err}\n{out}");
+            assert!(output.status.success(), "{what}");
+            let tables = out.matches("# Benchmarking ").count();
+            assert_eq!(tables, (13 + 3) * groups, "{what}");
+            for part in [
+                "benchmarks, MPI-NBC part\n",
+                "# Function CPU_Exploit obtains an undisturbed\n# performance of ",
+                "       #bytes #repetitions t_ovrl[usec] t_pure[usec]  t_CPU[usec]   overlap[%]",
+                " #repetitions t_ovrl[usec] t_pure[usec]  t_CPU[usec]   overlap[%]\n",
+                " checked: 0 wrong\n",
+            ] {
+                assert!(out.contains(part), "no {part:?} in {what}");
+            }
+        }
+    }
+}
+
+/// JSON has the times of the slowest rank and both overlaps; the listing has the one that is asked for.
+#[test]
+fn overlap_is_a_share_of_either_time() {
+    let folder = Folder::fresh();
+    let json = folder.at("results.json");
+    for (word, field) in [("min", "percent_of_min"), ("max", "percent_of_max")] {
+        let line =
+            format!("-n 2 NBC Iallreduce -iter 50 -msglog 12:13 --overlap {word} --json {json}");
+        let output = bench(&line);
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{err}");
+        let read = std::fs::read_to_string(&json).expect("the file was written");
+        let read: serde_json::Value = serde_json::from_str(&read).expect("it is JSON");
+        assert!(
+            read["environment"]["compute_mflops"].as_f64() > Some(0.0),
+            "{read}"
+        );
+        assert_eq!(read["method"]["sync"], true);
+        let table = &read["tables"][0];
+        assert_eq!(
+            (&table["part"], &table["class"]),
+            (&"NBC".into(), &"nonblocking".into())
+        );
+        for row in table["rows"].as_array().expect("rows") {
+            let number = |field: &str| row["overlap"][field].as_f64().expect("a number");
+            let [pure, cpu] = ["t_pure_us", "t_cpu_us"].map(number);
+            assert!(
+                number("t_cpu_alone_us") > 0.0 && number("availability") > 0.0,
+                "{row}"
+            );
+            let total = row["t_ovrl_us"].as_f64().expect("a number");
+            let wanted = match word {
+                "min" => pure.min(cpu),
+                _ => pure.max(cpu),
+            };
+            let percent = 100.0 * ((pure + cpu - total) / wanted).clamp(0.0, 1.0);
+            assert!((number(field) - percent).abs() < 1e-6, "{row}");
+            let shown = format!("{pure:13.2}{cpu:13.2}{percent:13.2}\n");
+            assert!(out.contains(&shown), "no {shown} in:\n{out}");
+        }
+    }
+}
+
+#[test]
+fn only_mpi1_is_simulated() {
+    for line in ["EXT", "RMA Unidir_put", "NBC", "NBC Ibcast_pure"] {
         let output = bench(&format!("--sim gemini:4 {line}"));
         assert_eq!(output.status.code(), Some(2), "{line}");
-        let says = "--sim: windows are not simulated; name benchmarks of MPI1, or leave --sim out";
+        let says = "--sim: windows and overlap are not simulated; name benchmarks of MPI1, or leave --sim out";
         assert!(text(&output.stderr).contains(says), "{line}");
         assert!(output.stdout.is_empty(), "{line}");
     }
@@ -144,6 +213,7 @@ fn links_with_the_names_of_the_original_run_with_and_without_a_launcher() {
         ("IMB-MPI1", "PingPong"),
         ("IMB-EXT", "Unidir_Put"),
         ("IMB-RMA", "Unidir_put"),
+        ("IMB-NBC", "Ibcast"),
     ] {
         link_runs(name, benchmark);
     }
@@ -193,7 +263,7 @@ fn one_rank_of_a_job_prints_lists_and_errors() {
     let output = started("-list");
     assert_eq!(
         (output.status.code(), text(&output.stdout).lines().count()),
-        (Some(0), 3 + 20 + 6 + 19)
+        (Some(0), 4 + 20 + 6 + 19 + 26)
     );
     let output = started("-msglg");
     let err = text(&output.stderr);
@@ -224,7 +294,7 @@ fn benchmarks_are_listed() {
     let output = bench("--list");
     let out = text(&output.stdout);
     assert!(
-        output.status.success() && out.lines().count() == 3 + 20 + 6 + 19,
+        output.status.success() && out.lines().count() == 4 + 20 + 6 + 19 + 26,
         "{out}"
     );
     assert!(out.contains("\n *PingPongSpecificSource "), "{out}");

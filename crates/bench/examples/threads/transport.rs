@@ -1,11 +1,11 @@
 //! A communicator between threads of one process: each rank has one channel, into which all ranks send.
 //!
-//! It has the transport methods and windows; its collectives are the default ones of [`Comm`].
+//! It has the transport methods and windows; its collectives are the default ones of [`Comm`] and [`Nonblocking`].
 
 #[path = "windows.rs"]
 mod windows;
 
-use oxmpi_bench::{Comm, Source};
+use oxmpi_bench::{Comm, Nonblocking, Source};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -142,6 +142,9 @@ impl Threads {
         }
     }
 }
+
+/// A started collective takes place when it is waited for.
+impl Nonblocking for Threads {}
 
 impl Comm for Threads {
     type Error = ThreadError;

@@ -61,6 +61,8 @@ pub struct Figure {
     pub mean: Option<f64>,
     /// The lowest and the highest value, where they are known.
     pub range: Option<(f64, f64)>,
+    /// What else is known of it, such as the overlap; it is shown.
+    pub remark: Option<String>,
     /// A flaw of the figure; it is then shown, but not compared.
     pub note: Option<String>,
 }
@@ -82,7 +84,7 @@ pub(super) fn benchmark(
     let multiple = if several { MULTIPLE } else { "" };
     let name = match part {
         Part::Mpi1 => format!("{multiple}{name}"),
-        Part::Ext | Part::Rma => format!("{} {multiple}{name}", part.word()),
+        Part::Ext | Part::Rma | Part::Nbc => format!("{} {multiple}{name}", part.word()),
     };
     match aggregation {
         Some(mode) => format!("{name}, {mode}"),

@@ -19,6 +19,7 @@ fn figure(low: f64, value: f64, high: f64) -> Figure {
         value: Some(value),
         mean: None,
         range: Some((low, high)),
+        remark: None,
         note: None,
     }
 }

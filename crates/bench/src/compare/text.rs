@@ -113,7 +113,9 @@ fn remark(row: &ComparisonRow, runs: &[ComparedRun]) -> String {
     }
     for (run, figure) in runs.iter().zip(&row.figures) {
         let note = figure.as_ref().and_then(|figure| figure.note.as_ref());
-        words.extend(note.map(|note| format!("{}: {note}", run.name)));
+        let remark = figure.as_ref().and_then(|figure| figure.remark.as_ref());
+        let notes = remark.into_iter().chain(note);
+        words.extend(notes.map(|note| format!("{}: {note}", run.name)));
     }
     words.join("; ")
 }

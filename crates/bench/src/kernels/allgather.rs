@@ -2,9 +2,9 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample};
+use crate::Buffers;
 use crate::buffers::{BufferSizes, RepetitionBuffers};
-use crate::comm::Done;
-use crate::{Buffers, Comm};
+use crate::comm::Collective;
 
 pub(super) const INFO: Info = Info::collective(
     "Allgather",
@@ -22,8 +22,8 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     buffers.counts.fill(buffers.out.len());
 }
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _root: usize) -> Done<C> {
-    comm.allgather(buffers.out, buffers.into)
+pub(super) fn call(_rank: usize, buffers: RepetitionBuffers<'_>, _root: usize) -> Collective<'_> {
+    Collective::Allgather(buffers.out, buffers.into)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

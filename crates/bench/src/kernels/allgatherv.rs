@@ -1,9 +1,9 @@
 //! Allgatherv: Allgather with a length for each rank; they are equal.
 
 use super::{Info, allgather};
+use crate::Blocks;
 use crate::buffers::{BufferSizes, RepetitionBuffers};
-use crate::comm::Done;
-use crate::{Blocks, Comm};
+use crate::comm::Collective;
 
 pub(super) use super::allgather::{check, fill};
 
@@ -17,6 +17,6 @@ pub(super) const INFO: Info = Info {
     ..allgather::INFO
 };
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _root: usize) -> Done<C> {
-    comm.allgatherv(buffers.out, Blocks::new(buffers.into, buffers.counts))
+pub(super) fn call(_rank: usize, buffers: RepetitionBuffers<'_>, _root: usize) -> Collective<'_> {
+    Collective::Allgatherv(buffers.out, Blocks::new(buffers.into, buffers.counts))
 }

@@ -1,9 +1,9 @@
 //! Allreduce: every rank gets the sum of all ranks' vectors of single-precision numbers.
 
 use super::{Info, Sample, pattern};
+use crate::Buffers;
 use crate::buffers::{BufferSizes, RepetitionBuffers};
-use crate::comm::Done;
-use crate::{Buffers, Comm};
+use crate::comm::Collective;
 
 pub(super) const INFO: Info = Info::reduction(
     "Allreduce",
@@ -16,9 +16,9 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     pattern::fill_numbers(sample, out, into);
 }
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _root: usize) -> Done<C> {
+pub(super) fn call(_rank: usize, buffers: RepetitionBuffers<'_>, _root: usize) -> Collective<'_> {
     let (out, into) = buffers.floats();
-    comm.allreduce_sum(out, into)
+    Collective::AllreduceSum(out, into)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

@@ -2,9 +2,9 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample};
+use crate::Buffers;
 use crate::buffers::{BufferSizes, RepetitionBuffers};
-use crate::comm::Done;
-use crate::{Buffers, Comm};
+use crate::comm::Collective;
 
 pub(super) const INFO: Info = Info::collective(
     "Alltoall",
@@ -27,8 +27,8 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     buffers.counts.fill(all / sample.ranks);
 }
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _root: usize) -> Done<C> {
-    comm.alltoall(buffers.out, buffers.into)
+pub(super) fn call(_rank: usize, buffers: RepetitionBuffers<'_>, _root: usize) -> Collective<'_> {
+    Collective::Alltoall(buffers.out, buffers.into)
 }
 
 /// The largest difference between a byte that the last alltoall received and the expected byte; 0 if all are right.

@@ -1,9 +1,9 @@
 //! Alltoallv: Alltoall with a length for each pair of ranks; they are equal.
 
 use super::{Info, alltoall};
+use crate::Blocks;
 use crate::buffers::{BufferSizes, RepetitionBuffers};
-use crate::comm::Done;
-use crate::{Blocks, Comm};
+use crate::comm::Collective;
 
 pub(super) use super::alltoall::{check, fill};
 
@@ -17,7 +17,7 @@ pub(super) const INFO: Info = Info {
     ..alltoall::INFO
 };
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _root: usize) -> Done<C> {
+pub(super) fn call(_rank: usize, buffers: RepetitionBuffers<'_>, _root: usize) -> Collective<'_> {
     let RepetitionBuffers { out, into, counts } = buffers;
-    comm.alltoallv(Blocks::new(&*out, counts), Blocks::new(into, counts))
+    Collective::Alltoallv(Blocks::new(&*out, &*counts), Blocks::new(into, &*counts))
 }

@@ -1,6 +1,6 @@
 //! [`AnyKernel`]: a kernel of any part.
 
-use super::{Info, Kernel, Part, WindowKernel};
+use super::{Info, Kernel, NonblockingKernel, Part, WindowKernel};
 
 /// A kernel of any part of the benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub enum AnyKernel {
     Messages(Kernel),
     /// Over windows: the parts EXT and RMA.
     Windows(&'static WindowKernel),
+    /// Over nonblocking collectives: the part NBC.
+    Nonblocking(&'static NonblockingKernel),
 }
 
 impl AnyKernel {
@@ -16,10 +18,13 @@ impl AnyKernel {
     pub fn of(part: Part) -> impl Iterator<Item = AnyKernel> + Clone {
         let messages: &[Kernel] = match part {
             Part::Mpi1 => Kernel::ALL,
-            Part::Ext | Part::Rma => &[],
+            Part::Ext | Part::Rma | Part::Nbc => &[],
         };
         let messages = messages.iter().copied().map(AnyKernel::Messages);
-        messages.chain(WindowKernel::of(part).iter().map(AnyKernel::Windows))
+        let windows = WindowKernel::of(part).iter().map(AnyKernel::Windows);
+        let nonblocking = NonblockingKernel::of(part).iter();
+        let nonblocking = nonblocking.map(AnyKernel::Nonblocking);
+        messages.chain(windows).chain(nonblocking)
     }
 
     /// The kernel of this name, in any case, of `part`.
@@ -33,6 +38,7 @@ impl AnyKernel {
         match self {
             AnyKernel::Messages(kernel) => kernel.info(),
             AnyKernel::Windows(kernel) => &kernel.info,
+            AnyKernel::Nonblocking(kernel) => &kernel.info,
         }
     }
 
@@ -41,6 +47,7 @@ impl AnyKernel {
         match self {
             AnyKernel::Messages(_) => Part::Mpi1,
             AnyKernel::Windows(kernel) => kernel.part,
+            AnyKernel::Nonblocking(_) => Part::Nbc,
         }
     }
 }

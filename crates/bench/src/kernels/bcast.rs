@@ -2,9 +2,9 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample};
+use crate::Buffers;
 use crate::buffers::{BufferSizes, RepetitionBuffers};
-use crate::comm::Done;
-use crate::{Buffers, Comm};
+use crate::comm::Collective;
 
 pub(super) const INFO: Info = Info {
     rooted: true,
@@ -22,9 +22,9 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
 }
 
 /// The root always sends from its send buffer, so that the data it received before stays.
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
-    let is_root = comm.rank() == root;
-    comm.bcast(if is_root { buffers.out } else { buffers.into }, root)
+pub(super) fn call(rank: usize, buffers: RepetitionBuffers<'_>, root: usize) -> Collective<'_> {
+    let is_root = rank == root;
+    Collective::Bcast(if is_root { buffers.out } else { buffers.into }, root)
 }
 
 /// The root of the last repetition received its data in the repetition before.

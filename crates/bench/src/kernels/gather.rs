@@ -2,9 +2,9 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample, allgather, roots};
+use crate::Buffers;
 use crate::buffers::RepetitionBuffers;
-use crate::comm::Done;
-use crate::{Buffers, Comm};
+use crate::comm::Collective;
 
 pub(super) use super::allgather::fill;
 
@@ -15,9 +15,9 @@ pub(super) const INFO: Info = Info {
     ..allgather::INFO
 };
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
-    let all = (comm.rank() == root).then_some(buffers.into);
-    comm.gather(buffers.out, all, root)
+pub(super) fn call(rank: usize, buffers: RepetitionBuffers<'_>, root: usize) -> Collective<'_> {
+    let all = (rank == root).then_some(buffers.into);
+    Collective::Gather(buffers.out, all, root)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

@@ -1,9 +1,9 @@
 //! Gatherv: Gather with a length for each rank; they are equal.
 
 use super::{Info, allgatherv, gather};
+use crate::Blocks;
 use crate::buffers::RepetitionBuffers;
-use crate::comm::Done;
-use crate::{Blocks, Comm};
+use crate::comm::Collective;
 
 pub(super) use super::gather::{check, fill};
 
@@ -14,8 +14,8 @@ pub(super) const INFO: Info = Info {
     ..gather::INFO
 };
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
+pub(super) fn call(rank: usize, buffers: RepetitionBuffers<'_>, root: usize) -> Collective<'_> {
     let RepetitionBuffers { out, into, counts } = buffers;
-    let all = (comm.rank() == root).then_some(Blocks::new(into, counts));
-    comm.gatherv(out, all, root)
+    let all = (rank == root).then_some(Blocks::new(into, &*counts));
+    Collective::Gatherv(out, all, root)
 }

@@ -15,6 +15,8 @@ pub enum Class {
     Synchronisation,
     /// One transfer at a time between two ranks, whose target waits, or computes meanwhile: a time for each.
     Overlap,
+    /// A collective operation in the background of a computation: its time, those of both alone, and their overlap.
+    Nonblocking,
 }
 
 /// How many ranks of a group take part.

@@ -1,8 +1,8 @@
 //! The benchmark kernels: one file each, one line each in the list below.
 //!
 //! A kernel is a module with four items: `INFO` describes it, `fill` prepares the buffers of a repetition,
-//! `repeat` is the timed loop (of a collective `call` is its body, whose last argument is the root of the repetition; kernels
-//! without a root ignore it), and `check` proves afterwards that the data
+//! `repeat` is the timed loop (a collective has `call` instead, which makes the call of a repetition from this rank and the
+//! root; kernels without a root ignore it), and `check` proves afterwards that the data
 //! arrived. Neither `fill` nor `check` is timed. A kernel without data has no `fill`, and its `check` calls the
 //! operation once more to observe it.
 //!
@@ -16,12 +16,14 @@ mod alltoall;
 mod alltoallv;
 #[cfg(feature = "alloc")]
 mod any;
-mod barrier;
+pub(crate) mod barrier;
 mod bcast;
 mod exchange;
 mod gather;
 mod gatherv;
 mod info;
+#[cfg(feature = "alloc")]
+mod nonblocking;
 #[cfg(feature = "alloc")]
 mod part;
 pub(crate) mod pattern;
@@ -44,11 +46,13 @@ mod tests;
 
 pub use crate::buffers::BufferSizes;
 use crate::buffers::RepetitionBuffers;
-use crate::comm::Done;
+use crate::comm::{Collective, Done};
 use crate::{Buffers, Comm};
 #[cfg(feature = "alloc")]
 pub use any::AnyKernel;
 pub use info::{Active, Class, Info, Schedule};
+#[cfg(feature = "alloc")]
+pub use nonblocking::NonblockingKernel;
 #[cfg(feature = "alloc")]
 pub use part::Part;
 #[cfg(feature = "alloc")]
@@ -194,10 +198,11 @@ fn repeat<C: Comm>(
     comm: &mut C,
     times: u32,
     buffers: &mut Buffers<'_>,
-    call: impl Fn(&mut C, RepetitionBuffers<'_>, usize) -> Done<C>,
+    call: impl Fn(usize, RepetitionBuffers<'_>, usize) -> Collective<'_>,
 ) -> Done<C> {
+    let rank = comm.rank();
     for root in roots::from(buffers.repetitions(), comm.size()).take(times as usize) {
-        call(comm, buffers.advance(), root)?;
+        call(rank, buffers.advance(), root).call(comm)?;
     }
     Ok(())
 }

@@ -12,11 +12,13 @@ pub enum Part {
     Ext,
     /// Windows in epochs of locks.
     Rma,
+    /// Collectives in the background of a computation.
+    Nbc,
 }
 
 impl Part {
     /// All parts.
-    pub const ALL: [Part; 3] = [Part::Mpi1, Part::Ext, Part::Rma];
+    pub const ALL: [Part; 4] = [Part::Mpi1, Part::Ext, Part::Rma, Part::Nbc];
 
     /// The word that selects the part.
     pub const fn word(self) -> &'static str {
@@ -24,6 +26,7 @@ impl Part {
             Part::Mpi1 => "MPI1",
             Part::Ext => "EXT",
             Part::Rma => "RMA",
+            Part::Nbc => "NBC",
         }
     }
 
@@ -39,6 +42,7 @@ impl Part {
             Part::Mpi1 => "IMB-MPI1",
             Part::Ext => "IMB-EXT",
             Part::Rma => "IMB-RMA",
+            Part::Nbc => "IMB-NBC",
         }
     }
 
@@ -48,13 +52,14 @@ impl Part {
             Part::Mpi1 => "MPI-1 part",
             Part::Ext => "MPI-2 part",
             Part::Rma => "MPI-RMA part",
+            Part::Nbc => "MPI-NBC part",
         }
     }
 
     /// The lengths of its messages where the user gives none: 0, then powers of two up to 4 MiB, in EXT from 4 on.
     pub fn lengths(self) -> Lengths {
         let min_log = match self {
-            Part::Mpi1 | Part::Rma => 0,
+            Part::Mpi1 | Part::Rma | Part::Nbc => 0,
             Part::Ext => 2,
         };
         Lengths::Powers {

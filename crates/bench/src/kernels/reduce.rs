@@ -1,9 +1,9 @@
 //! Reduce: the root gets the sum of all ranks' vectors of single-precision numbers; the root rotates.
 
 use super::{Info, Sample, allreduce, pattern, roots};
+use crate::Buffers;
 use crate::buffers::RepetitionBuffers;
-use crate::comm::Done;
-use crate::{Buffers, Comm};
+use crate::comm::Collective;
 
 pub(super) use super::allreduce::fill;
 
@@ -14,10 +14,10 @@ pub(super) const INFO: Info = Info {
     ..allreduce::INFO
 };
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
+pub(super) fn call(rank: usize, buffers: RepetitionBuffers<'_>, root: usize) -> Collective<'_> {
     let (out, into) = buffers.floats();
-    let sums = (comm.rank() == root).then_some(into);
-    comm.reduce_sum(out, sums, root)
+    let sums = (rank == root).then_some(into);
+    Collective::ReduceSum(out, sums, root)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

@@ -2,9 +2,9 @@
 //! evenly as possible: of L items rank i gets L div np, and one more where i < L mod np.
 
 use super::{Info, Sample, pattern};
+use crate::Buffers;
 use crate::buffers::{BufferSizes, RepetitionBuffers};
-use crate::comm::Done;
-use crate::{Buffers, Comm};
+use crate::comm::Collective;
 
 pub(super) const INFO: Info = Info::reduction(
     "Reduce_scatter",
@@ -30,10 +30,10 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     pattern::fill_numbers(sample, out, into);
 }
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _root: usize) -> Done<C> {
+pub(super) fn call(rank: usize, buffers: RepetitionBuffers<'_>, _root: usize) -> Collective<'_> {
     let (out, into, counts) = buffers.counted_floats();
-    let own = counts[comm.rank()];
-    comm.reduce_scatter_sum(out, counts, &mut into[..own])
+    let own = counts[rank];
+    Collective::ReduceScatterSum(out, counts, &mut into[..own])
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

@@ -4,9 +4,9 @@
 //! The guide lacks this kernel; it is as in the Intel MPI Benchmarks 2021.
 
 use super::{Info, Sample, pattern};
+use crate::Buffers;
 use crate::buffers::{BufferSizes, RepetitionBuffers};
-use crate::comm::Done;
-use crate::{Buffers, Comm};
+use crate::comm::Collective;
 
 pub(super) use super::allreduce::fill;
 
@@ -24,9 +24,9 @@ pub(super) const INFO: Info = Info::reduction(
     },
 );
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, _root: usize) -> Done<C> {
+pub(super) fn call(_rank: usize, buffers: RepetitionBuffers<'_>, _root: usize) -> Collective<'_> {
     let (out, into) = buffers.floats();
-    comm.reduce_scatter_block_sum(out, into)
+    Collective::ReduceScatterBlockSum(out, into)
 }
 
 pub(super) fn check(sample: Sample, buffers: &mut Buffers<'_>) -> f64 {

@@ -2,9 +2,9 @@
 
 use super::pattern::{self, Piece};
 use super::{Info, Sample, roots};
+use crate::Buffers;
 use crate::buffers::{BufferSizes, RepetitionBuffers};
-use crate::comm::Done;
-use crate::{Buffers, Comm};
+use crate::comm::Collective;
 
 pub(super) const INFO: Info = Info {
     rooted: true,
@@ -36,9 +36,9 @@ pub(super) fn fill(sample: Sample, buffers: RepetitionBuffers<'_>) {
     buffers.counts.fill(buffers.into.len());
 }
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
-    let all = (comm.rank() == root).then_some(&*buffers.out);
-    comm.scatter(all, buffers.into, root)
+pub(super) fn call(rank: usize, buffers: RepetitionBuffers<'_>, root: usize) -> Collective<'_> {
+    let all = (rank == root).then_some(&*buffers.out);
+    Collective::Scatter(all, buffers.into, root)
 }
 
 /// The largest difference between a byte that the last scatter received and the expected byte; 0 if all are right.

@@ -1,9 +1,9 @@
 //! Scatterv: Scatter with a length for each rank; they are equal.
 
 use super::{Info, scatter};
+use crate::Blocks;
 use crate::buffers::{BufferSizes, RepetitionBuffers};
-use crate::comm::Done;
-use crate::{Blocks, Comm};
+use crate::comm::Collective;
 
 pub(super) use super::scatter::{check, fill};
 
@@ -17,8 +17,8 @@ pub(super) const INFO: Info = Info {
     ..scatter::INFO
 };
 
-pub(super) fn call<C: Comm>(comm: &mut C, buffers: RepetitionBuffers<'_>, root: usize) -> Done<C> {
+pub(super) fn call(rank: usize, buffers: RepetitionBuffers<'_>, root: usize) -> Collective<'_> {
     let RepetitionBuffers { out, into, counts } = buffers;
-    let all = (comm.rank() == root).then_some(Blocks::new(&*out, counts));
-    comm.scatterv(all, into, root)
+    let all = (rank == root).then_some(Blocks::new(&*out, &*counts));
+    Collective::Scatterv(all, into, root)
 }

@@ -37,10 +37,14 @@ pub enum Column {
     TimeMax,
     /// The mean time of all processes, in microseconds.
     TimeAvg,
-    /// The time of one repetition while the target waits, in microseconds.
+    /// The time of one repetition while the target waits, or without a computation, in microseconds.
     TimePure,
-    /// The time of one repetition while the target computes, in microseconds.
+    /// The time of one repetition while the target, or every rank, computes, in microseconds.
     TimeOverlapped,
+    /// The time of the computation while a collective is in progress, in microseconds.
+    TimeCompute,
+    /// How much of a collective and of the computation takes place at once, in percent.
+    Overlap,
     /// Millions of bytes per second; the listing does not say whether 2^20 or 10^6.
     Throughput,
     /// The largest difference from the right data.
@@ -80,6 +84,8 @@ impl Column {
             "t_avg[usec]" => Column::TimeAvg,
             "t_pure[usec]" => Column::TimePure,
             "t_ovrl[usec]" => Column::TimeOverlapped,
+            "t_CPU[usec]" => Column::TimeCompute,
+            "overlap[%]" => Column::Overlap,
             "Mbytes/sec" => Column::Throughput,
             "defects" | "Defects" => Column::Defects,
             other => Column::Other(other.into()),

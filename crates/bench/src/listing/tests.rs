@@ -63,11 +63,11 @@ fn a_row_that_was_skipped_says_why() {
 
 #[test]
 fn columns_of_other_programs_are_kept() {
-    let below = "# Every message is checked: timings not valid\n #bytes #repetitions t[usec] overlap[%] defects\n 0 1 2.5 99.5 inf\n";
+    let below = "# Every message is checked: timings not valid\n #bytes #repetitions t[usec] wakeups[%] defects\n 0 1 2.5 99.5 inf\n";
     let listing = parsed(&table(PINGPONG, below));
     let table = &listing.tables[0];
     assert_eq!(listing.foreign, [1]);
-    assert_eq!(table.columns[3], Column::Other("overlap[%]".into()));
+    assert_eq!(table.columns[3], Column::Other("wakeups[%]".into()));
     let defects = table.value(&table.rows[0], &Column::Defects);
     assert_eq!(defects, Some(f64::INFINITY));
 }

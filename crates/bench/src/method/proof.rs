@@ -45,9 +45,7 @@ impl Proof {
             self.left = self.cycle;
         }
         self.left -= 1;
-        let start = comm.now();
-        work.repeat(comm, 1)?;
-        let nanoseconds = comm.now() - start;
+        let nanoseconds = work.timed(comm, 1)?;
         let defect = work.check(comm, self.sample)?;
         self.defect = self.defect.max(defect);
         Ok(nanoseconds)

@@ -10,6 +10,17 @@ use crate::kernels::Schedule;
 /// blocks is the last but one; of fewer, the largest.
 pub const BLOCKS: usize = 100;
 
+/// What a sample with a computation has besides the times of its repetitions, in nanoseconds of one repetition.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ComputeTimes {
+    /// A repetition without the computation.
+    pub pure: f64,
+    /// The computation within the repetition.
+    pub within: f64,
+    /// The computation as long as it takes alone.
+    pub alone: f64,
+}
+
 /// The times of one sample on one rank.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timing {
@@ -22,6 +33,8 @@ pub struct Timing {
     /// Nanoseconds of all repetitions while the target of a [`Class::Overlap`](crate::kernels::Class::Overlap) computes;
     /// 0 in other classes.
     pub overlapped: u64,
+    /// Where ranks compute meanwhile, in a [`Class::Nonblocking`](crate::kernels::Class::Nonblocking); 0 in other classes.
+    pub compute: ComputeTimes,
     /// The largest difference found in the data of the sample: 0 when all is right.
     pub defect: f64,
 }
@@ -39,6 +52,7 @@ impl Timing {
             nanoseconds: [0; BLOCKS],
             blocks: most.min(repetitions as usize),
             overlapped: 0,
+            compute: ComputeTimes::default(),
             defect: 0.0,
         }
     }
@@ -55,6 +69,12 @@ impl Timing {
             repetitions: self.repetitions,
             defect: self.defect,
         }
+    }
+
+    /// Nanoseconds of one repetition.
+    #[cfg(feature = "alloc")]
+    pub(crate) fn average(&self) -> f64 {
+        self.total() as f64 / f64::from(self.repetitions)
     }
 
     /// Nanoseconds of all blocks.

@@ -26,6 +26,17 @@ pub trait Workload<C: Comm> {
     /// The first error of the communicator.
     fn repeat(&mut self, comm: &mut C, times: u32) -> Done<C>;
 
+    /// As [`Workload::repeat`]; returns the nanoseconds that count.
+    ///
+    /// # Errors
+    /// The first error of the communicator.
+    #[inline]
+    fn timed(&mut self, comm: &mut C, times: u32) -> Result<u64, C::Error> {
+        let start = comm.now();
+        self.repeat(comm, times)?;
+        Ok(comm.now() - start)
+    }
+
     /// The largest difference between the data last received and the right data: see [`Kernel::check`].
     ///
     /// # Errors

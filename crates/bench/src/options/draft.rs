@@ -6,6 +6,7 @@ use crate::lengths::Lengths;
 use crate::method::Policy;
 use crate::suite::{Benchmark, Multiple, Plan};
 use crate::{Megabyte, Part};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// What the words have set so far.
@@ -25,6 +26,8 @@ pub(super) struct Draft {
     pub(super) lengths: Option<Lengths>,
     /// The word of the part, if given.
     pub(super) part: Option<Part>,
+    /// The word of `-sync`, if given, and whether it means on.
+    pub(super) sync: Option<(String, bool)>,
     /// Whether a time limit was given.
     pub(super) is_timed: bool,
     pub(super) thread_level: Option<ThreadLevel>,
@@ -69,6 +72,13 @@ impl Draft {
         };
         if self.plan.benchmarks.is_empty() {
             return Err(OptionError::Nothing);
+        }
+        if let Some((value, is_on)) = self.sync.take() {
+            match self.plan.part {
+                Part::Nbc => self.plan.synchronises = is_on,
+                _ if is_on => return Err(OptionError::Synchronised(value)),
+                _ => {}
+            }
         }
         // "The number of iterations does not change": not by a limit that nobody has asked for.
         if self.plan.method.policy == Policy::Off && !self.is_timed {

@@ -73,6 +73,11 @@ pub enum OptionError {
         /// What is done here, as values that say so.
         done: &'static [&'static str],
     },
+    /// A barrier after each repetition is asked for where there is none.
+    #[error(
+        "-sync {0}: of this option of later releases, only 'off' is offered here, and both in NBC"
+    )]
+    Synchronised(String),
     /// The machine's cache is asked for, and not known.
     #[error("-off_cache -1: this machine does not tell the size of its cache; give it in MB")]
     NoCache,

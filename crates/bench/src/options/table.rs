@@ -192,6 +192,13 @@ pub(super) const ROWS: &[OptionRow] = &[
         |draft, value, _| set(&mut draft.megabyte, value.megabyte()),
     ),
     value(
+        "--overlap",
+        "min|max",
+        "in NBC, what overlap[%] is a share of: the shorter one of t_pure and t_CPU\n\
+         (min, the guide) or the longer one (max, the program)",
+        |draft, value, _| set(&mut draft.plan.overlap_base, value.overlap_base()),
+    ),
+    value(
         "-aggregate_mode",
         "aggregate|non_aggregate|multi",
         "the only mode of benchmarks that have both, in EXT and RMA; multi: both",
@@ -209,7 +216,17 @@ pub(super) const ROWS: &[OptionRow] = &[
         },
     ),
     later("-root_shift", "of later releases: on"),
-    later("-sync", "of later releases: off"),
+    value(
+        "-sync",
+        "on|off",
+        "of later releases: an untimed barrier after each repetition; on in NBC only",
+        |draft, value, _| {
+            set_some(
+                &mut draft.sync,
+                value.switch().map(|is_on| (value.text.into(), is_on)),
+            )
+        },
+    ),
     later("-imb_barrier", "of later releases: off"),
     later("-zero_size", "of later releases: on"),
     value(

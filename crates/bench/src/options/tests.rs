@@ -2,7 +2,7 @@ use super::{BenchRun, Request, System, ThreadLevel, help, list, parse};
 use crate::kernels::{Aggregation, AnyKernel, Kernel};
 use crate::lengths::Lengths;
 use crate::method::Policy;
-use crate::suite::{Benchmark, Map, Multiple, Plan};
+use crate::suite::{Benchmark, Map, Multiple, OverlapBase, Plan};
 use crate::{DataType, Megabyte, OffCache, Part};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -202,6 +202,16 @@ fn every_option_sets_what_it_says() {
             (plan.part, plan.lengths) = (Part::Ext, powers(0, 3));
         }),
         ("rma", &|plan| plan.part = Part::Rma),
+        ("NBC", &|plan| plan.part = Part::Nbc),
+        ("nbc -sync on", &|plan| plan.part = Part::Nbc),
+        ("-sync off nbc", &|plan| {
+            (plan.part, plan.synchronises) = (Part::Nbc, false);
+        }),
+        ("-sync 0", &|_| {}),
+        ("--overlap min", &|_| {}),
+        ("--overlap max", &|plan| {
+            plan.overlap_base = OverlapBase::Longer
+        }),
         ("-warm_up off", &|plan| plan.method.warm_up = 0),
         ("-warm_up yes", &|_| {}),
         (
@@ -393,6 +403,10 @@ fn errors_say_what_would_be_right() {
             "-root_shift off: of this option of later releases, only 'on' is offered here",
         ),
         (
+            "RMA -sync on",
+            "-sync on: of this option of later releases, only 'off' is offered here, and both in NBC",
+        ),
+        (
             "-msgsize 8",
             "-msgsize 8: this option of later releases is not offered here",
         ),
@@ -425,6 +439,8 @@ fn errors_say_what_would_be_right() {
         "--mb 1000",
         "-aggregate_mode both",
         "-warm_up maybe",
+        "NBC -sync maybe",
+        "--overlap all",
     ] {
         assert!(
             error(line).contains("does not fit"),
@@ -460,6 +476,9 @@ fn names_are_those_of_the_part() {
         let parts = benchmarks.iter().map(|benchmark| benchmark.kernel.part());
         assert!(parts.eq([part]), "{line}");
     }
+    assert_eq!(plain("NBC").len(), 13);
+    let ibarriers = plain("NBC -include ibarrier_pure");
+    assert_eq!(ibarriers[12..], ["Ibarrier", "Ibarrier_pure"]);
     let default = plain("RMA");
     assert_eq!(default.len(), 17);
     assert_eq!(plain("RMA -include get_local").len(), 18);

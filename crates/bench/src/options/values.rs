@@ -4,7 +4,7 @@ use super::{OptionError, System, ThreadLevel};
 use crate::kernels::Aggregation;
 use crate::lengths::Lengths;
 use crate::method::{Method, Policy};
-use crate::suite::{Map, Multiple};
+use crate::suite::{Map, Multiple, OverlapBase};
 use crate::{DataType, Megabyte, OffCache};
 use alloc::string::ToString;
 
@@ -88,6 +88,11 @@ impl Value<'_> {
 
     pub(super) fn data_type(&self) -> Result<DataType, OptionError> {
         self.word(&DataType::NAMES, "byte, char, int, float or double")
+    }
+
+    pub(super) fn overlap_base(&self) -> Result<OverlapBase, OptionError> {
+        let bases = [("min", OverlapBase::Shorter), ("max", OverlapBase::Longer)];
+        self.word(&bases, "min or max")
     }
 
     pub(super) fn switch(&self) -> Result<bool, OptionError> {
@@ -191,7 +196,7 @@ impl Value<'_> {
     pub(super) fn later(&self) -> Result<(), OptionError> {
         let done: &'static [&'static str] = match self.option {
             "-root_shift" | "-zero_size" => &["on", "1", "enable", "yes"],
-            "-sync" | "-imb_barrier" => &["off", "0", "disable", "no"],
+            "-imb_barrier" => &["off", "0", "disable", "no"],
             "-red_data_type" => &["float"],
             "-contig_type" => &["base"],
             _ => &[],

@@ -7,7 +7,8 @@ use alloc::string::String;
 use core::fmt::{self, Display, Write};
 
 const TITLES: &str = "benchmark,mode,processes,groups,waiting,group,bytes,repetitions,t_min_us,t_max_us,t_avg_us,\
-                      mib_per_s,blocks,block_min_us,block_median_us,block_p99_us,defect,part,aggregation,t_ovrl_us";
+                      mib_per_s,blocks,block_min_us,block_median_us,block_p99_us,defect,part,aggregation,t_ovrl_us,\
+                      t_pure_us,t_cpu_us,t_cpu_alone_us,percent_of_min,percent_of_max,availability";
 
 impl RunRecord {
     /// The run as text: comments that begin with `#`, a line of titles, and a line for each row.
@@ -75,6 +76,7 @@ fn write_method(out: &mut impl Write, method: &MethodRecord) -> fmt::Result {
         memory_bytes,
         off_cache,
         map,
+        sync,
     } = method;
     writeln!(out, "# method samples: {samples}")?;
     writeln!(out, "# method samples_single: {samples_single}")?;
@@ -100,7 +102,8 @@ fn write_method(out: &mut impl Write, method: &MethodRecord) -> fmt::Result {
         )?,
         None => writeln!(out, "# method off_cache: no")?,
     }
-    writeln!(out, "# method map: {}", map.as_deref().unwrap_or("no"))
+    writeln!(out, "# method map: {}", map.as_deref().unwrap_or("no"))?;
+    writeln!(out, "# method sync: {sync}")
 }
 
 /// Writes the rows that a table lacks for want of memory.
@@ -146,12 +149,24 @@ fn write_row(out: &mut impl Write, table: &TableRecord, row: &RowRecord) -> fmt:
     let (group, speed) = (Field(row.group), Field(row.mib_per_s));
     let (aggregation, overlapped) = (Field(*aggregation), Field(row.t_ovrl_us));
     let defect = row.defect.unwrap_or(f64::INFINITY);
-    writeln!(
+    write!(
         out,
         "{benchmark},{mode},{processes},{groups},{waiting},{group},{bytes},{repetitions},\
          {t_min_us},{t_max_us},{t_avg_us},{speed},\
          {blocks},{block_min_us},{block_median_us},{block_p99_us},{defect},{part},{aggregation},{overlapped}"
-    )
+    )?;
+    let overlap = row.overlap;
+    for value in [
+        overlap.map(|overlap| overlap.t_pure_us),
+        overlap.map(|overlap| overlap.t_cpu_us),
+        overlap.map(|overlap| overlap.t_cpu_alone_us),
+        overlap.map(|overlap| overlap.percent_of_min),
+        overlap.map(|overlap| overlap.percent_of_max),
+        overlap.map(|overlap| overlap.availability),
+    ] {
+        write!(out, ",{}", Field(value))?;
+    }
+    writeln!(out)
 }
 
 /// A field that is empty when there is no value.

@@ -37,6 +37,8 @@ pub struct Environment {
     pub command: String,
     /// The names of the transports between the ranks, such as `shm`.
     pub transports: Vec<String>,
+    /// Millions of additions and multiplications in a second of the computation in part NBC, undisturbed; `None` in other parts.
+    pub compute_mflops: Option<f64>,
     /// The library's settings that differ from their defaults.
     pub settings: Vec<Setting>,
 }

@@ -1,8 +1,9 @@
 //! The record of a run, collected row by row for JSON and CSV.
 
 use super::{Environment, Rank};
+use crate::Part;
 use crate::kernels::{Aggregation, Class};
-use crate::suite::{Multiple, Observer, Plan, SampleRow, SampleTable, Skip};
+use crate::suite::{Multiple, Observer, Overlap, OverlapBase, Plan, SampleRow, SampleTable, Skip};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -39,6 +40,8 @@ pub(super) struct MethodRecord {
     pub(super) off_cache: Option<CacheRecord>,
     /// The grid, such as `3x2`.
     pub(super) map: Option<String>,
+    /// Whether a barrier follows each repetition of a nonblocking collective.
+    pub(super) sync: bool,
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -71,8 +74,10 @@ pub(super) struct RowRecord {
     pub(super) t_min_us: f64,
     pub(super) t_max_us: f64,
     pub(super) t_avg_us: f64,
-    /// `None` unless the target computes in a second sample.
+    /// `None` where nothing is computed meanwhile.
     pub(super) t_ovrl_us: Option<f64>,
+    /// `None` unless a collective is in the background of a computation.
+    pub(super) overlap: Option<OverlapRecord>,
     pub(super) mib_per_s: Option<f64>,
     pub(super) blocks: usize,
     pub(super) block_min_us: f64,
@@ -80,6 +85,30 @@ pub(super) struct RowRecord {
     pub(super) block_p99_us: f64,
     /// `None` means infinity, which JSON cannot express.
     pub(super) defect: Option<f64>,
+}
+
+/// The times of the slowest rank, and how much of the collective and the computation takes place at once.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct OverlapRecord {
+    pub(super) t_pure_us: f64,
+    pub(super) t_cpu_us: f64,
+    pub(super) t_cpu_alone_us: f64,
+    pub(super) percent_of_min: f64,
+    pub(super) percent_of_max: f64,
+    pub(super) availability: f64,
+}
+
+impl From<Overlap> for OverlapRecord {
+    fn from(overlap: Overlap) -> Self {
+        OverlapRecord {
+            t_pure_us: overlap.pure,
+            t_cpu_us: overlap.compute,
+            t_cpu_alone_us: overlap.compute_alone,
+            percent_of_min: overlap.percent_of(OverlapBase::Shorter),
+            percent_of_max: overlap.percent_of(OverlapBase::Longer),
+            availability: overlap.availability(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -114,6 +143,7 @@ impl RunRecord {
                     .layout
                     .map
                     .map(|map| format!("{}x{}", map.rows, map.columns)),
+                sync: plan.part == Part::Nbc && plan.synchronises,
             },
             ranks,
             tables: Vec::new(),
@@ -133,6 +163,7 @@ impl Observer for RunRecord {
                 Class::Collective => "collective",
                 Class::Synchronisation => "synchronisation",
                 Class::Overlap => "overlap",
+                Class::Nonblocking => "nonblocking",
             },
             mode: match table.multiple {
                 None => "standard",
@@ -160,6 +191,7 @@ impl Observer for RunRecord {
             t_max_us: row.t_max,
             t_avg_us: row.t_avg,
             t_ovrl_us: row.overlapped,
+            overlap: row.overlap.map(OverlapRecord::from),
             mib_per_s: row.throughput.map(|bytes| bytes / f64::from(1 << 20)),
             blocks: row.spread.blocks,
             block_min_us: row.spread.min,

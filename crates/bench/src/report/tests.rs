@@ -1,7 +1,9 @@
 use super::{Environment, Rank, RunRecord, Setting};
 use crate::OffCache;
 use crate::kernels::Kernel;
-use crate::suite::{Multiple, Observer, Plan, SampleRow, SampleTable, Skip, Spread};
+use crate::suite::{
+    Multiple, Observer, Overlap, OverlapBase, Plan, SampleRow, SampleTable, Skip, Spread,
+};
 
 /// A run of one table: a row with infinitely wrong data, and one skipped for want of memory.
 fn run() -> RunRecord {
@@ -36,6 +38,7 @@ fn run_of(plan: &Plan) -> RunRecord {
         map: None,
         waiting: 1,
         is_checked: false,
+        overlap_base: OverlapBase::Longer,
     };
     run.table(&table);
     let row = SampleRow {
@@ -46,7 +49,14 @@ fn run_of(plan: &Plan) -> RunRecord {
         t_max: 1.25,
         t_avg: 1.0,
         throughput: None,
-        overlapped: None,
+        overlapped: Some(1.25),
+        overlap: Some(Overlap {
+            total: 1.25,
+            pure: 1.0,
+            compute: 0.5,
+            compute_alone: 0.25,
+            base: OverlapBase::Longer,
+        }),
         spread: Spread {
             blocks: 2,
             min: 0.5,
@@ -86,6 +96,17 @@ fn json_reads_back() {
     assert_eq!((&row["group"], &row["t_max_us"]), (&1.into(), &1.25.into()));
     assert_eq!(row["block_p99_us"], 2.0);
     assert!(row["defect"].is_null() && row["mib_per_s"].is_null());
+    // Of 1 us and 0.5 us, 0.25 us is saved.
+    for (name, value) in [
+        ("t_pure_us", 1.0),
+        ("t_cpu_us", 0.5),
+        ("t_cpu_alone_us", 0.25),
+        ("percent_of_min", 50.0),
+        ("percent_of_max", 25.0),
+        ("availability", 0.5),
+    ] {
+        assert_eq!(row["overlap"][name], value, "{name}");
+    }
 }
 
 #[test]
@@ -104,6 +125,7 @@ fn csv_has_comments_titles_and_rows() {
         "# method check: false",
         "# method off_cache: no",
         "# method map: no",
+        "# method sync: false",
         "# skipped Allreduce, multiple-each, 2 processes, 8 bytes: needs 16 bytes of memory",
     ] {
         assert!(comments.contains(&part), "no {part} in {text}");
@@ -114,7 +136,7 @@ fn csv_has_comments_titles_and_rows() {
     assert_eq!(titles.split(',').count(), row.split(',').count());
     assert_eq!(
         *row,
-        "Allreduce,multiple-each,2,2,1,1,4,9,0.75,1.25,1,,2,0.5,1,2,inf,MPI1,,"
+        "Allreduce,multiple-each,2,2,1,1,4,9,0.75,1.25,1,,2,0.5,1,2,inf,MPI1,,1.25,1,0.5,0.25,50,25,0.5"
     );
 }
 

@@ -61,6 +61,11 @@ pub fn header(out: &mut impl Write, environment: &Environment, plan: &Plan) -> R
         out,
         "# MPI_Op                         :   MPI_SUM  \n# \n# \n"
     )?;
+    if let Some(rate) = environment.compute_mflops {
+        writeln!(out, "# For nonblocking benchmarks:\n")?;
+        writeln!(out, "# Function CPU_Exploit obtains an undisturbed")?;
+        writeln!(out, "# performance of {rate:7.2} MFlops\n\n")?;
+    }
     writeln!(out, "# List of Benchmarks to run:\n")?;
     for benchmark in &plan.benchmarks {
         writeln!(out, "# {}", benchmark.kernel.info().name)?;

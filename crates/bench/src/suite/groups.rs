@@ -64,7 +64,7 @@ pub fn idle(plan: &Plan, ranks: usize) -> impl Iterator<Item = &Benchmark> {
 /// The modes in which a benchmark runs, in their order; a single `None` where it has none.
 fn modes(plan: &Plan, benchmark: &Benchmark) -> impl Iterator<Item = Option<Aggregation>> {
     let modes = match benchmark.kernel {
-        AnyKernel::Messages(_) => &[None],
+        AnyKernel::Messages(_) | AnyKernel::Nonblocking(_) => &[None],
         AnyKernel::Windows(kernel) => kernel.modes,
     };
     let only = plan.aggregation;
@@ -89,6 +89,7 @@ fn table(plan: &Plan, benchmark: &Benchmark, order: &[usize], processes: usize) 
         waiting: order.len() - groups.len() * processes,
         groups,
         is_checked: plan.method.check,
+        overlap_base: plan.overlap_base,
     }
 }
 

@@ -1,11 +1,14 @@
 //! Runs the tables of a plan, one after another, on every rank.
 
 use super::{Observer, Plan, SampleTable, Skip, summary, tables};
-use crate::kernels::{AnyKernel, BufferSizes, Class, Kernel};
-use crate::method::{
-    AccessWork, BLOCKS, CreationWork, Messages, Timing, Workload, agree, measure, prepare, timed,
+use crate::kernels::{
+    Aggregation, AnyKernel, BufferSizes, Class, Kernel, NonblockingKernel, WindowKernel,
 };
-use crate::{Comm, Memory, Source, Windows};
+use crate::method::{
+    AccessWork, BLOCKS, ComputeTimes, CreationWork, Messages, Method, Ready, StartedOptions,
+    StartedWork, Timing, Workload, agree, measure, prepare, timed, trials,
+};
+use crate::{Comm, Memory, Nonblocking, Source, Windows};
 use alloc::vec::Vec;
 
 const TAG: u32 = 3;
@@ -16,7 +19,7 @@ const TAG: u32 = 3;
 ///
 /// # Errors
 /// The first error of the communicator.
-pub fn run<C: Windows>(
+pub fn run<C: Windows + Nonblocking>(
     world: &mut C,
     plan: &Plan,
     observer: &mut impl Observer,
@@ -41,11 +44,11 @@ pub fn run<C: Windows>(
 fn needed(plan: &Plan, table: &SampleTable, bytes: usize) -> usize {
     let processes = table.processes();
     match table.kernel {
-        AnyKernel::Messages(kernel) => {
-            let buffer_sizes = (kernel.info().buffer_sizes)(bytes, processes);
+        AnyKernel::Windows(kernel) => kernel.memory(bytes, processes, plan.off_cache),
+        AnyKernel::Messages(_) | AnyKernel::Nonblocking(_) => {
+            let buffer_sizes = (table.kernel.info().buffer_sizes)(bytes, processes);
             Memory::bytes(buffer_sizes, plan.off_cache)
         }
-        AnyKernel::Windows(kernel) => kernel.memory(bytes, processes, plan.off_cache),
     }
 }
 
@@ -86,7 +89,7 @@ impl<C: Comm> TableComms<C> {
 }
 
 /// Measures the rows of one table; returns the largest defect on rank 0. Collective over the world.
-fn fill<C: Windows>(
+fn fill<C: Windows + Nonblocking>(
     world: &mut C,
     plan: &Plan,
     table: &SampleTable,
@@ -118,7 +121,7 @@ fn fill<C: Windows>(
     Ok(worst)
 }
 
-impl<C: Windows> TableComms<C> {
+impl<C: Windows + Nonblocking> TableComms<C> {
     /// Takes one sample of the table's kernel. Collective over the ranks that take part.
     fn sample(
         &mut self,
@@ -127,26 +130,36 @@ impl<C: Windows> TableComms<C> {
         bytes: usize,
         memory: &mut Memory,
     ) -> Result<Timing, C::Error> {
-        let kernel = match table.kernel {
-            AnyKernel::Messages(kernel) => return self.message_sample(plan, kernel, bytes, memory),
-            AnyKernel::Windows(kernel) => kernel,
-        };
-        let mode = (kernel, table.aggregation);
+        match table.kernel {
+            AnyKernel::Messages(kernel) => self.message_sample(plan, kernel, bytes, memory),
+            AnyKernel::Windows(kernel) => {
+                self.window_sample(plan, (kernel, table.aggregation), bytes)
+            }
+            AnyKernel::Nonblocking(kernel) => self.nonblocking_sample(plan, kernel, bytes, memory),
+        }
+    }
+
+    fn window_sample(
+        &mut self,
+        plan: &Plan,
+        mode: (&'static WindowKernel, Option<Aggregation>),
+        bytes: usize,
+    ) -> Result<Timing, C::Error> {
+        let kernel = mode.0;
         let Some(mut work) = AccessWork::open(&mut self.group, mode, bytes, plan.off_cache)? else {
             let mut work = CreationWork::new(&mut self.group, kernel, bytes)?;
-            return self.timing(plan, &mut work, bytes);
+            return self.timing(&plan.method, &mut work, bytes);
         };
-        let mut timing = self.timing(plan, &mut work, bytes)?;
-        let group = &mut self.group;
+        let mut timing = self.timing(&plan.method, &mut work, bytes)?;
         if kernel.info.class == Class::Overlap {
-            work.compute_for(group, timing.total() / u64::from(timing.repetitions))?;
-            let sample = timed(group, bytes);
-            work.fill(group, sample, usize::MAX)?;
-            let again = measure(&mut work, group, &plan.method, bytes, timing.ready())?;
+            work.compute_for(&mut self.group, timing.average() as u64)?;
+            let sample = timed(&self.group, bytes);
+            work.fill(&mut self.group, sample, usize::MAX)?;
+            let again = self.measured(&plan.method, &mut work, bytes, timing.ready())?;
             timing.overlapped = again.total();
             timing.defect = again.defect;
         }
-        work.close(group)?;
+        work.close(&mut self.group)?;
         Ok(timing)
     }
 
@@ -159,23 +172,83 @@ impl<C: Windows> TableComms<C> {
     ) -> Result<Timing, C::Error> {
         let buffer_sizes = (kernel.info().buffer_sizes)(bytes, self.group.size());
         let mut buffers = memory.buffers(buffer_sizes);
-        self.timing(plan, &mut Messages::new(kernel, &mut buffers), bytes)
+        let mut work = Messages::new(kernel, &mut buffers);
+        self.timing(&plan.method, &mut work, bytes)
+    }
+
+    fn nonblocking_sample(
+        &mut self,
+        plan: &Plan,
+        kernel: &'static NonblockingKernel,
+        bytes: usize,
+        memory: &mut Memory,
+    ) -> Result<Timing, C::Error> {
+        let buffer_sizes = (kernel.info.buffer_sizes)(bytes, self.group.size());
+        let mut buffers = memory.buffers(buffer_sizes);
+        let options = StartedOptions {
+            synchronises: plan.synchronises,
+            tests: plan.method.check,
+        };
+        let mut work = StartedWork::new(kernel, &mut buffers, options);
+        if !kernel.overlaps() {
+            return self.timing(&plan.method, &mut work, bytes);
+        }
+        // A third of the time without the computation, the rest with it, which takes as long.
+        let method = |share| Method {
+            seconds: plan.method.seconds * share / 3.0,
+            ..plan.method
+        };
+        let pure = self.timing(&method(1.0), &mut work, bytes)?;
+        let trials = trials(pure.repetitions);
+        let alone = work.compute_for(&self.group, pure.average() as u64, trials);
+        let ready = self.ready(&method(2.0), &mut work, bytes)?;
+        work.take_computed();
+        let mut timing = self.measured(&plan.method, &mut work, bytes, ready)?;
+        timing.compute = ComputeTimes {
+            pure: pure.average(),
+            within: work.take_computed() as f64 / f64::from(timing.repetitions),
+            alone: alone as f64,
+        };
+        timing.defect = timing.defect.max(pure.defect);
+        Ok(timing)
     }
 
     /// Times a workload, at the same time in all groups.
     fn timing(
         &mut self,
-        plan: &Plan,
+        method: &Method,
         work: &mut impl Workload<C>,
         bytes: usize,
     ) -> Result<Timing, C::Error> {
+        let ready = self.ready(method, work, bytes)?;
+        self.measured(method, work, bytes, ready)
+    }
+
+    /// Prepares a workload, and agrees on the repetitions with the ranks of all groups.
+    fn ready(
+        &mut self,
+        method: &Method,
+        work: &mut impl Workload<C>,
+        bytes: usize,
+    ) -> Result<Ready, C::Error> {
         let TableComms { group, all } = self;
-        let mut ready = prepare(work, group, &plan.method, bytes)?;
+        let mut ready = prepare(work, group, method, bytes)?;
         ready.repetitions = agree(all.as_mut().unwrap_or(group), ready.repetitions)?;
-        if let Some(all) = all {
+        Ok(ready)
+    }
+
+    /// Times the repetitions on which the ranks of all groups have agreed.
+    fn measured(
+        &mut self,
+        method: &Method,
+        work: &mut impl Workload<C>,
+        bytes: usize,
+        ready: Ready,
+    ) -> Result<Timing, C::Error> {
+        if let Some(all) = &mut self.all {
             all.barrier()?;
         }
-        measure(work, group, &plan.method, bytes, ready)
+        measure(work, &mut self.group, method, bytes, ready)
     }
 }
 
@@ -186,13 +259,19 @@ fn collect<C: Comm>(
     table: &SampleTable,
     mine: &Timing,
 ) -> Result<Vec<Timing>, C::Error> {
-    let mut words = [[0; 8]; BLOCKS + 2];
+    let mut words = [[0; 8]; BLOCKS + 5];
     if world.rank() != 0 {
         for (word, block) in words.iter_mut().zip(mine.nanoseconds) {
             *word = block.to_le_bytes();
         }
+        let ComputeTimes {
+            pure,
+            within,
+            alone,
+        } = mine.compute;
         words[BLOCKS] = mine.overlapped.to_le_bytes();
-        words[BLOCKS + 1] = mine.defect.to_le_bytes();
+        let numbers = [pure, within, alone, mine.defect];
+        words[BLOCKS + 1..].copy_from_slice(&numbers.map(f64::to_le_bytes));
         world.send(words.as_flattened(), 0, TAG)?;
         return Ok(Vec::new());
     }
@@ -207,10 +286,17 @@ fn collect<C: Comm>(
         for (block, word) in nanoseconds.iter_mut().zip(words) {
             *block = u64::from_le_bytes(word);
         }
+        let [pure, within, alone, defect] =
+            core::array::from_fn(|word| f64::from_le_bytes(words[BLOCKS + 1 + word]));
         all.push(Timing {
             nanoseconds,
             overlapped: u64::from_le_bytes(words[BLOCKS]),
-            defect: f64::from_le_bytes(words[BLOCKS + 1]),
+            compute: ComputeTimes {
+                pure,
+                within,
+                alone,
+            },
+            defect,
             ..*mine
         });
     }

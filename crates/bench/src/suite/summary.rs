@@ -1,6 +1,6 @@
 //! Turns the ranks' times into the rows of a table.
 
-use super::{Multiple, SampleRow, SampleTable, Spread};
+use super::{Multiple, Overlap, SampleRow, SampleTable, Spread};
 use crate::kernels::{Class, Info};
 use crate::method::Timing;
 use alloc::vec::Vec;
@@ -11,15 +11,7 @@ use alloc::vec::Vec;
 /// `timings` are those of the ranks that take part, group by group.
 pub(super) fn rows(table: &SampleTable, bytes: usize, timings: &[Timing]) -> Vec<SampleRow> {
     let groups = timings.chunks_exact(table.processes());
-    let row = |group, timings: &[Timing]| {
-        summarise(
-            table.kernel.info(),
-            group,
-            bytes,
-            timings,
-            table.processes(),
-        )
-    };
+    let row = |group, timings: &[Timing]| summarise(table, group, bytes, timings);
     match table.multiple {
         Some(Multiple::Each) => groups
             .enumerate()
@@ -29,14 +21,9 @@ pub(super) fn rows(table: &SampleTable, bytes: usize, timings: &[Timing]) -> Vec
     }
 }
 
-/// Turns the timings of one or more groups of `processes` ranks into a row.
-fn summarise(
-    info: &Info,
-    group: usize,
-    bytes: usize,
-    timings: &[Timing],
-    processes: usize,
-) -> SampleRow {
+/// Turns the timings of one or more groups into a row.
+fn summarise(table: &SampleTable, group: usize, bytes: usize, timings: &[Timing]) -> SampleRow {
+    let (info, processes) = (table.kernel.info(), table.processes());
     let first = timings[0];
     let counted = || timings.iter().step_by(info.counted(processes));
     let each =
@@ -49,13 +36,18 @@ fn summarise(
         each(slowest.unwrap_or(0), first.repetitions_of(block))
     });
     let defects = timings.iter().map(|timing| timing.defect);
+    let overlapped = counted().map(|timing| timing.overlapped).max().unwrap_or(0);
+    let slowest = timings.iter().max_by_key(|timing| timing.total());
+    let slowest = slowest.filter(|_| info.class == Class::Nonblocking);
+    let overlap = slowest.map(|timing| Overlap::of(timing, table.overlap_base));
     SampleRow {
         group,
         defect: defects.fold(0.0, f64::max),
-        overlapped: (info.class == Class::Overlap).then(|| {
-            let slowest = counted().map(|timing| timing.overlapped).max();
-            each(slowest.unwrap_or(0), first.repetitions)
-        }),
+        overlapped: match info.class {
+            Class::Overlap => Some(each(overlapped, first.repetitions)),
+            _ => overlap.map(|overlap| overlap.total),
+        },
+        overlap,
         ..SampleRow::new(
             (info, processes),
             bytes,
@@ -107,6 +99,7 @@ impl SampleRow {
                 }
             }),
             overlapped: None,
+            overlap: None,
             spread: Spread {
                 blocks: blocks.len(),
                 min: one(blocks[0]),

@@ -66,12 +66,18 @@ const OPTIONS: OptionTable<Typed> = OptionTable {
     intro: "\
 oxmpi bench: the Intel MPI Benchmarks
 
-Usage: oxmpi bench [-n RANKS] [--sim MACHINE:RANKS] [--json FILE] [--csv FILE] [MPI1|EXT|RMA]
+Usage: oxmpi bench [-n RANKS] [--sim MACHINE:RANKS] [--json FILE] [--csv FILE] [MPI1|EXT|RMA|NBC]
                    [BENCHMARK...] [OPTION...]
 
 Starts a job with each rank on a core of its own and runs the benchmarks in it. Under a process manager it
-joins the job in which it is started. A link to oxmpi with the name IMB-MPI1, IMB-EXT or IMB-RMA is this
-command for that part.
+joins the job in which it is started. A link to oxmpi with the name IMB-MPI1, IMB-EXT, IMB-RMA or
+IMB-NBC is this command for that part.
+
+MPI1 measures messages and collectives, EXT and RMA one-sided communication, NBC how far nonblocking
+collectives go on while their ranks compute: t_pure is the collective alone, t_CPU a computation that
+takes as long, t_ovrl both at once, overlap the share that is hidden. A slow t_pure makes overlap easy,
+so compare t_ovrl between libraries; --json and `oxmpi bench report` also show the availability, the
+share of a processor that the collective leaves to the computation.
 ",
     groups: &[OptionGroup { title: "Job and output", rows: &[
         value(&["n", "np"], &["RANKS"], "ranks to start; default: 2", |o, v| v.set(&mut o.ranks, ranks)),

@@ -1,7 +1,10 @@
 //! The environment of a run, for its report: system, library, transports and settings.
 
 use std::fs;
+use std::time::Instant;
 
+use oxmpi_bench::Part;
+use oxmpi_bench::method::compute_rate;
 use oxmpi_bench::report::{Environment, Setting};
 use oxmpi_settings::Origin;
 use time::OffsetDateTime;
@@ -12,8 +15,10 @@ use crate::process_settings;
 /// The thread level of the library, whatever level the user asks for.
 const THREAD_LEVEL: &str = "MPI_THREAD_MULTIPLE";
 
-/// The environment of this run.
-pub(super) fn of(command: &BenchCommand) -> Environment {
+/// The environment of this run. If it `speaks`, the rate of the computation of part NBC is measured.
+pub(super) fn of(command: &BenchCommand, speaks: bool) -> Environment {
+    let computes = speaks && command.bench_run.plan.part == Part::Nbc;
+    let start = Instant::now();
     let kernel = |name: &str| {
         let text = fs::read_to_string(format!("/proc/sys/kernel/{name}")).unwrap_or_default();
         text.trim().to_owned()
@@ -32,6 +37,7 @@ pub(super) fn of(command: &BenchCommand) -> Environment {
             Some(simulated) => format!("simulated {}", simulated.name),
             None => "shm".to_owned(),
         }],
+        compute_mflops: computes.then(|| compute_rate(|| start.elapsed().as_nanos() as u64)),
         settings: settings(),
     }
 }

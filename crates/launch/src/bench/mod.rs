@@ -7,6 +7,7 @@
 //! rank     inside a job: one rank, which runs the kernels of oxmpi-bench on the runtime
 //!   timed_comm   the communicator as the kernels use it
 //!   timed_window its windows
+//!   timed_collective its started collectives
 //!   environment  system, library and settings, for the report
 //!   report       the output of rank 0: pinning, tables, JSON and CSV
 //!     progress   the progress line
@@ -22,6 +23,7 @@ mod progress;
 mod rank;
 mod report;
 mod simulated;
+mod timed_collective;
 mod timed_comm;
 mod timed_window;
 

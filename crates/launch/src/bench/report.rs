@@ -37,9 +37,9 @@ impl BenchReport {
     /// If a file cannot be written; this is checked before the run.
     pub(crate) fn begin(command: &BenchCommand, ranks: Vec<Rank>) -> Result<Self, String> {
         let plan = &command.bench_run.plan;
-        let environment = environment::of(command);
         let is_simulated = command.simulated.is_some();
         let speaks = is_simulated || !ranks.is_empty();
+        let environment = environment::of(command, speaks);
         let [json, csv] = [&command.json, &command.csv].map(|path| path.clone().filter(|_| speaks));
         for path in [&json, &csv].into_iter().flatten() {
             write(path, "")?;

@@ -20,9 +20,9 @@ use recorder::KernelRecording;
 /// The largest number of simulated ranks.
 const RANKS_MAX: usize = 1 << 20;
 
-/// Why benchmarks of windows are refused.
-const NO_WINDOWS: &str = "--sim: windows are not simulated; name benchmarks of MPI1, or leave --sim out to run EXT or RMA in \
-                          a job of this machine";
+/// Why benchmarks of other parts are refused.
+const ONLY_MPI1: &str = "--sim: windows and overlap are not simulated; name benchmarks of MPI1, or leave --sim out to run EXT, \
+                         RMA or NBC in a job of this machine";
 
 /// A simulated machine and the number of ranks on it.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,9 +65,9 @@ impl SimulatedJob {
     /// A sentence with the option.
     pub(super) fn check(&self, ranks: Option<usize>, plan: &Plan) -> Result<(), String> {
         let multiple = plan.benchmarks.iter().any(|one| one.multiple.is_some());
-        let is_of_windows = |one: &Benchmark| matches!(one.kernel, AnyKernel::Windows(_));
-        if plan.benchmarks.iter().any(is_of_windows) {
-            return Err(NO_WINDOWS.into());
+        let is_simulated = |one: &Benchmark| matches!(one.kernel, AnyKernel::Messages(_));
+        if !plan.benchmarks.iter().all(is_simulated) {
+            return Err(ONLY_MPI1.into());
         }
         let wrong = [
             (ranks.is_some(), "-n: --sim sets the number of ranks"),
@@ -97,7 +97,7 @@ impl SimulatedJob {
             observer.table(&table);
             let ranks = table.processes();
             let AnyKernel::Messages(kernel) = table.kernel else {
-                return Err(NO_WINDOWS.into());
+                return Err(ONLY_MPI1.into());
             };
             for bytes in plan.lengths_of(kernel) {
                 let needed = Memory::bytes((kernel.info().buffer_sizes)(bytes, ranks), None);

@@ -8,7 +8,7 @@ use oxmpi_bench::{Blocks, Comm, Source};
 /// A communicator of the runtime with a clock.
 pub(crate) struct TimedComm {
     pub(super) comm: oxmpi::Comm,
-    start: Instant,
+    pub(super) start: Instant,
 }
 
 impl TimedComm {
@@ -172,7 +172,7 @@ fn source(from: Source) -> oxmpi::Source {
     }
 }
 
-fn packed<'a, S>(blocks: Blocks<'a, S>) -> collective::Blocks<'a, S> {
+pub(super) fn packed<'a, S>(blocks: Blocks<'a, S>) -> collective::Blocks<'a, S> {
     collective::Blocks::packed(blocks.bytes, blocks.lengths)
 }
 

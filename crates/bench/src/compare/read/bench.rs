@@ -72,12 +72,21 @@ struct BenchRow {
     #[serde(default)]
     bytes: u64,
     t_max_us: Option<f64>,
+    #[serde(default)]
+    overlap: Option<Overlap>,
     block_min_us: f64,
     block_median_us: f64,
     block_p99_us: f64,
     /// `null` means infinity.
     #[serde(default = "none")]
     defect: Option<f64>,
+}
+
+/// How far a collective goes on while its ranks compute.
+#[derive(Deserialize)]
+struct Overlap {
+    percent_of_min: f64,
+    availability: f64,
 }
 
 /// The mode of a table with one group.
@@ -193,6 +202,10 @@ pub(super) fn run(name: &str, record: BenchRecord) -> ComparedRun {
                 value: Some(row.block_median_us),
                 mean: row.t_max_us,
                 range: Some((row.block_min_us, row.block_p99_us)),
+                remark: row.overlap.map(|overlap| {
+                    let (percent, availability) = (overlap.percent_of_min, overlap.availability);
+                    format!("overlap {percent:.0} %, availability {availability:.2}")
+                }),
                 note,
             };
             run.add(subject.clone(), row.bytes, figure);

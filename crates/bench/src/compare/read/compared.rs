@@ -219,6 +219,7 @@ impl Cell<'_> {
             value: medians.get(medians.len() / 2).map(|median| median / scale),
             mean: None,
             range: range.map(|(low, high)| (low / scale, high / scale)),
+            remark: None,
             note: (wrong > 0).then(|| format!("wrong data in {wrong} runs")),
         }
     }

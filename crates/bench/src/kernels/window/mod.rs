@@ -114,7 +114,7 @@ impl WindowKernel {
     /// The kernels of a part, in the order in which they run.
     pub fn of(part: Part) -> &'static [WindowKernel] {
         match part {
-            Part::Mpi1 => &[],
+            Part::Mpi1 | Part::Nbc => &[],
             Part::Ext => &table::EXT,
             Part::Rma => &table::RMA,
         }

@@ -2,7 +2,7 @@
 
 use super::COLUMN;
 use crate::Megabyte;
-use crate::kernels::Class;
+use crate::kernels::{Class, Info};
 use crate::suite::{Multiple, SampleRow, SampleTable, Skip};
 use core::fmt::{Result, Write};
 
@@ -21,11 +21,15 @@ pub(super) enum Column {
     /// The time while the target waits, and while it computes.
     Pure,
     Overlapped,
+    /// The computation while a collective is in progress, and how much of both takes place at once.
+    Compute,
+    Overlap,
     Defects,
 }
 
 use Column::{
-    Average, Bytes, Defects, Group, Largest, Least, Overlapped, Pure, Repetitions, Throughput, Time,
+    Average, Bytes, Compute, Defects, Group, Largest, Least, Overlap, Overlapped, Pure,
+    Repetitions, Throughput, Time,
 };
 
 impl Column {
@@ -42,6 +46,8 @@ impl Column {
             Throughput => "Mbytes/sec",
             Pure => "t_pure[usec]",
             Overlapped => "t_ovrl[usec]",
+            Compute => "t_CPU[usec]",
+            Overlap => "overlap[%]",
             Defects => "defects",
         }
     }
@@ -51,11 +57,14 @@ impl Column {
             Group => return write!(out, "{:>COLUMN$}", row.group),
             Bytes => return write!(out, "{:>COLUMN$}", row.bytes),
             Repetitions => return write!(out, "{:>COLUMN$}", row.repetitions),
-            Time | Largest | Pure => row.t_max,
+            Time | Largest => row.t_max,
+            Pure => row.overlap.map_or(row.t_max, |overlap| overlap.pure),
             Least => row.t_min,
             Average => row.t_avg,
             Throughput => row.throughput.unwrap_or(0.0) / megabyte.bytes(),
             Overlapped => row.overlapped.unwrap_or(0.0),
+            Compute => row.overlap.map_or(0.0, |overlap| overlap.compute),
+            Overlap => row.overlap.map_or(0.0, |overlap| overlap.percent()),
             Defects => row.defect,
         };
         write!(out, "{number:>COLUMN$.2}")
@@ -75,17 +84,26 @@ pub(super) fn columns(table: &SampleTable) -> impl Iterator<Item = Column> {
             &[Bytes, Repetitions, Least, Largest, Average, Throughput]
         }
         Class::Overlap => &[Bytes, Repetitions, Pure, Overlapped],
+        Class::Nonblocking if is_without_lengths(info) => {
+            &[Repetitions, Overlapped, Pure, Compute, Overlap]
+        }
+        Class::Nonblocking => &[Bytes, Repetitions, Overlapped, Pure, Compute, Overlap],
         Class::SingleTransfer | Class::ParallelTransfer | Class::Collective => {
             &[Bytes, Repetitions, Least, Largest, Average]
         }
         Class::Synchronisation => &[Repetitions, Least, Largest, Average],
     };
     let group = is_each(table).then_some(Group);
-    let defects = (table.is_checked && class != Class::Synchronisation).then_some(Defects);
+    let defects = (table.is_checked && !is_without_lengths(info)).then_some(Defects);
     group
         .into_iter()
         .chain(measured.iter().copied())
         .chain(defects)
+}
+
+/// Whether its messages have no length: a barrier.
+fn is_without_lengths(info: &Info) -> bool {
+    info.fixed == Some(0)
 }
 
 /// Whether each group has a row of its own, and each length a paragraph.
@@ -114,14 +132,14 @@ pub fn row(
         return Ok(());
     }
     let SampleRow { bytes, defect, .. } = row;
-    match table.kernel.info().class {
-        Class::Synchronisation => {
+    match is_without_lengths(table.kernel.info()) {
+        true => {
             writeln!(
                 out,
                 "# Wrong: a rank was let go up to {defect} usec too early"
             )
         }
-        _ => writeln!(out, "# Wrong data at {bytes} bytes: off by up to {defect}"),
+        false => writeln!(out, "# Wrong data at {bytes} bytes: off by up to {defect}"),
     }
 }
 

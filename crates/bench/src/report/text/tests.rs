@@ -2,7 +2,7 @@ use super::{end, footer, header, heading, idle, row, skip};
 use crate::kernels::Kernel;
 use crate::lengths::Lengths;
 use crate::report::Environment;
-use crate::suite::{Map, Multiple, Plan, SampleRow, SampleTable, Skip, Spread};
+use crate::suite::{Map, Multiple, OverlapBase, Plan, SampleRow, SampleTable, Skip, Spread};
 use crate::{DataType, Megabyte};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -26,6 +26,7 @@ fn line(bytes: usize, times: [f64; 3], throughput: Option<f64>) -> SampleRow {
         t_avg,
         throughput,
         overlapped: None,
+        overlap: None,
         spread,
         defect: 0.0,
     }
@@ -40,6 +41,7 @@ fn table(kernel: Kernel, processes: usize, waiting: usize) -> SampleTable {
         map: None,
         waiting,
         is_checked: false,
+        overlap_base: OverlapBase::default(),
     }
 }
 

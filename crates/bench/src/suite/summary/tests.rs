@@ -1,7 +1,7 @@
 use super::rows;
 use crate::kernels::Kernel;
-use crate::method::{BLOCKS, Timing};
-use crate::suite::{Multiple, SampleRow, SampleTable};
+use crate::method::{BLOCKS, ComputeTimes, Timing};
+use crate::suite::{Multiple, OverlapBase, SampleRow, SampleTable};
 use alloc::vec::Vec;
 
 fn timing(blocks: &[u64], repetitions: u32) -> Timing {
@@ -12,6 +12,7 @@ fn timing(blocks: &[u64], repetitions: u32) -> Timing {
         nanoseconds,
         blocks: blocks.len(),
         overlapped: 0,
+        compute: ComputeTimes::default(),
         defect: 0.0,
     }
 }
@@ -25,6 +26,7 @@ fn table(kernel: Kernel, multiple: Option<Multiple>, groups: &[[usize; 2]]) -> S
         map: None,
         waiting: 0,
         is_checked: false,
+        overlap_base: OverlapBase::default(),
     }
 }
 
