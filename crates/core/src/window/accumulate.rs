@@ -43,7 +43,6 @@ pub(super) struct Operands<'a> {
     pub(super) operands: &'a RawBytes,
     /// Where the elements before go.
     pub(super) before: Option<&'a RawBytes>,
-    /// Packed bytes of a target's element in the operands: those of a comparison and of a swap are twice as many.
     pub(super) operation: &'a Accumulation,
 }
 

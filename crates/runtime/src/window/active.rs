@@ -127,7 +127,7 @@ impl<T: Data, A: Threading> ActiveWindow<T, A> {
     ) -> Result<R> {
         let Self { own, open } = self;
         let raw = &own.raw;
-        // Origins that have been told may write from now on, also where another one is lost.
+        // Origins that have learnt of it may write from now on, also where another one is lost.
         open.store(true, Ordering::Relaxed);
         let posted = match raw.post(origins) {
             Err(error) if !raw.is_exposed()? => {

@@ -63,8 +63,8 @@ impl<A: Threading> Comm<A> {
 }
 
 impl<A: Threading> DynamicWindow<A> {
-    /// Exposes `memory` to the other ranks (`MPI_Win_attach`). Those of this host reach memory of [`Comm::alloc`] by loads
-    /// and stores.
+    /// Exposes `memory` to the other ranks (`MPI_Win_attach`). Those of this host reach it by system calls, whatever memory it
+    /// is.
     ///
     /// # Errors
     /// When 4,096 ranges of memory are attached; in a forked child. The memory is dropped then.

@@ -178,7 +178,7 @@ impl<F: Fn() -> Result<()>> EndOfAccesses<F> {
 
 impl<F: Fn() -> Result<()>> Drop for EndOfAccesses<F> {
     fn drop(&mut self) {
-        // An error means that the target is lost, which then writes nothing any more.
+        // After an error nothing is written any more: the target is lost, or has said what it did not do.
         let _ended = (self.0)();
     }
 }
