@@ -19,7 +19,7 @@ pub(crate) struct Sample {
     pub(crate) by_cost: u32,
 }
 
-/// The largest loss that is told from others.
+/// The largest loss that is counted apart from larger ones.
 const MOST: u64 = 3_000_000;
 
 impl Sample {
