@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oxmpi_os::RawBytes;
-use oxmpi_shm::window::{Unreached, WindowMemory, WindowWords};
+use oxmpi_shm::window::{Unreached, WindowMemory, WindowWords, each_run};
 use oxmpi_wire::{Bytes, Width};
 
 use crate::bytes::{source, target};
@@ -106,14 +106,9 @@ impl Near {
     ) -> Result<(), Unreached> {
         match &self.memory {
             NearMemory::Reached(memory) => memory.write_runs(runs, from),
-            NearMemory::Own(_) => {
-                let mut first = from.1;
-                runs.iter().try_for_each(|&(at, len)| {
-                    self.write(at, (from.0, first, len))?;
-                    first += len;
-                    Ok(())
-                })
-            }
+            NearMemory::Own(_) => each_run(runs, from.1, |at, first, len| {
+                self.write(at, (from.0, first, len))
+            }),
         }
     }
 
@@ -125,14 +120,9 @@ impl Near {
     ) -> Result<(), Unreached> {
         match &self.memory {
             NearMemory::Reached(memory) => memory.read_runs(runs, to),
-            NearMemory::Own(_) => {
-                let mut first = to.1;
-                runs.iter().try_for_each(|&(at, len)| {
-                    self.read(at, (to.0, first, len))?;
-                    first += len;
-                    Ok(())
-                })
-            }
+            NearMemory::Own(_) => each_run(runs, to.1, |at, first, len| {
+                self.read(at, (to.0, first, len))
+            }),
         }
     }
 

@@ -116,6 +116,12 @@ impl Origin {
         self.keep(kept)
     }
 
+    /// Whether what has waited longest waits for the lock of a block.
+    pub(super) fn waits_for_block(&self) -> bool {
+        let first = self.waiting.front();
+        first.is_some_and(|(request, _)| !self.holds_up(request))
+    }
+
     /// Takes what has waited longest, unless it waits for more than the lock of a block.
     pub(super) fn next(&mut self) -> Option<(WindowMessage, Vec<u8>)> {
         if self.holds_up(&self.waiting.front()?.0) {

@@ -270,8 +270,9 @@ impl Server {
         if self.lock_out(peers) {
             moved += self.advance_origins(tx, context);
         }
-        let waits_for_block = |origin: &Origin| origin.is_waiting() && origin.ticket.is_none();
-        moved.max(u32::from(self.origins.values().any(waits_for_block)))
+        moved.max(u32::from(
+            self.origins.values().any(Origin::waits_for_block),
+        ))
     }
 
     /// Does what it can of what waited: what one origin gives back, another may have waited for. Returns how much moved.
@@ -334,13 +335,12 @@ impl Server {
         let holder = || self.held.iter().find_map(|(peer, _)| peers.lost(*peer));
         let holder = on_node.or_else(holder);
         let mut locked_out = false;
-        for origin in self
-            .origins
-            .values_mut()
-            .filter(|origin| origin.is_waiting())
-        {
-            let needs_lock = origin.ticket.is_some();
-            if let Some(lost) = if needs_lock { holder } else { on_node } {
+        for origin in self.origins.values_mut() {
+            let lost = match origin.ticket {
+                Some(_) => holder,
+                None => on_node.filter(|_| origin.waits_for_block()),
+            };
+            if let Some(lost) = lost {
                 origin.lock_out(lost);
                 locked_out = true;
             }

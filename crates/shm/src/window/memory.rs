@@ -157,7 +157,7 @@ impl WindowMemory {
         (from, first, len): (&impl Bytes, u64, u64),
     ) -> Result<(), Unreached> {
         match &self.reach {
-            Reach::Mapped { .. } => each(runs, first, |at, first, len| {
+            Reach::Mapped { .. } => each_run(runs, first, |at, first, len| {
                 self.write(at, (from, first, len))
             }),
             Reach::Process(process, address) => {
@@ -182,7 +182,7 @@ impl WindowMemory {
         (to, first): (&impl Bytes, u64),
     ) -> Result<(), Unreached> {
         match &self.reach {
-            Reach::Mapped { .. } => each(runs, first, |at, first, len| {
+            Reach::Mapped { .. } => each_run(runs, first, |at, first, len| {
                 self.read(at, (to, first, len))
             }),
             Reach::Process(process, address) => {
@@ -247,8 +247,12 @@ impl WindowMemory {
     }
 }
 
-/// Calls `with` for each of `runs`: its offset, and its first packed byte and length.
-fn each(
+/// Calls `with` for each of `runs`, of which the first has packed byte `first`: its offset, its first packed byte, and its
+/// length.
+///
+/// # Errors
+/// The first of `with`.
+pub fn each_run(
     runs: &[(u64, u64)],
     mut first: u64,
     mut with: impl FnMut(u64, u64, u64) -> Result<(), Unreached>,

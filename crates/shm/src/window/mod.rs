@@ -8,7 +8,7 @@ mod memory;
 mod place;
 mod words;
 
-pub use self::memory::{MOST_RUNS, Unreached, WindowMemory};
+pub use self::memory::{MOST_RUNS, Unreached, WindowMemory, each_run};
 pub use self::place::WindowPlace;
 pub use self::words::{ATTACHED_LATER, WindowWords};
 pub use crate::ring::{LockKind, MOST_WAITING, NotAttached, WindowLocks};

@@ -139,3 +139,31 @@ fn accesses_do_not_wait_for_a_lost_holder() {
         }
     });
 }
+
+/// Bytes that a rank reads under a lock are those of that time, also where they do not fit into its queue at once.
+#[test]
+fn a_long_get_is_read_under_its_lock() {
+    const LEN: usize = 1 << 20;
+    const ROUNDS: u64 = 20;
+    let all = WindowRange::bytes(1, 0, LEN as u64);
+    by_messages(2, |comm| {
+        let mut memory = vec![0u64; LEN / 8];
+        let window = Window::create(comm, target(&mut memory), 1).expect("a window");
+        for round in 1..=ROUNDS {
+            let mut words = vec![round; LEN / 8];
+            if comm.group().rank() == 0 {
+                window.lock(1, LockKind::Shared).expect("it is asked");
+                window.get(target(&mut words), &all).expect("it is asked");
+                window.unlock(1).expect("it is done");
+                let first = words[0];
+                assert!(words.iter().all(|&word| word == first), "torn");
+            } else {
+                window.lock(1, LockKind::Exclusive).expect("own memory");
+                window.put(source(&words), &all).expect("own memory");
+                window.unlock(1).expect("it is locked");
+                window.sync().expect("progress");
+            }
+        }
+        window.free().expect("no rank fails");
+    });
+}
