@@ -5,6 +5,7 @@
 //!
 //! Source: madvise(2), `MADV_WIPEONFORK`.
 
+use std::ffi::c_void;
 use std::io;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -31,7 +32,7 @@ impl ForkGuard {
     /// The error of mmap(2) or madvise(2); kernels before 4.14 have no such page.
     pub fn new() -> io::Result<Self> {
         // SAFETY: the page is aligned, its zero bytes are a valid atomic, and it is never unmapped.
-        let word = unsafe { AtomicU32::from_ptr(page()?.as_ptr()) };
+        let word = unsafe { AtomicU32::from_ptr(page()?.cast().as_ptr()) };
         word.store(1, Ordering::Relaxed);
         Ok(Self { word })
     }
@@ -53,14 +54,16 @@ impl ForkGuard {
     }
 }
 
-/// A thread's word that reads as 0 in every child forked after [`WipeOnForkWord::new`].
+/// A word that reads as 0 in every child forked after [`WipeOnForkWord::new`]. It is for atomic accesses.
 #[derive(Debug)]
 pub struct WipeOnForkWord {
-    word: NonNull<u32>,
+    word: NonNull<u64>,
 }
 
 // SAFETY: this value alone owns the page, and the page belongs to no thread.
 unsafe impl Send for WipeOnForkWord {}
+// SAFETY: it only gives the word's address.
+unsafe impl Sync for WipeOnForkWord {}
 
 impl WipeOnForkWord {
     /// Maps a word that is 0.
@@ -71,26 +74,14 @@ impl WipeOnForkWord {
     /// # Cost
     /// A page.
     pub fn new() -> io::Result<Self> {
-        page().map(|word| Self { word })
+        page().map(|page| Self { word: page.cast() })
     }
 
-    /// The word.
-    ///
-    /// # Cost
-    /// A plain load. Only this thread writes the word, and the kernel in a forked child. The compiler carries
-    /// no earlier load into a child, since fork is an opaque call.
-    #[inline(always)]
+    /// The address of the word, which is mapped as long as `self`. The compiler carries no earlier load into a child, since
+    /// fork is an opaque call.
     #[must_use]
-    pub fn get(&self) -> u32 {
-        // SAFETY: the page is aligned and mapped as long as `self`, and this type is not `Sync`.
-        unsafe { self.word.read() }
-    }
-
-    /// Changes the word.
-    #[inline(always)]
-    pub fn set(&self, value: u32) {
-        // SAFETY: as in `get`.
-        unsafe { self.word.write(value) };
+    pub const fn address(&self) -> NonNull<u64> {
+        self.word
     }
 }
 
@@ -102,7 +93,7 @@ impl Drop for WipeOnForkWord {
 }
 
 /// Maps a page of zeros that the kernel wipes in every forked child.
-fn page() -> io::Result<NonNull<u32>> {
+fn page() -> io::Result<NonNull<c_void>> {
     // SAFETY: a new private mapping at an address of the kernel's choice.
     let page = unsafe {
         rustix::mm::mmap_anonymous(
@@ -118,26 +109,29 @@ fn page() -> io::Result<NonNull<u32>> {
         let _ = unsafe { rustix::mm::munmap(page, PAGE) };
         return Err(why.into());
     }
-    Ok(NonNull::new(page.cast()).expect("the system maps nothing at 0"))
+    Ok(NonNull::new(page).expect("the system maps nothing at 0"))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU64;
+
     use super::*;
 
     #[test]
     fn child_knows() {
         let guard = ForkGuard::new().unwrap();
         let latch = WipeOnForkWord::new().unwrap();
-        assert_eq!(latch.get(), 0);
-        latch.set(7);
+        // SAFETY: the page is mapped as long as `latch`, and all accesses are atomic.
+        let word = unsafe { AtomicU64::from_ptr(latch.address().as_ptr()) };
+        assert_eq!(word.swap(7, Ordering::Relaxed), 0);
         assert!(!guard.forked());
         assert!(ForkGuard::closed().forked());
         // SAFETY: the child makes two loads and leaves by _exit, both safe after a fork of a
         // process with several threads.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            let code = i32::from(!guard.forked() || latch.get() != 0);
+            let code = i32::from(!guard.forked() || word.load(Ordering::Relaxed) != 0);
             // SAFETY: ends the child at once, running no destructor.
             unsafe { libc::_exit(code) };
         }
@@ -147,6 +141,6 @@ mod tests {
         let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
         assert_eq!((waited, status), (child, 0));
         assert!(!guard.forked());
-        assert_eq!(latch.get(), 7);
+        assert_eq!(word.load(Ordering::Relaxed), 7);
     }
 }

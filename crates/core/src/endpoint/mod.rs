@@ -3,6 +3,7 @@
 mod leave;
 mod messages;
 mod node_group;
+mod offering;
 mod over_network;
 mod own_groups;
 mod peers;
@@ -96,6 +97,10 @@ pub struct Endpoint {
     pub(super) choices: Choices,
     /// The windows of its communicators.
     pub(super) windows: WindowTable,
+    /// Whether calls offer the endpoint to the helper thread when they end, as something is under way.
+    pub(super) offers: bool,
+    /// Whether the helper has armed the endpoint, to sleep for it.
+    armed: bool,
 }
 
 /// An operation that no handle waits for, and the owner of its buffer.
@@ -187,6 +192,8 @@ impl Endpoint {
             own_link,
             reach,
             windows: WindowTable::default(),
+            offers: false,
+            armed: false,
         })
     }
 

@@ -29,6 +29,7 @@ mod order;
 mod owned;
 mod persistent;
 mod proc_null;
+mod progress;
 mod requests;
 mod shared_windows;
 mod streams;
