@@ -144,7 +144,7 @@ fn no_work_is_slept_over() {
                 assert!(sleeps && at == place);
             }
             // Awake again, it finds the work.
-            signal.wake();
+            let _ = signal.wake();
             // SAFETY: as above.
             assert_eq!(unsafe { work.load(0, Ordering::Relaxed) }, 1);
         });
