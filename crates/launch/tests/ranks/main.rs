@@ -30,6 +30,7 @@ mod owned;
 mod persistent;
 mod proc_null;
 mod progress;
+mod progress_faults;
 mod requests;
 mod shared_windows;
 mod streams;
