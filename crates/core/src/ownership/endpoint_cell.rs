@@ -134,9 +134,17 @@ impl Drop for EndpointCell {
 pub(crate) struct BorrowedEndpoint<'a>(&'a EndpointCell);
 
 impl<'a> BorrowedEndpoint<'a> {
-    /// Leaves the endpoint for a moment to the helper, which has a collective to put back.
+    /// One step of a wait while the helper has a collective to put back: makes progress, or leaves the endpoint for a moment
+    /// to the helper.
     #[cold]
-    pub(crate) fn give_way(mut self) -> Self {
+    pub(crate) fn step_beside_helper(mut self) -> Self {
+        match self.progress() {
+            0 => self.give_way(),
+            _ => self,
+        }
+    }
+
+    fn give_way(mut self) -> Self {
         let cell = self.0;
         let offered = std::mem::replace(&mut self.offers, true);
         drop(self);

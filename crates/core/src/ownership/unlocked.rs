@@ -107,7 +107,7 @@ impl<U: Unlocked> EndpointAccess for U {
                 break result;
             }
             if endpoint.collectives.are_advanced_elsewhere() {
-                endpoint = endpoint.give_way();
+                endpoint = endpoint.step_beside_helper();
             } else {
                 endpoint.wait_step(&mut waiter);
             }
@@ -132,7 +132,7 @@ impl<U: Unlocked> EndpointAccess for U {
         // An operation of this thread may have left the world.
         endpoint.check()?;
         if endpoint.collectives.are_advanced_elsewhere() {
-            endpoint = endpoint.give_way();
+            endpoint = endpoint.step_beside_helper();
         } else {
             endpoint.wait_step(waiter);
         }
