@@ -18,8 +18,8 @@ use crate::error::Result;
 /// about as long as a pass takes. The helper may need this processor.
 const LOOKS: u32 = 200;
 
-/// How long the owner leaves the endpoint to a helper that has a collective in its hands.
-const GIVEN_WAY: Duration = Duration::from_micros(50);
+/// How long the owner leaves the endpoint to a helper that has taken a collective out of it.
+const LEFT_TO_HELPER: Duration = Duration::from_micros(50);
 
 /// An endpoint and one word that says whether a call may use it.
 ///
@@ -120,7 +120,7 @@ impl Drop for EndpointCell {
             return;
         }
         while borrowed.collectives.are_advanced_elsewhere() {
-            borrowed = borrowed.give_way();
+            borrowed = borrowed.leave_to_helper();
         }
         // The call never ends: nobody gets the endpoint again.
         std::mem::forget(borrowed);
@@ -139,16 +139,16 @@ impl<'a> BorrowedEndpoint<'a> {
     #[cold]
     pub(crate) fn step_beside_helper(mut self) -> Self {
         match self.progress() {
-            0 => self.give_way(),
+            0 => self.leave_to_helper(),
             _ => self,
         }
     }
 
-    fn give_way(mut self) -> Self {
+    fn leave_to_helper(mut self) -> Self {
         let cell = self.0;
         let offered = std::mem::replace(&mut self.offers, true);
         drop(self);
-        thread::sleep(GIVEN_WAY);
+        thread::sleep(LEFT_TO_HELPER);
         let mut again = cell.borrow();
         again.offers = offered;
         again

@@ -51,9 +51,9 @@ fn a_call_takes_an_offered_endpoint_back() {
     });
 }
 
-/// A call that does not wait gives way to a pass.
+/// A call that does not wait leaves the endpoint to a pass.
 #[test]
-fn a_call_gives_way_to_a_pass() {
+fn a_call_may_leave_an_endpoint_to_a_pass() {
     loom::model(|| {
         let shared = endpoint(AfterCall::Offered);
         let helping = spawn_with(shared.clone(), help);
