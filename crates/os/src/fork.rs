@@ -8,6 +8,7 @@
 use std::ffi::c_void;
 use std::io;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags};
@@ -54,18 +55,21 @@ impl ForkGuard {
     }
 }
 
-/// A word that reads as 0 in every child forked after [`WipeOnForkWord::new`]. It is for atomic accesses.
+/// A word that reads as 0 in every child forked after [`SharedWipedWord::new`], for atomic accesses of several threads.
 #[derive(Debug)]
-pub struct WipeOnForkWord {
-    word: NonNull<u64>,
+pub struct SharedWipedWord {
+    page: NonNull<c_void>,
 }
 
 // SAFETY: this value alone owns the page, and the page belongs to no thread.
-unsafe impl Send for WipeOnForkWord {}
+unsafe impl Send for SharedWipedWord {}
 // SAFETY: it only gives the word's address.
-unsafe impl Sync for WipeOnForkWord {}
+unsafe impl Sync for SharedWipedWord {}
 
-impl WipeOnForkWord {
+impl SharedWipedWord {
+    /// The place of the word in its page, on a line that [`WipeOnForkWord`] has not.
+    const PLACE: usize = 128;
+
     /// Maps a word that is 0.
     ///
     /// # Errors
@@ -74,21 +78,64 @@ impl WipeOnForkWord {
     /// # Cost
     /// A page.
     pub fn new() -> io::Result<Self> {
-        page().map(|page| Self { word: page.cast() })
+        page().map(|page| Self { page })
     }
 
-    /// The address of the word, which is mapped as long as `self`. The compiler carries no earlier load into a child, since
-    /// fork is an opaque call.
+    /// The address of the word, which is mapped as long as `self`.
     #[must_use]
-    pub const fn address(&self) -> NonNull<u64> {
-        self.word
+    pub fn address(&self) -> NonNull<u64> {
+        // SAFETY: within the page.
+        unsafe { self.page.byte_add(Self::PLACE).cast() }
     }
 }
 
-impl Drop for WipeOnForkWord {
+impl Drop for SharedWipedWord {
     fn drop(&mut self) {
         // SAFETY: `new` mapped the page, and no other value owns it. One that stays mapped does no harm.
-        let _ = unsafe { rustix::mm::munmap(self.word.as_ptr().cast(), PAGE) };
+        let _ = unsafe { rustix::mm::munmap(self.page.as_ptr(), PAGE) };
+    }
+}
+
+/// A thread's word that reads as 0 in every child forked after [`SharedWipedWord::new`]: in the page of one.
+#[derive(Debug)]
+pub struct WipeOnForkWord {
+    word: NonNull<u32>,
+    _page: Arc<SharedWipedWord>,
+}
+
+// SAFETY: this value alone names the word, which belongs to no thread.
+unsafe impl Send for WipeOnForkWord {}
+
+impl WipeOnForkWord {
+    /// A word that is 0, in the page of `shared`: the only one there.
+    #[must_use]
+    pub fn beside(shared: SharedWipedWord) -> (Self, Arc<SharedWipedWord>) {
+        let word = shared.page.cast();
+        let page = Arc::new(shared);
+        let own = Self {
+            word,
+            _page: Arc::clone(&page),
+        };
+        (own, page)
+    }
+
+    /// The word.
+    ///
+    /// # Cost
+    /// A plain load. Only this thread writes the word, and the kernel in a forked child. The compiler carries
+    /// no earlier load into a child, since fork is an opaque call.
+    #[inline(always)]
+    #[must_use]
+    pub fn get(&self) -> u32 {
+        // SAFETY: the page is aligned and mapped as long as `self`, and this type is not `Sync`.
+        unsafe { self.word.read() }
+    }
+
+    /// Changes the word.
+    #[inline(always)]
+    pub fn set(&self, value: u32) {
+        // SAFETY: as in `get`.
+        unsafe { self.word.write(value) };
     }
 }
 
@@ -121,17 +168,19 @@ mod tests {
     #[test]
     fn child_knows() {
         let guard = ForkGuard::new().unwrap();
-        let latch = WipeOnForkWord::new().unwrap();
-        // SAFETY: the page is mapped as long as `latch`, and all accesses are atomic.
-        let word = unsafe { AtomicU64::from_ptr(latch.address().as_ptr()) };
-        assert_eq!(word.swap(7, Ordering::Relaxed), 0);
+        let (own, shared) = WipeOnForkWord::beside(SharedWipedWord::new().unwrap());
+        // SAFETY: the page is mapped as long as `shared`, and all accesses are atomic.
+        let word = unsafe { AtomicU64::from_ptr(shared.address().as_ptr()) };
+        assert_eq!((own.get(), word.swap(7, Ordering::Relaxed)), (0, 0));
+        own.set(8);
         assert!(!guard.forked());
         assert!(ForkGuard::closed().forked());
         // SAFETY: the child makes two loads and leaves by _exit, both safe after a fork of a
         // process with several threads.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            let code = i32::from(!guard.forked() || word.load(Ordering::Relaxed) != 0);
+            let code =
+                i32::from(!guard.forked() || own.get() != 0 || word.load(Ordering::Relaxed) != 0);
             // SAFETY: ends the child at once, running no destructor.
             unsafe { libc::_exit(code) };
         }
@@ -141,6 +190,6 @@ mod tests {
         let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
         assert_eq!((waited, status), (child, 0));
         assert!(!guard.forked());
-        assert_eq!(word.load(Ordering::Relaxed), 7);
+        assert_eq!((own.get(), word.load(Ordering::Relaxed)), (8, 7));
     }
 }

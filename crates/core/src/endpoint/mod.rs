@@ -24,6 +24,7 @@ use oxmpi_wire::engine::{self, Engine, EngineConfig};
 
 pub(super) use messages::FastOutcome;
 pub(super) use node_group::{GroupsOnNodes, LentNodeGroup};
+pub(super) use offering::AfterCall;
 
 use self::node_group::NodeGroupSlot;
 use self::own_groups::OwnGroup;

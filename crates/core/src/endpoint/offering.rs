@@ -1,6 +1,5 @@
 //! What the helper thread needs of an endpoint, and what calls that offer it to the helper leave behind.
 
-use oxmpi_shm::ring::AfterCall;
 use oxmpi_wire::Tx;
 
 use super::super::async_progress;
@@ -10,6 +9,17 @@ use super::Endpoint;
 /// Arrivals of one pass of the helper: a call that wants the endpoint waits for no more. Each long message moves on by one
 /// step besides, which copies at most 256 KiB.
 const PASS_BUDGET: u32 = 16;
+
+/// What a call leaves behind when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AfterCall {
+    /// The endpoint has been left, or this is a fork of its process.
+    Shut,
+    /// The next call may use it.
+    Free,
+    /// As [`AfterCall::Free`], and the helper may use it until then.
+    Offered,
+}
 
 impl Endpoint {
     /// What the end of a call leaves.

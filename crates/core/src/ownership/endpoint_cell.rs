@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use oxmpi_shm::ring::{AfterCall, Latch, MappedWords};
+use oxmpi_os::fork::WipeOnForkWord;
 
 use super::super::async_progress;
-use super::super::endpoint::Endpoint;
+use super::super::endpoint::{AfterCall, Endpoint};
 use super::endpoint_latch::EndpointLatch;
 use crate::error::Result;
 
@@ -21,12 +21,21 @@ const LOOKS: u32 = 200;
 /// How long the owner leaves the endpoint to a helper that has taken a collective out of it.
 const LEFT_TO_HELPER: Duration = Duration::from_micros(50);
 
+/// The endpoint has been left, or this process is a fork: the system writes this into a child's word.
+const SHUT: u32 = 0;
+/// The endpoint is usable, and nobody has it.
+const FREE: u32 = 1;
+/// A call has it.
+const LENT: u32 = 2;
+/// Whether the helper has it is said by the latch.
+const OFFERED: u32 = 3;
+
 /// An endpoint and one word that says whether a call may use it.
 ///
 /// A [`RefCell`](std::cell::RefCell) whose flag also covers forks, endpoints that have been left, and the helper thread, to
 /// which calls may offer the endpoint.
 pub struct EndpointCell {
-    latch: Latch<MappedWords<'static>>,
+    state: WipeOnForkWord,
     endpoint: UnsafeCell<ManuallyDrop<Endpoint>>,
     shared: Arc<EndpointLatch>,
 }
@@ -37,13 +46,10 @@ impl EndpointCell {
     /// # Errors
     /// When the system has no page for the word that a fork wipes.
     pub fn new(endpoint: Endpoint) -> Result<Self> {
-        let shared = EndpointLatch::new()?;
-        let latch = shared.latch();
-        if endpoint.is_usable() {
-            latch.end_call(AfterCall::Free);
-        }
+        let (state, shared) = EndpointLatch::new()?;
+        state.set(if endpoint.is_usable() { FREE } else { SHUT });
         Ok(Self {
-            latch,
+            state,
             endpoint: UnsafeCell::new(ManuallyDrop::new(endpoint)),
             shared,
         })
@@ -74,8 +80,13 @@ impl EndpointCell {
     /// Takes the endpoint when the helper has ended its pass.
     #[cold]
     fn wait_for_helper(&self) {
+        assert_eq!(
+            self.state.get(),
+            OFFERED,
+            "an endpoint serves one call at a time"
+        );
         let mut looks = 0;
-        let lent = self.latch.lend(|| {
+        self.shared.latch().lend(|| {
             looks += 1;
             if looks < LOOKS {
                 std::hint::spin_loop();
@@ -83,13 +94,18 @@ impl EndpointCell {
                 thread::yield_now();
             }
         });
-        assert!(lent, "an endpoint serves one call at a time");
+        self.state.set(LENT);
     }
 
-    /// Borrows the endpoint, whatever its state, if it is not lent.
+    /// Borrows the endpoint, whatever its state, if neither a call nor the helper has it.
     #[inline]
     pub(crate) fn try_borrow(&self) -> Option<BorrowedEndpoint<'_>> {
-        self.latch.try_lend().then(|| BorrowedEndpoint(self))
+        let state = self.state.get();
+        if state >= LENT && !(state == OFFERED && self.shared.latch().try_lend()) {
+            return None;
+        }
+        self.state.set(LENT);
+        Some(BorrowedEndpoint(self))
     }
 
     /// The endpoint, if it is usable, not lent and not offered.
@@ -103,10 +119,10 @@ impl EndpointCell {
     #[inline(always)]
     #[expect(clippy::mut_from_ref, reason = "a cell: see its contract")]
     pub(crate) unsafe fn usable(&self) -> Option<&mut Endpoint> {
-        if !self.latch.is_free() {
+        if self.state.get() != FREE {
             return None;
         }
-        // SAFETY: the latch says that nobody has the endpoint, and by the caller's promise it is not lent until
+        // SAFETY: the word says that nobody has the endpoint, and by the caller's promise it is not lent until
         // this borrow ends; the helper takes none that is free.
         Some(unsafe { &mut *self.endpoint.get() })
     }
@@ -124,8 +140,8 @@ impl Drop for EndpointCell {
         }
         // The call never ends: nobody gets the endpoint again.
         std::mem::forget(borrowed);
-        self.latch.end_call(AfterCall::Shut);
-        // SAFETY: the cell is not used any more, and the latch keeps the helper from it.
+        self.state.set(SHUT);
+        // SAFETY: the cell is not used any more, and the endpoint is not offered.
         unsafe { ManuallyDrop::drop(self.endpoint.get_mut()) };
     }
 }
@@ -158,11 +174,12 @@ impl<'a> BorrowedEndpoint<'a> {
 impl Drop for BorrowedEndpoint<'_> {
     #[inline]
     fn drop(&mut self) {
-        let after = self.after_call();
-        if after == AfterCall::Offered {
-            return self.offer();
-        }
-        self.0.latch.end_call(after);
+        let state = match self.after_call() {
+            AfterCall::Shut => SHUT,
+            AfterCall::Free => FREE,
+            AfterCall::Offered => return self.offer(),
+        };
+        self.0.state.set(state);
     }
 }
 
@@ -170,7 +187,8 @@ impl BorrowedEndpoint<'_> {
     #[cold]
     fn offer(&mut self) {
         let sleeps_on = self.may_sleep_on();
-        self.0.latch.end_call(AfterCall::Offered);
+        self.0.state.set(OFFERED);
+        self.0.shared.latch().offer();
         if !sleeps_on {
             async_progress::announce();
         }
@@ -182,8 +200,8 @@ impl Deref for BorrowedEndpoint<'_> {
 
     #[inline]
     fn deref(&self) -> &Endpoint {
-        // SAFETY: this value exists only while the latch lends the endpoint, to one borrower at a time; and the
-        // cell belongs to one thread, as it is not `Sync`.
+        // SAFETY: this value exists only while the word is LENT, which lends to one borrower at a time, and the latch
+        // keeps the helper away; and the cell belongs to one thread, as the word is not `Sync`.
         unsafe { &*self.0.endpoint.get() }
     }
 }

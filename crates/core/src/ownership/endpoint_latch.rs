@@ -4,7 +4,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use oxmpi_os::fork::WipeOnForkWord;
+use oxmpi_os::fork::{SharedWipedWord, WipeOnForkWord};
 use oxmpi_shm::ring::{Latch, MappedWords};
 
 use super::super::endpoint::Endpoint;
@@ -22,26 +22,28 @@ pub(crate) struct EndpointLatch {
     /// Whether the helper may call functions of the program for this endpoint.
     calls_program: AtomicBool,
     /// The word of `latch`.
-    _word: WipeOnForkWord,
+    _word: Arc<SharedWipedWord>,
 }
 
 impl EndpointLatch {
-    /// The latch of an endpoint that is shut.
+    /// The latch of an endpoint that is not offered, and the word by which its owner finds it free.
     ///
     /// # Errors
-    /// When the system has no page for the word that a fork wipes.
-    pub(super) fn new() -> Result<Arc<Self>> {
-        let word =
-            WipeOnForkWord::new().map_err(|why| Error::start("guarding against forks", why))?;
+    /// When the system has no page for the words that a fork wipes.
+    pub(super) fn new() -> Result<(WipeOnForkWord, Arc<Self>)> {
+        let shared =
+            SharedWipedWord::new().map_err(|why| Error::start("guarding against forks", why))?;
+        let (own, word) = WipeOnForkWord::beside(shared);
         // SAFETY: the word is aligned, and all its accesses are atomic.
         let words = unsafe { MappedWords::new(word.address(), 1) };
-        Ok(Arc::new(Self {
+        let latch = Arc::new(Self {
             // SAFETY: the word is kept beside the latch, and a copy beside this.
             latch: Latch::new(unsafe { words.detach() }),
             endpoint: AtomicPtr::new(ptr::null_mut()),
             calls_program: AtomicBool::new(false),
             _word: word,
-        }))
+        });
+        Ok((own, latch))
     }
 
     pub(crate) const fn latch(&self) -> Latch<MappedWords<'static>> {
@@ -58,7 +60,7 @@ impl EndpointLatch {
         self.calls_program.load(Ordering::Relaxed)
     }
 
-    /// Lets the helper take the endpoint, which is at `place` until the latch is shut for good.
+    /// Lets the helper take the endpoint, which is at `place` for as long as calls offer it.
     pub(super) fn list(self: &Arc<Self>, place: *mut Endpoint, calls_program: bool) {
         self.endpoint.store(place, Ordering::Relaxed);
         self.calls_program.store(calls_program, Ordering::Relaxed);

@@ -80,7 +80,7 @@ pub(super) const ASYNC_PROGRESS_CPUS: Setting = Setting {
     short: "processors of the helper threads of a node's ranks, in turn",
     long: "A list such as 14,15: the helper of the first rank of a node runs on 14, that of the second on 15, that of the third on 14 \
            again. A helper on a processor that its rank may not use polls as long as something is under way. `auto` leaves a helper where \
-           its rank may run, or on the processors that `oxmpi run --core-spec` keeps from ranks.",
+           its rank may run.",
     check: |text| helper_cpus(text).map(drop),
 };
 

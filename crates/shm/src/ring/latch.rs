@@ -1,36 +1,21 @@
-//! Who has an endpoint: a call of its owner, nobody, or a helper thread to which calls offer it: [`Latch`].
+//! Who has an endpoint: a call of its owner, or a helper thread to which calls offer it: [`Latch`].
 //!
 //! Calls of the owner come one after another. A call that ends with something under way *offers* the endpoint; the helper
 //! takes it for one bounded pass, and gives it back as offered. The next call takes it back, or asks for it during a pass
-//! and gets it at the end. An endpoint that is free or shut is none of the helper's business.
+//! and gets it at the end. Whatever is not offered is none of the helper's business.
 
 use core::sync::atomic::Ordering;
 
 use super::SharedWords;
 
-/// The endpoint has been left, or this process is a fork: the system writes this into a child's latch.
-const SHUT: u64 = 0;
-/// The endpoint is usable, and nobody has it.
-const FREE: u64 = 1;
-/// The endpoint is usable, nobody has it, and the helper may take it.
-const OFFERED: u64 = 2;
-/// A call has it.
-const LENT: u64 = 3;
+/// The owner has it. The system writes this into the latch of a forked child, where there is no helper.
+const LENT: u64 = 0;
+/// Nobody has it, and the helper may take it.
+const OFFERED: u64 = 1;
 /// The helper has it.
-const HELD: u64 = 4;
+const HELD: u64 = 2;
 /// The helper has it, and a call waits for it.
-const WANTED: u64 = 5;
-
-/// What a call leaves behind when it ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AfterCall {
-    /// The endpoint has been left.
-    Shut,
-    /// The next call may use it.
-    Free,
-    /// As [`AfterCall::Free`], and the helper may use it until then.
-    Offered,
-}
+const WANTED: u64 = 3;
 
 /// The word that says who has an endpoint. The system may wipe it to 0 in a forked child.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +24,7 @@ pub struct Latch<W> {
 }
 
 impl<W: SharedWords> Latch<W> {
-    /// The latch in the first of `words`, which is 0 at first: the endpoint is shut.
+    /// The latch in the first of `words`, which is 0 at first: the owner has the endpoint.
     ///
     /// # Panics
     /// If there is no word.
@@ -49,57 +34,29 @@ impl<W: SharedWords> Latch<W> {
         Self { word: words }
     }
 
-    /// Whether a call of the owner may use the endpoint without taking it.
-    ///
-    /// # Cost
-    /// One load. Only the owner makes an endpoint free or takes a free one; in a forked child it reads as shut.
-    #[inline(always)]
-    #[must_use]
-    pub fn is_free(&self) -> bool {
-        self.load(Ordering::Relaxed) == FREE
+    /// Ends a call of the owner: from now on the helper may take the endpoint.
+    pub fn offer(&self) {
+        self.store(OFFERED, Ordering::Release);
     }
 
-    /// Takes the endpoint for a call of the owner, unless a call or the helper has it.
-    #[inline]
+    /// Takes the offered endpoint back for a call of the owner, unless the helper has it.
     #[must_use]
     pub fn try_lend(&self) -> bool {
-        let state = self.load(Ordering::Relaxed);
-        if state > FREE {
-            return state == OFFERED && self.exchange(OFFERED, LENT, Ordering::Acquire);
-        }
-        self.store(LENT, Ordering::Relaxed);
-        true
+        self.exchange(OFFERED, LENT, Ordering::Acquire)
     }
 
-    /// Takes the endpoint for a call of the owner; `pause` is called again and again until the helper has ended its pass.
-    /// False: a call has it.
-    #[must_use]
-    pub fn lend(&self, mut pause: impl FnMut()) -> bool {
+    /// Takes the offered endpoint back for a call of the owner; `pause` is called again and again until the helper has ended
+    /// its pass.
+    pub fn lend(&self, mut pause: impl FnMut()) {
+        // Neither: the helper has ended a pass meanwhile, or begun one.
         while !self.try_lend() {
-            match self.load(Ordering::Relaxed) {
-                LENT => return false,
-                HELD if self.exchange(HELD, WANTED, Ordering::Relaxed) => {
-                    while self.load(Ordering::Acquire) != LENT {
-                        pause();
-                    }
-                    return true;
+            if self.exchange(HELD, WANTED, Ordering::Relaxed) {
+                while self.load(Ordering::Acquire) != LENT {
+                    pause();
                 }
-                // The helper has ended a pass meanwhile, or begun one.
-                _ => {}
+                return;
             }
         }
-        true
-    }
-
-    /// Ends the owner's call.
-    #[inline(always)]
-    pub fn end_call(&self, after: AfterCall) {
-        let state = match after {
-            AfterCall::Shut => SHUT,
-            AfterCall::Free => FREE,
-            AfterCall::Offered => OFFERED,
-        };
-        self.store(state, Ordering::Release);
     }
 
     /// Takes the endpoint for a pass of the helper, if it is offered.

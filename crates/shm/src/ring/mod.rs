@@ -49,7 +49,7 @@ pub use cpu_board::CpuBoard;
 pub use credit::{ReceiverCredits, SenderCredits};
 pub use exit_flag::ExitFlag;
 pub use fifo::{FifoCounters, FifoReader, FifoWriter};
-pub use latch::{AfterCall, Latch};
+pub use latch::Latch;
 pub use offer::{BulkOffer, ClaimLost, OFFER_WORDS, OfferStage, OwnerProgress};
 pub use opened_links::{LinkAnnouncer, OpenedLinks};
 pub use ping_pong_buffers::{PING_PONG_BUFFERS, PingPongBuffers};

@@ -5,14 +5,14 @@
 use std::sync::atomic::Ordering;
 
 use loom::thread;
-use oxmpi_shm::ring::{AfterCall, Latch, SharedWords, SleepPlace, WorkSignal};
+use oxmpi_shm::ring::{Latch, SharedWords, SleepPlace, WorkSignal};
 
 use crate::model::{Model, spawn_with};
 
-/// A latch, and the endpoint that it guards: a counter.
-fn endpoint(after: AfterCall) -> (Latch<Model>, Model) {
+/// The latch of an offered endpoint, and the endpoint that it guards: a counter.
+fn offered() -> (Latch<Model>, Model) {
     let latch = Latch::new(Model::new(1, |_| true));
-    latch.end_call(after);
+    latch.offer();
     (latch, Model::new(1, |_| true))
 }
 
@@ -38,16 +38,15 @@ fn help((latch, counter): (Latch<Model>, Model)) -> u64 {
 #[test]
 fn a_call_takes_an_offered_endpoint_back() {
     loom::model(|| {
-        let shared = endpoint(AfterCall::Offered);
+        let shared = offered();
         let helping = spawn_with(shared.clone(), help);
         let (latch, counter) = shared;
-        assert!(latch.lend(thread::yield_now));
+        latch.lend(thread::yield_now);
         add(&counter);
-        assert!(!latch.lend(thread::yield_now), "this call has it");
-        latch.end_call(AfterCall::Free);
+        assert!(!latch.is_wanted() && !latch.take(), "this call has it");
+        add(&counter);
         let passes = helping.join().unwrap();
-        assert!(latch.is_free());
-        assert_eq!(counter.read(0), 1 + passes);
+        assert_eq!(counter.read(0), 2 + passes);
     });
 }
 
@@ -55,13 +54,13 @@ fn a_call_takes_an_offered_endpoint_back() {
 #[test]
 fn a_call_may_leave_an_endpoint_to_a_pass() {
     loom::model(|| {
-        let shared = endpoint(AfterCall::Offered);
+        let shared = offered();
         let helping = spawn_with(shared.clone(), help);
         let (latch, counter) = shared;
         let taken = latch.try_lend();
         if taken {
             add(&counter);
-            latch.end_call(AfterCall::Offered);
+            latch.offer();
         }
         let passes = helping.join().unwrap();
         assert!(latch.try_lend());
@@ -73,52 +72,47 @@ fn a_call_may_leave_an_endpoint_to_a_pass() {
 #[test]
 fn an_endpoint_is_offered_again() {
     loom::model(|| {
-        let shared = endpoint(AfterCall::Free);
+        let latch = Latch::new(Model::new(1, |_| true));
+        let shared = (latch, Model::new(1, |_| true));
         let helping = spawn_with(shared.clone(), help);
         let (latch, counter) = shared;
-        assert!(latch.is_free());
         add(&counter);
-        for _ in 0..2 {
-            assert!(latch.lend(thread::yield_now));
-            add(&counter);
-            latch.end_call(AfterCall::Offered);
-        }
+        latch.offer();
+        latch.lend(thread::yield_now);
+        add(&counter);
+        latch.offer();
         let passes = helping.join().unwrap();
-        assert!(latch.lend(thread::yield_now));
-        assert_eq!(counter.read(0), 3 + passes);
+        latch.lend(thread::yield_now);
+        assert_eq!(counter.read(0), 2 + passes);
     });
 }
 
-/// Nobody takes an endpoint that has been left, and its memory may go.
+/// The helper leaves an endpoint alone that has been left, and its memory may go.
 #[test]
-fn the_helper_leaves_a_shut_endpoint_alone() {
+fn the_helper_takes_no_endpoint_that_was_left() {
     loom::model(|| {
-        let shared = endpoint(AfterCall::Offered);
+        let shared = offered();
         let helping = spawn_with(shared.clone(), help);
         let (latch, counter) = shared;
-        assert!(latch.lend(thread::yield_now));
-        latch.end_call(AfterCall::Shut);
+        latch.lend(thread::yield_now);
         counter.write(0, 0);
         helping.join().unwrap();
-        assert!(!latch.take() && !latch.is_free());
+        assert!(!latch.take());
     });
 }
 
-/// In a forked child, where the system has wiped the word, no call finds the endpoint free nor waits for a helper, which
-/// is not there; in whatever state the parent was.
+/// In a forked child, where the system has wiped the word, nothing is offered, in whatever state the parent was: no call
+/// waits for a helper, which is not there.
 #[test]
-fn a_forked_child_has_its_endpoint_shut() {
+fn nothing_is_offered_in_a_forked_child() {
     loom::model(|| {
         let word = Model::new(1, |_| true);
         let latch = Latch::new(word.clone());
-        latch.end_call(AfterCall::Offered);
+        latch.offer();
         assert!(latch.take());
         // SAFETY: the model has this word.
         unsafe { word.store(0, 0, Ordering::Relaxed) };
-        assert!(!latch.is_free() && !latch.is_wanted() && !latch.take());
-        assert!(latch.lend(|| panic!("it waits for a helper")));
-        latch.end_call(AfterCall::Shut);
-        assert!(latch.try_lend());
+        assert!(!latch.is_wanted() && !latch.take() && !latch.try_lend());
     });
 }
 
