@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::{env, process};
+use std::{env, process, thread};
 
 use oxmpi::window::LockKind;
 use oxmpi::{Comm, Op, Result, Threading, collective};
@@ -34,7 +34,7 @@ impl Flags {
         for rank in ranks {
             let flag = self.0.join(format!("{round}-{rank}"));
             while !flag.exists() {
-                std::hint::spin_loop();
+                thread::yield_now();
             }
         }
     }
