@@ -83,18 +83,12 @@ impl<'env, A: Threading> Accesses<'env, A> {
         self.raw.accumulate(source(values), op, &range)
     }
 
-    /// An operation on one element, and the element before, now.
-    fn now<T: WindowElement>(
-        &self,
-        rank: usize,
-        access: impl FnOnce(RawBytes) -> Result<()>,
-    ) -> Result<T> {
+    /// The element before an operation on one element, whose call waits for it.
+    fn before<T: WindowElement>(access: impl FnOnce(RawBytes) -> Result<()>) -> Result<T> {
         let mut before = [T::new_zeroed()];
-        // SAFETY: the element lives until the access has ended, or its target is lost and does not answer any more.
-        let made = access(unsafe { target(&mut before) });
-        // Also an access that failed midway may be answered.
-        let ended = self.raw.finish(rank);
-        made.and(ended).map(|()| before[0])
+        // SAFETY: the element lives until the call has had its answer, or gets none any more.
+        access(unsafe { target(&mut before) })?;
+        Ok(before[0])
     }
 
     pub(super) fn fetch<T: WindowElement>(
@@ -124,8 +118,8 @@ impl<'env, A: Threading> Accesses<'env, A> {
     ) -> Result<T> {
         let range = self.range(rank, at, size_of::<T>())?;
         let value = std::slice::from_ref(value);
-        self.now(rank, |before| {
-            (self.raw).get_accumulate(source(value), before, (T::KIND, op), &range)
+        Self::before(|before| {
+            (self.raw).fetch_accumulate(source(value), before, (T::KIND, op), &range)
         })
     }
 
@@ -136,8 +130,8 @@ impl<'env, A: Threading> Accesses<'env, A> {
         at: u64,
     ) -> Result<T> {
         let range = self.range(rank, at, size_of::<T>())?;
-        self.now(rank, |before| {
-            (self.raw).compare_and_swap(source(&operands), before, T::KIND, &range)
+        Self::before(|before| {
+            (self.raw).fetch_compare_and_swap(source(&operands), before, T::KIND, &range)
         })
     }
 }
