@@ -17,6 +17,12 @@ pub enum AccumulateOp {
     NoOp,
 }
 
+impl From<Op> for AccumulateOp {
+    fn from(op: Op) -> Self {
+        Self::Predefined(op)
+    }
+}
+
 /// An operation on elements of a kind, as origin and target know it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Accumulation {

@@ -115,6 +115,44 @@ fn an_access_of_detached_memory_is_an_error() {
     }
 }
 
+/// Memory is attached and detached while others access its address: they succeed or learn that nothing is there.
+#[test]
+fn memory_that_comes_and_goes_is_accessed_or_refused() {
+    const ROUNDS: usize = 300;
+    for [name, value] in PATHS {
+        Job::of(3).with(name, value).succeed(|world| {
+            let comm = world.comm();
+            let window = comm.dynamic_window()?;
+            for memory in memories(world)? {
+                let mut attached = window.attach(memory)?;
+                let address = comm.bcast(attached.address(), 0)?;
+                if comm.rank() == 0 {
+                    for _ in 0..ROUNDS {
+                        let memory = attached.detach()?;
+                        assert!(
+                            memory[..64].iter().all(|&word| word == memory[0]),
+                            "a put is whole"
+                        );
+                        attached = window.attach(memory)?;
+                    }
+                } else {
+                    for round in 0..ROUNDS as u64 {
+                        let made = window.lock(0, LockKind::Exclusive, |epoch| {
+                            epoch.put(&[round; 64], 0, address)
+                        });
+                        let class = made.err().map(|error| error.class());
+                        assert!(class.is_none_or(|class| class == ErrorClass::RmaRange));
+                    }
+                }
+                comm.barrier()?;
+                attached.detach()?;
+                comm.barrier()?;
+            }
+            window.free()
+        });
+    }
+}
+
 /// A list of nodes, each in memory of its own, that grows while others follow it; its end is found by all.
 #[test]
 fn ranks_append_to_a_list() {

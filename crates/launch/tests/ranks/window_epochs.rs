@@ -231,18 +231,26 @@ fn random_epochs_leave_what_a_model_says() {
     }
 }
 
-/// Makes windows and accesses them, until an error; the rank that is to be killed ends itself at its step.
+/// Ends this process a little later, wherever it is then.
+fn be_killed_soon(moments: usize) {
+    std::thread::spawn(move || {
+        (0..moments).for_each(|_| std::hint::spin_loop());
+        // The launcher ends no rank while it is stopped.
+        let launcher = rustix::process::getppid().expect("a launcher");
+        rustix::process::kill_process(launcher, Signal::STOP).expect("it runs");
+        let own = rustix::process::getpid();
+        rustix::process::kill_process(own, Signal::KILL).expect("it runs");
+    });
+}
+
+/// Makes windows and accesses them, until an error; the rank that is to be killed is so during the calls after its step.
 fn until_killed(comm: &Comm, victim: usize, step: usize) -> Result<()> {
     let mut draws = Draws(comm.rank() as u64);
     let mut steps = 0;
     let mut next = || {
         steps += 1;
         if comm.rank() == victim && steps == step {
-            // The launcher ends no rank while it is stopped.
-            let launcher = rustix::process::getppid().expect("a launcher");
-            rustix::process::kill_process(launcher, Signal::STOP).expect("it runs");
-            let own = rustix::process::getpid();
-            rustix::process::kill_process(own, Signal::KILL).expect("it runs");
+            be_killed_soon(step * 7 % 2000);
         }
     };
     loop {
@@ -269,7 +277,7 @@ fn until_killed(comm: &Comm, victim: usize, step: usize) -> Result<()> {
     }
 }
 
-/// A rank is killed at a random step: all others get an error that names it, wherever they are, and none hangs.
+/// A rank is killed at a random moment, also within a call: all others get an error that names it, wherever they are, and none hangs.
 #[test]
 fn a_rank_that_is_killed_in_an_epoch_is_named() {
     let kills = number_of("OXMPI_TEST_WINDOW_KILLS", 3);

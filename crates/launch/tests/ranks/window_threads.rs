@@ -205,3 +205,71 @@ fn threads_that_access_a_target_first_take_one_lock() {
         });
     }
 }
+
+/// Of threads that want one target's lock at once one has it, and the others are refused, while another rank wants it, too.
+#[test]
+fn threads_that_want_one_lock_are_refused_or_have_it() {
+    const ROUNDS: usize = 200;
+    for [name, value] in PATHS {
+        Job::of(3).with(name, value).succeed(|world| {
+            let comm = world.comm().share()?;
+            for memory in memories(&comm, 2)? {
+                let window = comm.passive_window(memory)?;
+                let had = on_threads(|_| {
+                    let mut had = 0;
+                    for _ in 0..ROUNDS {
+                        let added = window.lock(0, LockKind::Exclusive, |epoch| {
+                            let value = epoch.load(0, 1)?;
+                            epoch.put(&[value + 1], 0, 1)
+                        });
+                        match added {
+                            Ok(()) => had += 1,
+                            Err(error) => assert_eq!(error.class(), ErrorClass::RmaSync, "{error}"),
+                        }
+                    }
+                    Ok(had)
+                })?;
+                let mut all = [had.iter().sum::<u64>()];
+                comm.allreduce_in_place(&mut all, Op::SUM)?;
+                let has = window.lock(0, LockKind::Shared, |epoch| epoch.load(0, 1))?;
+                assert_eq!(has, all[0]);
+                comm.barrier()?;
+                window.free()?;
+            }
+            Ok(())
+        });
+    }
+}
+
+/// A thread whose access has no memory gets the error itself, and no other thread does.
+#[test]
+fn each_thread_has_the_errors_of_its_own_accesses() {
+    const ROUNDS: usize = 300;
+    for [name, value] in PATHS {
+        Job::of(2).with(name, value).succeed(|world| {
+            let comm = world.comm().share()?;
+            let window = comm.dynamic_window()?;
+            let attached = window.attach(comm.alloc::<u64>(1)?)?;
+            let address = comm.bcast(attached.address(), 1)?;
+            if comm.rank() == 0 {
+                let epoch = window.lock_all(|epoch| {
+                    on_threads(|number| {
+                        for _ in 0..ROUNDS {
+                            let at = [address, address - 8][number % 2];
+                            let fetched = epoch.fetch(&1u64, Op::SUM, 1, at);
+                            let class = fetched.err().map(|error| error.class());
+                            let expected = [None, Some(ErrorClass::RmaRange)][number % 2];
+                            assert_eq!(class, expected, "thread {number}");
+                        }
+                        Ok(())
+                    })
+                });
+                epoch?;
+            }
+            comm.barrier()?;
+            assert!(comm.rank() == 0 || attached.detach()?[0] == (ROUNDS * THREADS / 2) as u64);
+            comm.barrier()?;
+            window.free()
+        });
+    }
+}
