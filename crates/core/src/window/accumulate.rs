@@ -269,25 +269,27 @@ impl<A: Threading> Window<A> {
                 self.accumulate_far(target.peer, operation, (at, len), operands, awaited_by)
             }
         };
-        let asked = match operation.cell() {
+        let asked = match operation.padded_size() {
             None => self.each_run(&target, to, combine),
-            Some(cell) => self.each_cell(&target, to, (operation.packed(cell), cell), combine),
+            Some(padded) => {
+                self.each_padded(&target, to, (operation.packed(padded), padded), combine)
+            }
         };
         self.requested(request, asked)
     }
 
     /// Calls `with` for each element of the target, of so many packed bytes and bytes in memory.
-    fn each_cell(
+    fn each_padded(
         &self,
         target: &Checked,
         range: &WindowRange<'_>,
-        (packed, cell): (u64, u64),
+        (packed, padded): (u64, u64),
         mut with: impl FnMut(u64, u64, u64) -> Result<()>,
     ) -> Result<()> {
         (0..target.len / packed).try_for_each(|element| {
             let first = element * packed;
             let at = offset(target.base, range.shape.locate(first).offset);
-            with(at, first, cell)
+            with(at, first, padded)
         })
     }
 
@@ -300,7 +302,9 @@ impl<A: Threading> Window<A> {
         rank: usize,
     ) -> Result<()> {
         let operation = operands.operation;
-        let element = operation.cell().unwrap_or(operation.kind.size() as u64);
+        let element = operation
+            .padded_size()
+            .unwrap_or(operation.kind.size() as u64);
         let (mut elements, mut given) = (Room([0; N]), Room([0; N]));
         let mut done = 0;
         while done < len {
@@ -317,7 +321,7 @@ impl<A: Threading> Window<A> {
             let elements = &mut elements.0[..now as usize];
             let combined = near.update(at + done, elements, |elements| {
                 if let Some(before) = operands.before {
-                    match operation.cell() {
+                    match operation.padded_size() {
                         None => before.fill(first + done, &mut &*elements),
                         Some(_) => {
                             let mut packed = elements.to_vec();

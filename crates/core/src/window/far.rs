@@ -223,7 +223,9 @@ impl<A: Threading> Window<A> {
         awaited_by: AwaitedBy,
     ) -> Result<()> {
         let room = self.piece(peer);
-        let element = operation.cell().unwrap_or(operation.kind.size() as u64);
+        let element = operation
+            .padded_size()
+            .unwrap_or(operation.kind.size() as u64);
         let most = room.min(MOST_ACCUMULATED) / operation.operands(1).max(1);
         for (done, now) in pieces(len, most / element * element) {
             let answer = match before {
