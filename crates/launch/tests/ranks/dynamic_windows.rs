@@ -3,17 +3,10 @@
 use oxmpi::window::{DynamicWindow, LockKind};
 use oxmpi::{Comm, ErrorClass, Memory, Op, Result, World};
 
-use crate::job::{Job, SIZES};
+use crate::job::{Job, SIZES, WINDOW_PATHS};
 
 /// Elements of a rank's memory.
 const WORDS: usize = 5000;
-
-/// Variables of a job for each path.
-const PATHS: [[&str; 2]; 3] = [
-    ["OXMPI_WINDOW_DIRECT", "on"],
-    ["OXMPI_WINDOW_DIRECT", "off"],
-    ["OXMPI_TRANSPORTS", "tcp"],
-];
 
 /// Memory of the heap, or private memory.
 fn memories(world: &World) -> Result<[Memory<u64>; 2]> {
@@ -61,7 +54,7 @@ fn round(comm: &Comm, window: &DynamicWindow, memory: Memory<u64>) -> Result<Mem
 
 #[test]
 fn memory_is_attached_accessed_and_detached() {
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         for ranks in SIZES {
             Job::of(ranks).with(name, value).succeed(|world| {
                 let comm = world.comm();
@@ -81,7 +74,7 @@ fn memory_is_attached_accessed_and_detached() {
 /// What was detached is not accessed any more, and what lies beside attached memory never: an error names the rank.
 #[test]
 fn an_access_of_detached_memory_is_an_error() {
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         Job::of(3).with(name, value).succeed(|world| {
             let comm = world.comm();
             let target = comm.size() - 1;
@@ -119,7 +112,7 @@ fn an_access_of_detached_memory_is_an_error() {
 #[test]
 fn memory_that_comes_and_goes_is_accessed_or_refused() {
     const ROUNDS: usize = 300;
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         Job::of(3).with(name, value).succeed(|world| {
             let comm = world.comm();
             let window = comm.dynamic_window()?;
@@ -157,7 +150,7 @@ fn memory_that_comes_and_goes_is_accessed_or_refused() {
 #[test]
 fn ranks_append_to_a_list() {
     const EACH: u64 = 20;
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         Job::of(4).with(name, value).cyclic().succeed(|world| {
             let comm = world.comm();
             let window = comm.dynamic_window()?;

@@ -4,14 +4,7 @@ use oxmpi::layout::{Strided, SubArray, View, ViewMut};
 use oxmpi::window::{AccumulateOp, LockKind};
 use oxmpi::{ErrorClass, Memory, Op, Result, Test, World};
 
-use crate::job::{Job, SIZES};
-
-/// Variables of a job for each path.
-const PATHS: [[&str; 2]; 3] = [
-    ["OXMPI_WINDOW_DIRECT", "on"],
-    ["OXMPI_WINDOW_DIRECT", "off"],
-    ["OXMPI_TRANSPORTS", "tcp"],
-];
+use crate::job::{Job, SIZES, WINDOW_PATHS};
 
 /// Rows and columns of a rank's matrix.
 const ROWS: usize = 50;
@@ -42,7 +35,7 @@ const fn inner() -> SubArray<2> {
 /// Columns and inner parts are put, read and combined where they are, at both ends.
 #[test]
 fn layouts_are_accessed_at_both_ends() {
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         for size in SIZES {
             Job::of(size).with(name, value).succeed(|world| {
                 let comm = world.comm();
@@ -123,7 +116,7 @@ fn layouts_are_accessed_at_both_ends() {
 /// A request gives its buffer back before the epoch ends, and one that is dropped or left is ended by the epoch.
 #[test]
 fn requests_end_before_their_epochs() {
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         for size in SIZES {
             Job::of(size).with(name, value).succeed(|world| {
                 let comm = world.comm();
@@ -176,7 +169,7 @@ fn requests_end_before_their_epochs() {
 /// In an epoch a rank loads and stores its own memory by a view, while others access it.
 #[test]
 fn a_rank_polls_its_own_memory_in_an_epoch() {
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         for size in SIZES {
             Job::of(size).with(name, value).succeed(|world| {
                 let comm = world.comm();
