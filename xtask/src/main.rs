@@ -16,10 +16,10 @@ mod foreign;
 mod fuzz;
 mod generate;
 mod guest;
+mod imb;
 mod install;
 mod long;
 mod loom;
-mod mpi1;
 mod mutants;
 mod packages;
 mod python;
@@ -86,7 +86,7 @@ enum Verb {
     TuneTables(tune_tables::TuneTablesOptions),
     Ci(ci::CiOptions),
     Compare(compare::CompareOptions),
-    Mpi1(mpi1::Mpi1Options),
+    Imb(imb::ImbOptions),
     Guest(guest::GuestOptions),
     Long(long::LongOptions),
     Install(install::InstallOptions),
@@ -120,7 +120,7 @@ fn run(CommandLine { verb }: CommandLine) -> Result {
         Verb::TuneTables(options) => tune_tables::run(&repo, &options),
         Verb::Ci(options) => ci::run(&repo, &options),
         Verb::Compare(options) => compare::run(&repo, &options),
-        Verb::Mpi1(options) => mpi1::run(&repo, &options),
+        Verb::Imb(options) => imb::run(&repo, &options),
         Verb::Guest(options) => guest::run(&repo, options),
         Verb::Long(options) => long::run(&repo, &options),
         Verb::Install(options) => install::run(&repo, &options),

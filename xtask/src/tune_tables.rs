@@ -8,8 +8,8 @@ use xshell::cmd;
 /// For ranks in cyclic placement, crates/coll/src/choice/cyclic has a decision tree for each collective. This verb simulates
 /// all algorithms on drawn groups (ranks, nodes, lengths, machines, copies), learns each tree anew, and prints how much
 /// calls lose by it and by the cost forms, on groups that it did not learn from. A tree that does not lose less is not
-/// written. Without names it learns all of them, which takes a quarter of an hour on two processors; the same
-/// files come out each time.
+/// written, and one that is there is an error. Without names it learns all of them, which takes half an hour on two
+/// processors; the same files come out each time.
 ///
 /// Run it after a change to an algorithm, to the simulator or to a machine, and read the difference before you commit it.
 #[derive(clap::Args)]

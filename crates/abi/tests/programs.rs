@@ -64,7 +64,13 @@ fn compile(name: &str, library: &Path) -> PathBuf {
     program
 }
 
-/// Runs a command to its end; it is killed after two minutes, as it hangs then.
+/// A number of a variable of the environment.
+fn number_of(variable: &str, default: u64) -> u64 {
+    let set = std::env::var(variable).ok();
+    set.map_or(default, |text| text.parse().expect("a number"))
+}
+
+/// Runs a command to its end; it is killed after two minutes, or `OXMPI_TEST_WATCHDOG` seconds, as it hangs then.
 fn output(mut command: Command) -> Output {
     let child = command
         .stdout(Stdio::piped())
@@ -73,8 +79,9 @@ fn output(mut command: Command) -> Output {
     let child = child.expect("the program starts");
     let pid = child.id().to_string();
     let (done, waits) = channel::<()>();
+    let limit = Duration::from_secs(number_of("OXMPI_TEST_WATCHDOG", 120));
     let watchdog = thread::spawn(move || {
-        if waits.recv_timeout(Duration::from_secs(120)) == Err(RecvTimeoutError::Timeout) {
+        if waits.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
             let _ = Command::new("kill").args(["-KILL", &pid]).status();
         }
     });
@@ -197,6 +204,32 @@ fn windows_are_accessed() {
             command.env("OXMPI_WINDOW_DIRECT", direct);
             let ended = output(command);
             assert!(ended.status.success(), "{direct}, {ranks} ranks: {ended:?}");
+        }
+    }
+}
+
+/// Of every kind, by every path: `OXMPI_TEST_WINDOW_STEPS` accesses (default: 2,000) a job.
+#[test]
+fn random_accesses_to_windows_leave_what_a_model_says() {
+    let program = compile("random_windows", &library());
+    let steps = number_of("OXMPI_TEST_WINDOW_STEPS", 2000).to_string();
+    let paths = [
+        ["OXMPI_WINDOW_DIRECT", "on"],
+        ["OXMPI_WINDOW_DIRECT", "off"],
+        ["OXMPI_TRANSPORTS", "tcp"],
+    ];
+    for [name, value] in paths {
+        for ranks in [1, 2, 3, 8] {
+            let mut command = job(ranks, &program);
+            let seed = ranks.to_string();
+            command.args([&steps, &seed]).env(name, value);
+            command.env_remove("OXMPI_TEST_WATCHDOG");
+            command.env_remove("OXMPI_TEST_WINDOW_STEPS");
+            let ended = output(command);
+            assert!(
+                ended.status.success(),
+                "{name}={value}, {ranks} ranks, {steps} accesses, seed {seed}: {ended:?}"
+            );
         }
     }
 }

@@ -5,10 +5,11 @@
  * memory that MPI allocates, in private_put memory of the program. Then both take part: fence_put is a put of rank 0 and a
  * fence; window makes a window, puts 8 B to oneself between two fences, and frees it; put_pingpong puts 8 B, for which the
  * other rank polls its memory, one way. Of more than two ranks there are window, all_put_all, in which each rank puts 8 B to
- * all others and flushes once, and exchange_put, in which it puts to its right and left neighbour and flushes each. With `far`, for ranks that talk by TCP on one host, all memory is of the program, as
- * libraries share what they allocate; private_put and put_pingpong are left out, the latter as libraries without a progress
- * thread do not write memory while its owner makes no calls. One line for each kernel and length: nanoseconds of one access
- * on rank 0.
+ * all others and flushes once, and exchange_put, in which it puts to its right and left neighbour and flushes each.
+ *
+ * With `far`, for ranks that talk by TCP on one host, all memory is of the program, as libraries share what they allocate;
+ * private_put and put_pingpong are left out, the latter as libraries without a progress thread do not write memory while its
+ * owner makes no calls. One line for each kernel and length: nanoseconds of one access on rank 0.
  */
 #include "blocks.h"
 #include <string.h>

@@ -7,6 +7,8 @@ mod catalog;
 mod common;
 #[cfg(feature = "std")]
 mod crossings;
+#[cfg(feature = "std")]
+mod cyclic;
 mod executor;
 #[cfg(feature = "std")]
 mod faults;

@@ -78,8 +78,9 @@ must choose the same algorithms: tune one host, and copy its file to the others.
 --tune --collectives starts jobs of 2 and of 4 ranks, one for each collective and algorithm
 (NAME_algorithm), over a hundred in each round: some minutes with 5 rounds. For each length the median of
 the fastest algorithm is compared with the least time of what is usual, and gets a rule if it is less by
-more than 5%. All other settings are those of the environment, so rules for TCP come from a run with
-OXMPI_TRANSPORTS=tcp. The file has an effect once the setting coll_rules names it.
+more than 5%. Jobs have no rules; all other settings are those of the environment, so rules for TCP come from
+a run with OXMPI_TRANSPORTS=tcp. A rule knows numbers of ranks and lengths, no hosts: those measured here also
+count where as few ranks are on several hosts. The file has an effect once the setting coll_rules names it.
 
   oxmpi settings --tune                                      for this user's jobs
   oxmpi settings --tune --output /etc/oxmpi/settings.toml    for all users' jobs

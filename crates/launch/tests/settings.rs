@@ -115,6 +115,24 @@ fn a_file_of_tuned_settings_reads_back() {
     assert_eq!(std::fs::read_to_string(name).unwrap(), "# by hand\n");
 }
 
+/// A variable switches off what a file of settings names.
+#[test]
+fn rules_of_a_file_of_settings_can_be_left_out() {
+    let folder = Folder::fresh();
+    let [rules, settings] = ["rules.json", "settings.toml"].map(|name| folder.at(name));
+    let rule = r#"{"collective": "bcast", "ranks": "2..3", "algorithm": "chain"}"#;
+    std::fs::write(&rules, format!(r#"{{"version": 1, "rules": [{rule}]}}"#)).unwrap();
+    std::fs::write(&settings, format!("coll_rules = \"{rules}\"\n")).unwrap();
+    let why = |environment: &[(&str, &str)]| {
+        let output = oxmpi(&["explain", "bcast", "8", "-n", "3"], environment);
+        assert!(output.status.success(), "{output:?}");
+        text(&output.stdout).lines().nth(1).unwrap().to_owned()
+    };
+    let file = ("OXMPI_SETTINGS_FILE", settings.as_str());
+    assert_eq!(why(&[file]), format!("  set by a rule in {rules}"));
+    assert_eq!(why(&[file, ("OXMPI_COLL_RULES", "none")]), why(&[]));
+}
+
 #[test]
 fn json_goes_to_standard_output_alone() {
     for words in [&["settings", "--json"][..], &["info", "--json"]] {

@@ -107,7 +107,7 @@ impl Values {
     /// When the file cannot be read, is longer than 1 MiB, or is malformed.
     pub fn rules(&self) -> Result<Rules, BadSetting> {
         let value = self.get("coll_rules");
-        if value.text.is_empty() {
+        if matches!(&*value.text, "" | "none") {
             return Ok(Rules::default());
         }
         let bad = |why: String| BadSetting {

@@ -65,8 +65,8 @@ pub(crate) fn killed(repo: &Repo, times: u32) -> Result<Tally> {
 /// Accesses windows a million times in random epochs, and kills 200 ranks in them.
 pub(crate) fn windows(repo: &Repo) -> Result<Tally> {
     let sh = &repo.shell;
-    // By three paths, and the accesses on two numbers of ranks.
-    run_tests(
+    // By three paths, and the accesses on two or four numbers of ranks.
+    let mut done = run_tests(
         cmd!(
             sh,
             "cargo test --quiet --workspace --test ranks window_epochs::"
@@ -74,7 +74,16 @@ pub(crate) fn windows(repo: &Repo) -> Result<Tally> {
         .env("OXMPI_TEST_WINDOW_STEPS", "170000")
         .env("OXMPI_TEST_WINDOW_KILLS", "67")
         .env("OXMPI_TEST_WATCHDOG", "3000"),
-    )
+    )?;
+    done += run_tests(
+        cmd!(
+            sh,
+            "cargo test --quiet --package oxmpi-abi --test programs random_accesses"
+        )
+        .env("OXMPI_TEST_WINDOW_STEPS", "85000")
+        .env("OXMPI_TEST_WATCHDOG", "3000"),
+    )?;
+    Ok(done)
 }
 
 /// Runs one job, which must succeed.

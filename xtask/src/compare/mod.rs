@@ -36,8 +36,8 @@ use works::{Variants, Work};
 /// cold with buffers larger than the caches, posted with receives posted before; sendrecv and exchange are
 /// those of the Intel MPI Benchmarks; rate is one message of a window of 64; network and
 /// stream are pingpong and rate between ranks that talk by TCP over the loopback device; rma is one-sided
-/// communication in windows (the kernels are at the head of crates/bench/peers/rma.c), rma-network the same by
-/// TCP, in memory of the program; crowd is 8 B between two of 4
+/// communication in windows (the kernels are at the head of crates/bench/peers/rma.c), rma-crowd that of 4 and 8 ranks,
+/// rma-network that of two by TCP, in memory of the program; crowd is 8 B between two of 4
 /// and 8 ranks while the others wait in a barrier; barrier has 2, 4 and 8 ranks; collectives are those of
 /// the Intel MPI Benchmarks, 2, 4 and 8 ranks, the time of the slowest rank; memory is that of
 /// 8 ranks after MPI_Init; threads is ours alone, a rank that sends to itself by one thread and by two; init

@@ -121,7 +121,7 @@ const VECTORS: &[u32] = &[1024, 65536, 1048576, 8388608];
 const PATTERNS: &[u32] = &[8, 65536, 1048576];
 
 /// Every word of `--what` but `all`, in the order in which they run.
-const BENCHMARKS: [Benchmark; 20] = [
+const BENCHMARKS: [Benchmark; 21] = [
     pair("pingpong", "pingpong", "PingPong one way, source untouched").sized(MESSAGES),
     pair(
         "rewritten",
@@ -169,9 +169,10 @@ const BENCHMARKS: [Benchmark; 20] = [
     )
     .sized(&[8, 1024, 8192, 65536, 1048576])
     .by_tcp(),
-    pair("rma", "rma", "One-sided communication")
-        .sized(&[8, 65536, 1048576, 4194304])
-        .on(&[2, 4, 8]),
+    pair("rma", "rma", "One-sided communication").sized(&[8, 65536, 1048576, 4194304]),
+    pair("rma-crowd", "rma", "One-sided communication of all ranks")
+        .of(&[8])
+        .on(&[4, 8]),
     pair(
         RMA_BY_TCP,
         "rma",
@@ -291,7 +292,7 @@ impl Work {
             _ if self.network && !implementation.bare() => !implementation.network.is_empty(),
             OURS_ALONE => implementation.name == OURS,
             ALL_COLLECTIVES | "vector" | "vectors" if implementation.bare() => false,
-            "crowd" | "barrier" | "rma" if self.crowded() => !implementation.bare(),
+            "crowd" | "barrier" | "rma-crowd" if self.crowded() => !implementation.bare(),
             "memory" | "init" => !implementation.bare(),
             _ => true,
         }

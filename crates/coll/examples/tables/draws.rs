@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
-use oxmpi_coll::catalog::{Call, Collective};
+use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
 use oxmpi_coll::check::draw;
-use oxmpi_coll::choice::cyclic::{FEATURES, features};
+use oxmpi_coll::choice::cyclic::{
+    FEATURES, LEARNED_NODES, LEARNED_PER_NODE, LEARNED_RANKS, features,
+};
 use oxmpi_coll::choice::{Choice, Tuning, expected};
 use oxmpi_coll::machine::{Machine, PathCosts};
 use oxmpi_coll::sim::{Error, Order, Placement, Setup, Simulation, Workload};
@@ -19,8 +21,9 @@ pub(crate) struct Sample {
     pub(crate) by_cost: u32,
 }
 
-/// The largest loss that is counted apart from larger ones.
+/// The largest loss that is counted apart from larger ones, and how many times the least time that is.
 const MOST: u64 = 3_000_000;
+const CUT: u64 = 1 + MOST / 1_000_000;
 
 impl Sample {
     /// How many candidates there are.
@@ -93,61 +96,20 @@ impl Draws {
     fn of_draw(&self, candidates: &[Choice], seed: u64) -> Vec<Sample> {
         let setup = self.setup(seed);
         let work = Workload::new(self.collective, setup.placement.size(), self.bytes(seed));
-        let tuning = Tuning {
-            machine: setup.machine,
-            serial_copies: setup.serial_copies,
-            ..Tuning::default()
-        };
-        let tuning = tuning.placed(setup.placement);
-        let whole = work.blocking_call(0, setup.placement).expect("a call");
-        let mut least = u64::MAX;
-        let times = candidates.iter().map(|candidate| {
-            candidate.algorithm.suits(&whole).ok()?;
-            let candidate = candidate.placed(&whole, &tuning);
-            let time = simulated(
-                &setup,
-                &work,
-                &candidate,
-                least.saturating_mul(1 + MOST / 1_000_000),
-            );
-            least = least.min(time);
-            Some(time)
-        });
-        let times: Vec<Option<u64>> = times.collect();
-        let plain = work.call(0).expect("a call");
         let is_needed = |of: fn(&Choice) -> bool| candidates.iter().any(of);
-        let mut calls = vec![plain];
+        let mut kinds = vec![(work.clone(), SharedMemory::None)];
         if is_needed(|one| !one.algorithm.is_by_messages()) {
-            calls.push(plain.with_shared_memory(whole.shared_memory));
+            kinds.push((work.clone(), SharedMemory::OnNodes));
         }
         if is_needed(|one| one.algorithm.row().needs.commutative) {
-            calls.push(plain.with_commutative(false));
+            kinds.push((work.with_commutative(false), SharedMemory::None));
         }
-        let sample = |call: Call| {
-            let suiting = |(one, time): (&Choice, &Option<u64>)| {
-                time.filter(|_| one.algorithm.suits(&call).is_ok())
-            };
-            let times: Vec<_> = candidates.iter().zip(&times).map(suiting).collect();
-            let best = times.iter().flatten().min().copied().expect("one suits");
-            let loss = |time: u64| {
-                (u128::from(time.saturating_sub(best)) * 1_000_000 / u128::from(best.max(1)))
-                    .min(MOST.into()) as u32
-            };
-            let by_cost = match seed >= FRESH {
-                true => {
-                    let all = expected(&call, &tuning).expect("one suits");
-                    let (chosen, _) = all.min_by_key(|one| one.1).expect("one suits");
-                    loss(simulated(&setup, &work, &chosen, best.saturating_mul(4)))
-                }
-                false => 0,
-            };
-            Sample {
-                features: features(&call, &tuning).map(|one| one.value(call.bytes())),
-                losses: times.into_iter().map(|time| time.map(loss)).collect(),
-                by_cost,
-            }
+        let sample = |(work, sharing): &(Workload, SharedMemory)| {
+            let call = work.call(0).expect("a call");
+            let call = call.with_shared_memory(*sharing);
+            sample_of((candidates, seed), (&setup, work, &call))
         };
-        calls.into_iter().map(sample).collect()
+        kinds.iter().map(sample).collect()
     }
 
     /// The length of a draw: 4 B to 4 MiB, each doubling as often as another, one in three a power of two.
@@ -171,10 +133,10 @@ impl Draws {
         let most = machine.per_node.min(20);
         let (nodes, each) = match number(6, 6) {
             0..4 => (2 + number(0, 13), 2 + number(1, u64::from(most) - 1)),
-            4 => (1 + doubled(0, 64), 1 + doubled(1, 16)),
-            _ => (1 + doubled(0, 16), 1 + doubled(1, 64)),
+            4 => (1 + doubled(0, LEARNED_NODES), 1 + doubled(1, 16)),
+            _ => (1 + doubled(0, 16), 1 + doubled(1, LEARNED_PER_NODE)),
         };
-        let ranks = if self.is_dense { 200 } else { 1_000 };
+        let ranks = if self.is_dense { 200 } else { LEARNED_RANKS };
         let each = each.min(ranks / nodes);
         let missing = if number(2, 2) == 0 {
             0
@@ -204,6 +166,44 @@ fn machine(seed: u64) -> Machine {
         network: path(12, named.network),
         node: path(32, named.node),
         ..named
+    }
+}
+
+/// The sample of a call; the candidate with the least cost counts for fresh draws.
+fn sample_of(
+    (candidates, seed): (&[Choice], u64),
+    (setup, work, call): (&Setup, &Workload, &Call),
+) -> Sample {
+    let tuning = Tuning {
+        machine: setup.machine,
+        serial_copies: setup.serial_copies,
+        ..Tuning::default()
+    };
+    let tuning = tuning.placed(setup.placement);
+    let mut best = u64::MAX;
+    let mut timed = |choice: &Choice| {
+        let time = simulated(setup, work, choice, best.saturating_mul(CUT));
+        best = best.min(time);
+        time
+    };
+    let times = candidates.iter().map(|candidate| {
+        candidate.algorithm.suits(call).ok()?;
+        Some(timed(&candidate.placed(call, &tuning)))
+    });
+    let times: Vec<Option<u64>> = times.collect();
+    let by_cost = (seed >= FRESH).then(|| {
+        let all = expected(call, &tuning).expect("one suits");
+        let (chosen, _) = all.min_by_key(|one| one.1).expect("one suits");
+        simulated(setup, work, &chosen, best.saturating_mul(CUT))
+    });
+    let loss = |time: u64| {
+        (u128::from(time.saturating_sub(best)) * 1_000_000 / u128::from(best.max(1)))
+            .min(MOST.into()) as u32
+    };
+    Sample {
+        features: features(call, &tuning).map(|one| one.value(call.bytes())),
+        losses: times.into_iter().map(|time| time.map(loss)).collect(),
+        by_cost: by_cost.map_or(0, loss),
     }
 }
 

@@ -73,7 +73,7 @@ fn main() -> ExitCode {
 ///
 /// # Errors
 ///
-/// If the file cannot be written, or is not what is learned.
+/// If the file cannot be written, or is not what is learned, or is there although its tree loses more.
 fn learn(collective: Collective, folder: &Path, checks: bool) -> Result<(), Box<dyn Error>> {
     let all = candidates::candidates(collective);
     let draws = Draws::of(collective);
@@ -94,6 +94,9 @@ fn learn(collective: Collective, folder: &Path, checks: bool) -> Result<(), Box<
     let path = folder.join(format!("{collective}.json"));
     let text = write::file(collective, &choices, &tree);
     match by_tree.is_less(&by_cost) {
+        false if path.exists() => {
+            return Err(format!("{} loses more than the costs: remove it", path.display()).into());
+        }
         false => println!("{collective}: no tree is written"),
         true if checks && std::fs::read_to_string(&path)? != text => {
             return Err(format!("{} is not what is learned", path.display()).into());

@@ -170,6 +170,7 @@ mod tests {
     use crate::call::{Call, Collective, SharedMemory};
     use crate::choice::Tuning;
     use crate::choice::table::staged;
+    use crate::placement::{Order, Placement};
 
     #[test]
     fn candidates_run_with_the_parameters_that_they_name() {
@@ -200,11 +201,15 @@ mod tests {
                 collective,
                 ..Call::barrier(0, size).exactly()
             };
-            for teams in [SharedMemory::None, SharedMemory::OnNodes, SharedMemory::All] {
-                let call = call.with_shared_memory(teams);
-                let mut all = Candidates::new();
-                let _ = candidates(&call, &Tuning::default(), &mut all, staged);
-                assert!(all.len() < MAX_CANDIDATES, "{collective} of {size}");
+            // Stages have as many choices as their tables have steps, in cyclic placement those of trees.
+            for order in [Order::Block, Order::Cyclic] {
+                for teams in [SharedMemory::None, SharedMemory::OnNodes, SharedMemory::All] {
+                    let call = call.with_shared_memory(teams);
+                    let tuning = Tuning::default().placed(Placement::new(order, size, 8));
+                    let mut all = Candidates::new();
+                    let _ = candidates(&call, &tuning, &mut all, staged);
+                    assert!(all.len() < MAX_CANDIDATES, "{collective} of {size}");
+                }
             }
         }
     }

@@ -2,9 +2,10 @@
 //! result on every rank.
 //!
 //! Every supported algorithm is a candidate with each of its parameters, and the one with the least
-//! [cost](crate::cost) is chosen; for ranks in cyclic placement decision trees choose, which are learned from
-//! simulations. This is done once for all sizes: a [`ChoiceTable`] lists from which size on a candidate is used. Its inputs are equal on all ranks: the group, the machine, the properties of the
-//! operation, and only such lengths as all ranks know.
+//! [cost](crate::cost) is chosen; for ranks in cyclic placement [decision trees](cyclic) choose, which are learned
+//! from simulations. This is done once for all sizes: a [`ChoiceTable`] lists from which size on a candidate is used.
+//! Its inputs are equal on all ranks: the group, the machine, the properties of the operation, and only such lengths
+//! as all ranks know.
 
 mod candidates;
 pub mod cyclic;
@@ -75,7 +76,7 @@ pub enum Choosable {
 }
 
 impl Tuning {
-    /// Whether the user requires an algorithm by messages for calls of this length and group; for any
+    /// Whether the user requires an algorithm by messages that suits calls of this length and group; for any
     /// length if [not all ranks know it](Collective::has_known_length). The result is the same on all
     /// ranks.
     ///
@@ -95,14 +96,16 @@ impl Tuning {
 
     #[inline]
     fn requires(&self, call: &Call, is_meant: fn(Algorithm) -> bool) -> bool {
+        let is_required =
+            |algorithm: Algorithm| is_meant(algorithm) && algorithm.suits(call).is_ok();
         let by_rule = |rule: &Rule| {
             let (shortest, longest) = rule.lengths();
             rule.covers(call.collective, call.size)
-                && is_meant(rule.algorithm)
                 && (shortest..=longest).contains(&call.bytes())
+                && is_required(rule.algorithm)
         };
         let forced = self.forced.get(call.collective);
-        forced.is_some_and(is_meant) || self.rules.iter().any(by_rule)
+        forced.is_some_and(is_required) || self.rules.iter().any(by_rule)
     }
 
     /// The tuning with another placement.

@@ -41,7 +41,7 @@ pub struct ChoiceStep {
 
 /// The choices for calls that differ in length only.
 ///
-/// Without rules by the user, the expected time never falls with the length.
+/// Without rules by the user and decision trees, the expected time never falls with the length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChoiceTable {
     steps: heapless::Vec<ChoiceStep, STEPS>,

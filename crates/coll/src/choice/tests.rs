@@ -5,6 +5,7 @@ use super::{ChoiceTable, ChoiceTables, Rule, Tuning, choose};
 use crate::call::{Algorithm, Call, Collective, Parameters};
 use crate::catalog::Unsuited;
 use crate::machine::Machine;
+use crate::placement::Order;
 
 fn algorithm(call: &Call, tuning: &Tuning) -> Result<Algorithm, Unsuited> {
     choose(call, tuning).map(|choice| choice.algorithm)
@@ -139,7 +140,12 @@ fn all_ranks_and_roots_choose_the_same() {
 /// A rank makes the table from whichever call comes first; it is that of all ranks.
 #[test]
 fn calls_of_one_kind_have_the_same_table() {
-    for tuning in machines() {
+    let cyclic = machines().map(|one| Tuning {
+        per_node: 4,
+        order: Order::Cyclic,
+        ..one
+    });
+    for tuning in machines().chain(cyclic) {
         for collective in Collective::ALL {
             for size in [2, 3, 8, 13, 64] {
                 for one in [
@@ -237,6 +243,7 @@ fn a_required_algorithm_is_chosen_where_it_supports_the_call() {
     assert_eq!(algorithm(&call, &tuning), Ok(Algorithm::AllreduceRing));
     let ordered = call.with_commutative(false);
     assert_ne!(algorithm(&ordered, &tuning), Ok(Algorithm::AllreduceRing));
+    assert!(tuning.requires_messages(&call) && !tuning.requires_messages(&ordered));
     tuning.forced.unset(call.collective);
     assert_ne!(algorithm(&call, &tuning), Ok(Algorithm::AllreduceRing));
 }
@@ -282,6 +289,27 @@ fn a_rule_applies_within_its_ranges() {
         assert_eq!(choose(&call, &tuning), choose(&call, &usual));
     }
     assert_eq!(chosen(3, 150).algorithm, Algorithm::BcastScatterAllgather);
+}
+
+/// As if there were no rule: also in the memory of a node, without messages.
+#[test]
+fn a_call_that_the_algorithm_of_a_rule_does_not_suit_requires_nothing() {
+    const RULES: &[Rule] = &[Rule {
+        algorithm: Algorithm::AllreduceRing,
+        parameters: Parameters::NONE,
+        bytes: (0, u64::MAX),
+        ranks: (1, u32::MAX),
+    }];
+    let usual = Tuning::default();
+    let tuning = Tuning {
+        rules: RULES.into(),
+        ..usual.clone()
+    };
+    let call = Call::allreduce(0, 4, 1, 8);
+    assert!(tuning.requires_messages(&call) && tuning.requires_algorithm(&call));
+    let ordered = call.with_commutative(false);
+    assert!(!tuning.requires_messages(&ordered) && !tuning.requires_algorithm(&ordered));
+    assert_eq!(choose(&ordered, &tuning), choose(&ordered, &usual));
 }
 
 #[test]

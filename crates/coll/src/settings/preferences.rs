@@ -29,12 +29,12 @@ pub(super) const PREFERENCES: [Setting; 5] = [
     Setting {
         name: "coll_rules",
         aliases: &[],
-        default: "",
+        default: "none",
         kind: "path",
         level: Level::Tuning,
         short: "a JSON file of rules: which algorithm serves which sizes on how many ranks",
-        long: "docs/formats.md describes the file. A rule serves the calls that its algorithm supports; \
-               NAME_algorithm takes precedence. Every rank must have the same value.",
+        long: "docs/formats.md describes the file; `none` is no file. A rule serves the calls that its algorithm \
+               supports; NAME_algorithm takes precedence. Every rank must have the same value.",
         check: |_| Ok(()),
     },
     Setting {

@@ -20,24 +20,35 @@ pub struct Workload {
     collective: Collective,
     ranks: u32,
     bytes: u64,
+    commutative: bool,
     /// The length of each block, for collectives that are given lengths.
     lengths: Vec<u64>,
 }
 
 impl Workload {
     /// A call of `ranks` ranks, at least one, that contribute `bytes` bytes each. Reductions have
-    /// elements of 8 bytes if that divides the bytes, else of one byte.
+    /// elements of 8 bytes if that divides the bytes, else of one byte, and an operation that commutes.
     pub fn new(collective: Collective, ranks: u32, bytes: u64) -> Self {
         let mut work = Workload {
             collective,
             ranks: ranks.max(1),
             bytes,
+            commutative: true,
             lengths: Vec::new(),
         };
         if collective.has_unequal_blocks() {
             work.lengths = alloc::vec![work.count(); work.ranks as usize];
         }
         work
+    }
+
+    /// The same with an operation that commutes or not.
+    #[must_use]
+    pub fn with_commutative(self, commutative: bool) -> Self {
+        Workload {
+            commutative,
+            ..self
+        }
     }
 
     /// The collective.
@@ -90,6 +101,7 @@ impl Workload {
             collective: self.collective,
             count,
             element_bytes: self.element_bytes(),
+            commutative: self.commutative,
             ..Call::barrier(rank, self.ranks)
         };
         (!self.collective.is_neighborhood()).then_some(call)

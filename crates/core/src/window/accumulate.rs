@@ -11,7 +11,7 @@ use oxmpi_wire::layout::Locate;
 use super::super::operation::ElementKind;
 use super::super::request::RawRequest;
 use super::super::threading::Threading;
-use super::super::window_state::{AccumulateOp, Accumulation, BlockLocks};
+use super::super::window_state::{AccumulateOp, Accumulation, AwaitedBy, BlockLocks};
 use super::Window;
 use super::near::Near;
 use super::single_word::WordOp;
@@ -36,6 +36,16 @@ const YIELDS: u32 = 1000;
 /// Room for the elements of a piece, aligned for all kinds.
 #[repr(align(64))]
 pub(super) struct Room<const N: usize>(pub(super) [u8; N]);
+
+/// When an access has brought its bytes.
+#[derive(Clone, Copy)]
+enum Ends {
+    Flushed,
+    /// When its request completes.
+    Requested,
+    /// When its call returns.
+    Returned,
+}
 
 /// What an accumulate reads and writes at the origin.
 #[derive(Clone, Copy)]
@@ -84,7 +94,7 @@ impl<A: Threading> Window<A> {
             before: None,
             operation: &of_elements(kind, op, len)?,
         };
-        (self.combine(("accumulate", false), &operands, (to, len))).map(drop)
+        (self.combine(("accumulate", Ends::Flushed), &operands, (to, len))).map(drop)
     }
 
     /// As [`Window::accumulate`], with the elements that were there before in `before` when the access is flushed or its
@@ -99,7 +109,27 @@ impl<A: Threading> Window<A> {
         (kind, op): (ElementKind, AccumulateOp),
         to: &WindowRange<'_>,
     ) -> Result<()> {
-        (self.get_combined(("get_accumulate", false), from, before, (kind, op), to)).map(drop)
+        let call = ("get_accumulate", Ends::Flushed);
+        (self.get_combined(call, from, before, (kind, op), to)).map(drop)
+    }
+
+    /// As [`Window::get_accumulate`], and waits for the elements: `before` has them when this returns. Meant for one
+    /// element.
+    ///
+    /// # Errors
+    /// As [`Window::accumulate`]; what keeps this access from being done is no other call's error.
+    ///
+    /// # Cost
+    /// As [`Window::accumulate`]; by messages one there and back for each.
+    pub fn fetch_accumulate(
+        &self,
+        from: RawBytes,
+        before: RawBytes,
+        (kind, op): (ElementKind, AccumulateOp),
+        to: &WindowRange<'_>,
+    ) -> Result<()> {
+        let call = ("fetch_accumulate", Ends::Returned);
+        (self.get_combined(call, from, before, (kind, op), to)).map(drop)
     }
 
     /// As [`Window::get_accumulate`], with a request that completes when `before` has the elements (`MPI_Rget_accumulate`);
@@ -114,13 +144,14 @@ impl<A: Threading> Window<A> {
         (kind, op): (ElementKind, AccumulateOp),
         to: &WindowRange<'_>,
     ) -> Result<Option<RawRequest>> {
-        self.get_combined(("rget_accumulate", true), from, before, (kind, op), to)
+        let call = ("rget_accumulate", Ends::Requested);
+        self.get_combined(call, from, before, (kind, op), to)
     }
 
-    /// The call with this name, which asks for a request or for none.
+    /// The call with this name, whose bytes have come when this says.
     fn get_combined(
         &self,
-        call: (&'static str, bool),
+        call: (&'static str, Ends),
         from: RawBytes,
         before: RawBytes,
         (kind, op): (ElementKind, AccumulateOp),
@@ -154,6 +185,38 @@ impl<A: Threading> Window<A> {
         kind: ElementKind,
         to: &WindowRange<'_>,
     ) -> Result<()> {
+        self.swap_compared(
+            ("compare_and_swap", Ends::Flushed),
+            operands,
+            before,
+            kind,
+            to,
+        )
+    }
+
+    /// As [`Window::compare_and_swap`], and waits for the element: `before` has it when this returns.
+    ///
+    /// # Errors
+    /// As [`Window::fetch_accumulate`].
+    pub fn fetch_compare_and_swap(
+        &self,
+        operands: RawBytes,
+        before: RawBytes,
+        kind: ElementKind,
+        to: &WindowRange<'_>,
+    ) -> Result<()> {
+        let call = ("fetch_compare_and_swap", Ends::Returned);
+        self.swap_compared(call, operands, before, kind, to)
+    }
+
+    fn swap_compared(
+        &self,
+        call: (&'static str, Ends),
+        operands: RawBytes,
+        before: RawBytes,
+        kind: ElementKind,
+        to: &WindowRange<'_>,
+    ) -> Result<()> {
         let (word, places) = (WordOp::compare_swap(kind), (&operands, Some(&before)));
         if self.combine_word(word, places, to).is_some() {
             return Ok(());
@@ -163,12 +226,12 @@ impl<A: Threading> Window<A> {
             before: Some(&before),
             operation: &Accumulation::compare_swap(kind)?,
         };
-        (self.combine(("compare_and_swap", false), &pair, (to, before.len()))).map(drop)
+        (self.combine(call, &pair, (to, before.len()))).map(drop)
     }
 
     fn combine(
         &self,
-        (call, requested): (&'static str, bool),
+        (call, ends): (&'static str, Ends),
         operands: &Operands<'_>,
         (to, len): (&WindowRange<'_>, u64),
     ) -> Result<Option<RawRequest>> {
@@ -183,9 +246,16 @@ impl<A: Threading> Window<A> {
         if !operation.suits(operands.given(len), len) {
             return Err(self.wrong_operands(operands, len));
         }
-        let request = match requested {
-            true => self.request_far(&target)?,
-            false => None,
+        let (awaited_by, request) = match ends {
+            Ends::Flushed => (AwaitedBy::Flush, None),
+            Ends::Returned => (AwaitedBy::Call, None),
+            Ends::Requested => {
+                let request = self.request_far(&target)?;
+                (
+                    request.map_or(AwaitedBy::Flush, AwaitedBy::Request),
+                    request,
+                )
+            }
         };
         let combine = |at, first, len| match self.near(target.peer) {
             Some(near) if len <= SHORT_PIECE => {
@@ -196,28 +266,30 @@ impl<A: Threading> Window<A> {
             }
             None => {
                 let operands = (from, before, first);
-                self.accumulate_far(target.peer, operation, (at, len), operands, request)
+                self.accumulate_far(target.peer, operation, (at, len), operands, awaited_by)
             }
         };
-        let asked = match operation.cell() {
+        let asked = match operation.padded_size() {
             None => self.each_run(&target, to, combine),
-            Some(cell) => self.each_cell(&target, to, (operation.packed(cell), cell), combine),
+            Some(padded) => {
+                self.each_padded(&target, to, (operation.packed(padded), padded), combine)
+            }
         };
         self.requested(request, asked)
     }
 
     /// Calls `with` for each element of the target, of so many packed bytes and bytes in memory.
-    fn each_cell(
+    fn each_padded(
         &self,
         target: &Checked,
         range: &WindowRange<'_>,
-        (packed, cell): (u64, u64),
+        (packed, padded): (u64, u64),
         mut with: impl FnMut(u64, u64, u64) -> Result<()>,
     ) -> Result<()> {
         (0..target.len / packed).try_for_each(|element| {
             let first = element * packed;
             let at = offset(target.base, range.shape.locate(first).offset);
-            with(at, first, cell)
+            with(at, first, padded)
         })
     }
 
@@ -230,7 +302,9 @@ impl<A: Threading> Window<A> {
         rank: usize,
     ) -> Result<()> {
         let operation = operands.operation;
-        let element = operation.cell().unwrap_or(operation.kind.size() as u64);
+        let element = operation
+            .padded_size()
+            .unwrap_or(operation.kind.size() as u64);
         let (mut elements, mut given) = (Room([0; N]), Room([0; N]));
         let mut done = 0;
         while done < len {
@@ -247,7 +321,7 @@ impl<A: Threading> Window<A> {
             let elements = &mut elements.0[..now as usize];
             let combined = near.update(at + done, elements, |elements| {
                 if let Some(before) = operands.before {
-                    match operation.cell() {
+                    match operation.padded_size() {
                         None => before.fill(first + done, &mut &*elements),
                         Some(_) => {
                             let mut packed = elements.to_vec();

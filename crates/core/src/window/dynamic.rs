@@ -23,8 +23,10 @@ impl<A: Threading> Window<A> {
     /// # Cost
     /// That of [`Window::create`]; 96 KiB of shared memory.
     pub fn create_dynamic(comm: &Communicator<A>) -> Result<Self> {
+        // Displacements are added to it, and `attach` exposes the provenance of what they lead to.
+        let start = std::ptr::with_exposed_provenance_mut(0);
         // SAFETY: only what is attached is accessed.
-        let all = unsafe { RawBytes::new(std::ptr::null_mut(), ATTACHED_LATER as usize) };
+        let all = unsafe { RawBytes::new(start, ATTACHED_LATER as usize) };
         Self::of_memory(comm.duplicate()?, all, 1, Reach::AsChosen)
     }
 

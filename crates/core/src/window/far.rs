@@ -6,7 +6,9 @@ use oxmpi_wire::window::WindowMessage;
 
 use super::super::request::{OpenRequest, RawRequest};
 use super::super::threading::Threading;
-use super::super::window_state::{Accumulation, Answered, MOST_ACCUMULATED, MOST_ASKED, cost};
+use super::super::window_state::{
+    Accumulation, Answered, AwaitedBy, MOST_ACCUMULATED, MOST_ASKED, cost,
+};
 use super::Window;
 use super::transfer::Checked;
 use crate::error::{Error, FaultReason, Result};
@@ -44,12 +46,17 @@ impl<A: Threading> Window<A> {
         message: impl FnOnce(u64) -> WindowMessage,
     ) -> Result<()> {
         let number = self.with_state(|state| state.answers.awaited(peer))?;
-        let context = self.comm.context();
         let asked = self.ask(peer, message(number), (&RawBytes::empty(), 0, 0));
         if asked.is_err() {
             self.with_state(|state| state.answers.forget(number))?;
         }
         asked?;
+        self.wait_for_answer(peer, number)
+    }
+
+    /// Waits for the answer of this number.
+    fn wait_for_answer(&self, peer: Peer, number: u64) -> Result<()> {
+        let context = self.comm.context();
         let ended = self.comm.access().until(|endpoint| {
             let state = endpoint.window(context)?;
             if let Some(answered) = state.answers.end(number) {
@@ -197,10 +204,10 @@ impl<A: Threading> Window<A> {
         peer: Peer,
         at: u64,
         (to, first, len): Packed<'_>,
-        request: Option<OpenRequest>,
+        awaited_by: AwaitedBy,
     ) -> Result<()> {
         let packed = (*to, first, len);
-        let answer = self.with_state(|state| state.answers.bytes(peer, packed, request))?;
+        let answer = self.with_state(|state| state.answers.bytes(peer, packed, awaited_by))?;
         let message = WindowMessage::Get { answer, at, len };
         self.ask_answered(peer, answer, message, (&RawBytes::empty(), 0, 0))
     }
@@ -213,16 +220,18 @@ impl<A: Threading> Window<A> {
         operation: &Accumulation,
         (at, len): (u64, u64),
         (operands, before, first): (&RawBytes, Option<&RawBytes>, u64),
-        request: Option<OpenRequest>,
+        awaited_by: AwaitedBy,
     ) -> Result<()> {
         let room = self.piece(peer);
-        let element = operation.cell().unwrap_or(operation.kind.size() as u64);
+        let element = operation
+            .padded_size()
+            .unwrap_or(operation.kind.size() as u64);
         let most = room.min(MOST_ACCUMULATED) / operation.operands(1).max(1);
         for (done, now) in pieces(len, most / element * element) {
             let answer = match before {
                 Some(before) => self.with_state(|state| {
                     let packed = (*before, first + done, operation.packed(now));
-                    (state.answers).bytes(peer, packed, request)
+                    (state.answers).bytes(peer, packed, awaited_by)
                 })?,
                 None => 0,
             };
@@ -235,6 +244,9 @@ impl<A: Threading> Window<A> {
             let count = operation.operands(operation.packed(now));
             let from = if count == 0 { 0 } else { first + done };
             self.ask_answered(peer, answer, message, (operands, from, count as usize))?;
+            if awaited_by == AwaitedBy::Call && answer != 0 {
+                self.wait_for_answer(peer, answer)?;
+            }
         }
         Ok(())
     }

@@ -5,9 +5,9 @@ use oxmpi_shm::window::{ATTACHED_LATER, MOST_RUNS};
 use oxmpi_wire::{Bytes, Peer};
 
 use super::super::envelope::PROC_NULL;
-use super::super::request::{OpenRequest, RawRequest};
+use super::super::request::RawRequest;
 use super::super::threading::Threading;
-use super::super::window_state::{AccessKind, Needs};
+use super::super::window_state::{AccessKind, AwaitedBy, Needs};
 use super::Window;
 use super::near::Near;
 use super::target::{Shape, WindowRange, offset};
@@ -77,7 +77,7 @@ impl<A: Threading> Window<A> {
         let Some(target) = self.target(("get", AccessKind::Get), from, to.len())? else {
             return Ok(());
         };
-        self.get_runs(&target, to, from, None)
+        self.get_runs(&target, to, from, AwaitedBy::Flush)
     }
 
     /// The memory of a target that is open to accesses, and the offset there of a range of `len` contiguous bytes, if this
@@ -107,7 +107,8 @@ impl<A: Threading> Window<A> {
             return Ok(None);
         };
         let request = self.request_far(&target)?;
-        let asked = self.get_runs(&target, to, from, request);
+        let awaited_by = request.map_or(AwaitedBy::Flush, AwaitedBy::Request);
+        let asked = self.get_runs(&target, to, from, awaited_by);
         self.requested(request, asked)
     }
 
@@ -116,14 +117,14 @@ impl<A: Threading> Window<A> {
         target: &Checked,
         to: RawBytes,
         from: &WindowRange<'_>,
-        request: Option<OpenRequest>,
+        awaited_by: AwaitedBy,
     ) -> Result<()> {
         match self.near(target.peer) {
             Some(near) => self.each_batch(target, from, |runs, first, _| {
                 (near.read_runs(runs, (&to, first))).map_err(|_| self.unreached(from.rank))
             }),
             None => self.each_run(target, from, |at, first, len| {
-                self.get_far(target.peer, at, (&to, first, len), request)
+                self.get_far(target.peer, at, (&to, first, len), awaited_by)
             }),
         }
     }

@@ -17,6 +17,12 @@ pub enum AccumulateOp {
     NoOp,
 }
 
+impl From<Op> for AccumulateOp {
+    fn from(op: Op) -> Self {
+        Self::Predefined(op)
+    }
+}
+
 /// An operation on elements of a kind, as origin and target know it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Accumulation {
@@ -109,7 +115,7 @@ impl Accumulation {
     }
 
     /// Bytes in memory of an element that is combined alone, as it has a gap.
-    pub(crate) const fn cell(&self) -> Option<u64> {
+    pub(crate) const fn padded_size(&self) -> Option<u64> {
         match self.gap() {
             Some((_, gap)) => Some((self.kind.size() + gap) as u64),
             None => None,
@@ -147,7 +153,7 @@ impl Accumulation {
 
     /// As [`Accumulation::suits`], of bytes in memory.
     pub(crate) fn suits_memory(&self, operands: u64, len: u64) -> bool {
-        let is_one = self.cell().is_none_or(|cell| len == cell);
+        let is_one = self.padded_size().is_none_or(|padded| len == padded);
         is_one && self.suits(operands, self.packed(len))
     }
 

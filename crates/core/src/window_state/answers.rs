@@ -40,7 +40,7 @@ struct Answer {
 }
 
 enum AnswerState {
-    /// Bytes for these; nobody asks for its end: a flush does.
+    /// Bytes are missing.
     Bytes(AnswerBytes),
     /// Somebody waits for its end.
     Awaited,
@@ -54,8 +54,18 @@ struct AnswerBytes {
     len: u64,
     /// Bytes that are missing.
     left: u64,
-    /// The program's request for them, if it has one.
-    request: Option<OpenRequest>,
+    awaited_by: AwaitedBy,
+}
+
+/// Who waits for bytes of a target, and gets the error if they do not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AwaitedBy {
+    /// What ends the access: a flush, or the end of its epoch.
+    Flush,
+    /// The program's request for them.
+    Request(OpenRequest),
+    /// The call that asked for them.
+    Call,
 }
 
 /// How a request ended.
@@ -78,19 +88,19 @@ const UNASKED: &str = "a message of a window answers what was asked of its sende
 
 impl Answers {
     /// The number of what `from` is asked for, whose answer are the `len` packed bytes of `into` from `first` on: a part of
-    /// those of `request`, if the program has one.
+    /// those of a request, if one awaits them.
     pub(crate) fn bytes(
         &mut self,
         from: Peer,
         (into, first, len): (RawBytes, u64, u64),
-        request: Option<OpenRequest>,
+        awaited_by: AwaitedBy,
     ) -> u64 {
         let state = AnswerState::Bytes(AnswerBytes {
             into,
             first,
             len,
             left: len,
-            request,
+            awaited_by,
         });
         self.insert(from, state)
     }
@@ -185,10 +195,7 @@ impl Answers {
     }
 
     /// Notes that `come` bytes of a request have come.
-    fn less_missing(&mut self, request: Option<OpenRequest>, come: u64) {
-        let Some(request) = request else {
-            return;
-        };
+    fn less_missing(&mut self, request: OpenRequest, come: u64) {
         let noted = (self.requests.iter()).position(|noted| noted.request == request);
         let Some(at) = noted else {
             return;
@@ -239,11 +246,17 @@ impl Answers {
         }
         bytes.into.fill(bytes.first + at, body);
         bytes.left -= come;
-        let request = bytes.request;
-        if bytes.left == 0 {
+        let AnswerBytes {
+            awaited_by, left, ..
+        } = *bytes;
+        if left == 0 && awaited_by == AwaitedBy::Call {
+            answer.state = AnswerState::Ended(Answered::Done);
+        } else if left == 0 {
             self.open.free(index);
         }
-        self.less_missing(request, come);
+        if let AwaitedBy::Request(request) = awaited_by {
+            self.less_missing(request, come);
+        }
         Ok(())
     }
 
@@ -261,10 +274,14 @@ impl Answers {
         let AnswerState::Bytes(bytes) = &answer.state else {
             return self.answered(from, number, why);
         };
-        let request = bytes.request;
+        let awaited_by = bytes.awaited_by;
+        if awaited_by == AwaitedBy::Call {
+            answer.state = AnswerState::Ended(why);
+            return Ok(());
+        }
         self.open.free(index);
         self.not_done.insert(from.0, why);
-        if let Some(request) = request {
+        if let AwaitedBy::Request(request) = awaited_by {
             self.end_request(request);
         }
         Ok(())
@@ -323,7 +340,7 @@ mod tests {
         let mut bytes = [0u8; 4];
         let mut answers = Answers::default();
         let (peer, other) = (Peer(1), Peer(2));
-        let number = answers.bytes(peer, (target(&mut bytes), 0, 4), None);
+        let number = answers.bytes(peer, (target(&mut bytes), 0, 4), AwaitedBy::Flush);
         assert!(answers.data(other, number, 0, &mut &[1u8; 4][..]).is_err());
         assert!(answers.data(peer, number, 1, &mut &[1u8; 4][..]).is_err());
         assert!(
@@ -340,7 +357,7 @@ mod tests {
             "it is over"
         );
 
-        let bytes = answers.bytes(peer, (target(&mut bytes), 0, 4), None);
+        let bytes = answers.bytes(peer, (target(&mut bytes), 0, 4), AwaitedBy::Flush);
         let number = answers.awaited(peer);
         answers.sent(number);
         assert_eq!(
@@ -359,5 +376,36 @@ mod tests {
         assert!(answers.done(peer, number).is_err(), "once");
         assert_eq!(answers.end(number), Some(Answered::Refused(7)));
         assert!(answers.end(number).is_none() && answers.done(peer, number).is_err());
+    }
+
+    /// Whoever awaits bytes learns why they do not come, and nobody else.
+    #[test]
+    fn a_call_has_its_own_answer() {
+        let mut bytes = [0u8; 4];
+        let mut answers = Answers::default();
+        let peer = Peer(1);
+        let mut ask = |answers: &mut Answers, awaited_by| {
+            answers.bytes(peer, (target(&mut bytes), 0, 4), awaited_by)
+        };
+        let mine = ask(&mut answers, AwaitedBy::Call);
+        let others = ask(&mut answers, AwaitedBy::Flush);
+        assert_eq!(answers.outside(peer, mine, 64), Ok(()));
+        assert_eq!(
+            answers.take_not_done(peer),
+            None,
+            "a flush of another thread"
+        );
+        assert_eq!(answers.end(others), None);
+        assert_eq!(answers.end(mine), Some(Answered::Outside(64)));
+        assert_eq!(answers.refused(peer, others, 3), Ok(()));
+        assert_eq!(answers.take_not_done(peer), Some(Answered::Refused(3)));
+
+        let mine = ask(&mut answers, AwaitedBy::Call);
+        assert_eq!(answers.data(peer, mine, 0, &mut &[1u8; 3][..]), Ok(()));
+        assert!(answers.end(mine).is_none() && answers.misses_bytes_of(peer));
+        assert_eq!(answers.data(peer, mine, 3, &mut &[1u8][..]), Ok(()));
+        assert!(!answers.misses_bytes_of(peer));
+        assert!(answers.data(peer, mine, 0, &mut &[1u8][..]).is_err());
+        assert_eq!(answers.end(mine), Some(Answered::Done));
     }
 }

@@ -26,7 +26,7 @@ use oxmpi_wire::{Envelope, Fault, Header, Kind, Outcome, Peer, Sink, Take, Token
 pub(crate) use self::access_log::{AccessKind, Conflict};
 pub use self::accumulation::AccumulateOp;
 pub(crate) use self::accumulation::Accumulation;
-pub(crate) use self::answers::{Answered, Answers};
+pub(crate) use self::answers::{Answered, Answers, AwaitedBy};
 pub(crate) use self::asked::Asked;
 pub(crate) use self::block_locks::{BlockLocks, MOST_ACCUMULATED};
 pub(crate) use self::checker::Checker;
@@ -251,7 +251,8 @@ impl WindowTable {
             return Err("the length of a frame's body differs from its header");
         }
         let Some(window) = self.windows.get_mut(&head.envelope.context) else {
-            // Who gave back a lock may wake a rank that has had it, and has freed the window since.
+            // A rank that gives back a lock wakes those that it saw waiting; one of them may have had the lock, and have
+            // freed the window, before the message comes.
             return match WindowMessage::parse(head, body)? {
                 WindowMessage::Wake => Ok(()),
                 _ => Err("a message of a window is for a window that this rank has"),

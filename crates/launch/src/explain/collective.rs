@@ -12,7 +12,7 @@ mod tests;
 use std::ffi::OsString;
 
 use oxmpi_coll::catalog::{Call, Collective, SharedMemory};
-use oxmpi_coll::choice::{Choice, ChoiceStep, ChoiceTable, Tuning, expected};
+use oxmpi_coll::choice::{Choice, ChoiceStep, ChoiceTable, Tuning, cyclic, expected};
 use oxmpi_coll::nodes::Nodes;
 use oxmpi_coll::placement::Placement;
 use oxmpi_settings::{Origin, Values};
@@ -190,6 +190,9 @@ fn why(
     });
     match others.first() {
         _ if by_rule => format!("set by a rule in {}", values.get("coll_rules").text),
+        _ if cyclic::decides(call, tuning) => {
+            "by the decision tree for cyclic placement, learned from simulations".into()
+        }
         None => "no other algorithm suits".into(),
         _ if call.collective == Collective::Barrier => "expected to be the fastest".into(),
         Some((_, time)) if *time < chosen.1 => {

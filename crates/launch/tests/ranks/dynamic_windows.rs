@@ -3,17 +3,10 @@
 use oxmpi::window::{DynamicWindow, LockKind};
 use oxmpi::{Comm, ErrorClass, Memory, Op, Result, World};
 
-use crate::job::{Job, SIZES};
+use crate::job::{Job, SIZES, WINDOW_PATHS};
 
 /// Elements of a rank's memory.
 const WORDS: usize = 5000;
-
-/// Variables of a job for each path.
-const PATHS: [[&str; 2]; 3] = [
-    ["OXMPI_WINDOW_DIRECT", "on"],
-    ["OXMPI_WINDOW_DIRECT", "off"],
-    ["OXMPI_TRANSPORTS", "tcp"],
-];
 
 /// Memory of the heap, or private memory.
 fn memories(world: &World) -> Result<[Memory<u64>; 2]> {
@@ -61,7 +54,7 @@ fn round(comm: &Comm, window: &DynamicWindow, memory: Memory<u64>) -> Result<Mem
 
 #[test]
 fn memory_is_attached_accessed_and_detached() {
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         for ranks in SIZES {
             Job::of(ranks).with(name, value).succeed(|world| {
                 let comm = world.comm();
@@ -81,7 +74,7 @@ fn memory_is_attached_accessed_and_detached() {
 /// What was detached is not accessed any more, and what lies beside attached memory never: an error names the rank.
 #[test]
 fn an_access_of_detached_memory_is_an_error() {
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         Job::of(3).with(name, value).succeed(|world| {
             let comm = world.comm();
             let target = comm.size() - 1;
@@ -115,11 +108,49 @@ fn an_access_of_detached_memory_is_an_error() {
     }
 }
 
+/// Memory is attached and detached while others access its address: they succeed or learn that nothing is there.
+#[test]
+fn memory_that_comes_and_goes_is_accessed_or_refused() {
+    const ROUNDS: usize = 300;
+    for [name, value] in WINDOW_PATHS {
+        Job::of(3).with(name, value).succeed(|world| {
+            let comm = world.comm();
+            let window = comm.dynamic_window()?;
+            for memory in memories(world)? {
+                let mut attached = window.attach(memory)?;
+                let address = comm.bcast(attached.address(), 0)?;
+                if comm.rank() == 0 {
+                    for _ in 0..ROUNDS {
+                        let memory = attached.detach()?;
+                        assert!(
+                            memory[..64].iter().all(|&word| word == memory[0]),
+                            "a put is whole"
+                        );
+                        attached = window.attach(memory)?;
+                    }
+                } else {
+                    for round in 0..ROUNDS as u64 {
+                        let made = window.lock(0, LockKind::Exclusive, |epoch| {
+                            epoch.put(&[round; 64], 0, address)
+                        });
+                        let class = made.err().map(|error| error.class());
+                        assert!(class.is_none_or(|class| class == ErrorClass::RmaRange));
+                    }
+                }
+                comm.barrier()?;
+                attached.detach()?;
+                comm.barrier()?;
+            }
+            window.free()
+        });
+    }
+}
+
 /// A list of nodes, each in memory of its own, that grows while others follow it; its end is found by all.
 #[test]
 fn ranks_append_to_a_list() {
     const EACH: u64 = 20;
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         Job::of(4).with(name, value).cyclic().succeed(|world| {
             let comm = world.comm();
             let window = comm.dynamic_window()?;

@@ -15,6 +15,13 @@ use crate::common::{Done, Leash, finish, oxmpi};
 /// The numbers of ranks that tests run on.
 pub(crate) const SIZES: [usize; 5] = [1, 2, 3, 4, 8];
 
+/// Variables of a job for each path to a window's memory: what ranks of a node reach themselves, and messages.
+pub(crate) const WINDOW_PATHS: [[&str; 2]; 3] = [
+    ["OXMPI_WINDOW_DIRECT", "on"],
+    ["OXMPI_WINDOW_DIRECT", "off"],
+    ["OXMPI_TRANSPORTS", "tcp"],
+];
+
 /// Variable with a number of hosts and a command that starts a rank on host `{node}`, such as `4 ip netns
 /// exec ns{node}`. Every job is then spread over all hosts. `cargo xtask ci hosts` and `nodes` set it.
 const HOSTS: &str = "OXMPI_TEST_HOSTS";

@@ -41,6 +41,7 @@ mod uninit;
 mod waiting;
 mod window_epochs;
 mod window_faults;
+mod window_layouts;
 mod window_spoilt;
 mod window_threads;
 mod windows;

@@ -7,18 +7,11 @@ use oxmpi::window::{ByteWindow, LockKind};
 use oxmpi::{Comm, Error, Op, Result, World};
 use rustix::process::Signal;
 
-use crate::job::Job;
+use crate::job::{Job, WINDOW_PATHS};
 
 /// Bytes of a part of a rank's memory, which one kind of accesses uses in an epoch; and parts of a rank.
 const PART: usize = 1 << 13;
 const PARTS: usize = 4;
-
-/// Variables of a job for each path.
-const PATHS: [[&str; 2]; 3] = [
-    ["OXMPI_WINDOW_DIRECT", "on"],
-    ["OXMPI_WINDOW_DIRECT", "off"],
-    ["OXMPI_TRANSPORTS", "tcp"],
-];
 
 pub(crate) fn number_of(variable: &str, default: usize) -> usize {
     let set = std::env::var(variable).ok();
@@ -187,7 +180,7 @@ fn epoch(
 fn random_epochs_leave_what_a_model_says() {
     const EACH: usize = 50;
     let steps = number_of("OXMPI_TEST_WINDOW_STEPS", 2000);
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         // One rank on a host, or two.
         for job in [Job::of(2), Job::of(4).cyclic(), Job::of(4).on_two_hosts()] {
             job.with(name, value).succeed(|world| {
@@ -231,18 +224,26 @@ fn random_epochs_leave_what_a_model_says() {
     }
 }
 
-/// Makes windows and accesses them, until an error; the rank that is to be killed ends itself at its step.
+/// Ends this process a little later, wherever it is then.
+fn be_killed_soon(moments: usize) {
+    std::thread::spawn(move || {
+        (0..moments).for_each(|_| std::hint::spin_loop());
+        // The launcher ends no rank while it is stopped.
+        let launcher = rustix::process::getppid().expect("a launcher");
+        rustix::process::kill_process(launcher, Signal::STOP).expect("it runs");
+        let own = rustix::process::getpid();
+        rustix::process::kill_process(own, Signal::KILL).expect("it runs");
+    });
+}
+
+/// Makes windows and accesses them, until an error; the rank that is to be killed is so during the calls after its step.
 fn until_killed(comm: &Comm, victim: usize, step: usize) -> Result<()> {
     let mut draws = Draws(comm.rank() as u64);
     let mut steps = 0;
     let mut next = || {
         steps += 1;
         if comm.rank() == victim && steps == step {
-            // The launcher ends no rank while it is stopped.
-            let launcher = rustix::process::getppid().expect("a launcher");
-            rustix::process::kill_process(launcher, Signal::STOP).expect("it runs");
-            let own = rustix::process::getpid();
-            rustix::process::kill_process(own, Signal::KILL).expect("it runs");
+            be_killed_soon(step * 7 % 2000);
         }
     };
     loop {
@@ -269,12 +270,12 @@ fn until_killed(comm: &Comm, victim: usize, step: usize) -> Result<()> {
     }
 }
 
-/// A rank is killed at a random step: all others get an error that names it, wherever they are, and none hangs.
+/// A rank is killed at a random moment, also within a call: all others get an error that names it, wherever they are, and none hangs.
 #[test]
 fn a_rank_that_is_killed_in_an_epoch_is_named() {
     let kills = number_of("OXMPI_TEST_WINDOW_KILLS", 3);
     let mut draws = Draws(7);
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         for _ in 0..kills {
             let (victim, step) = (draws.below(3), 1 + draws.below(300));
             let job = Job::of(3).with(name, value);

@@ -7,17 +7,10 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::denied::{TO_OTHERS, drop_root, filter, rank, traceable};
 use crate::fork::{CHILD_OK, fork, refused, wait};
-use crate::job::Job;
+use crate::job::{Job, WINDOW_PATHS};
 
 /// Bytes of a rank's memory: a page.
 const BYTES: usize = 4096;
-
-/// Variables of a job for each path.
-const PATHS: [[&str; 2]; 3] = [
-    ["OXMPI_WINDOW_DIRECT", "on"],
-    ["OXMPI_WINDOW_DIRECT", "off"],
-    ["OXMPI_TRANSPORTS", "tcp"],
-];
 
 fn private() -> Memory<u8> {
     vec![0; BYTES].into()
@@ -146,7 +139,7 @@ fn every_call_is_refused(
 /// A rank forks in an epoch: its child may do nothing to windows, and its own accesses go on while the child runs.
 #[test]
 fn epochs_go_on_after_a_fork() {
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         let job = Job::of(2).on_one_host().with(name, value);
         job.succeed(|world| {
             let comm = world.comm();

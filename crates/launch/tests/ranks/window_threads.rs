@@ -5,16 +5,9 @@ use std::thread;
 use oxmpi::window::LockKind;
 use oxmpi::{ErrorClass, Memory, Op, Result, SharedComm};
 
-use crate::job::Job;
+use crate::job::{Job, WINDOW_PATHS};
 
 const THREADS: usize = 4;
-
-/// Variables of a job for each path.
-const PATHS: [[&str; 2]; 3] = [
-    ["OXMPI_WINDOW_DIRECT", "on"],
-    ["OXMPI_WINDOW_DIRECT", "off"],
-    ["OXMPI_TRANSPORTS", "tcp"],
-];
 
 /// Memory of the heap, or private memory.
 fn memories(comm: &SharedComm, words: usize) -> Result<[Memory<u64>; 2]> {
@@ -38,7 +31,7 @@ fn on_threads<R: Send>(body: impl Fn(usize) -> Result<R> + Sync) -> Result<Vec<R
 #[test]
 fn threads_share_an_epoch_of_all_targets() {
     const EACH: usize = 100;
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         for ranks in [1, 2, 3] {
             Job::of(ranks).with(name, value).succeed(|world| {
                 let comm = world.comm().share()?;
@@ -71,7 +64,7 @@ fn threads_share_an_epoch_of_all_targets() {
 #[test]
 fn threads_share_an_epoch_of_fences() {
     const PART: usize = 3000;
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         Job::of(3).with(name, value).succeed(|world| {
             let comm = world.comm().share()?;
             let (me, size) = (comm.rank(), comm.size());
@@ -120,7 +113,7 @@ fn threads_share_an_epoch_of_fences() {
 #[test]
 fn threads_lock_a_target_each() {
     const ROUNDS: u64 = 50;
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         Job::of(4).with(name, value).succeed(|world| {
             let comm = world.comm().share()?;
             let (me, size) = (comm.rank(), comm.size());
@@ -153,7 +146,7 @@ fn threads_lock_a_target_each() {
 /// Threads put, add and flush in a window of bytes; the landing has what the last one got.
 #[test]
 fn threads_flush_a_window_of_bytes() {
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         Job::of(2).with(name, value).succeed(|world| {
             let comm = world.comm().share()?;
             let target = 1 - comm.rank();
@@ -184,7 +177,7 @@ fn threads_flush_a_window_of_bytes() {
 #[test]
 fn threads_that_access_a_target_first_take_one_lock() {
     const ROUNDS: usize = 300;
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         Job::of(2).with(name, value).succeed(|world| {
             let comm = world.comm().share()?;
             let window = comm.passive_window(comm.alloc::<u64>(2)?)?;
@@ -202,6 +195,74 @@ fn threads_that_access_a_target_first_take_one_lock() {
             }
             comm.barrier()?;
             window.free().map(drop)
+        });
+    }
+}
+
+/// Of threads that want one target's lock at once one has it, and the others are refused, while another rank wants it, too.
+#[test]
+fn threads_that_want_one_lock_are_refused_or_have_it() {
+    const ROUNDS: usize = 200;
+    for [name, value] in WINDOW_PATHS {
+        Job::of(3).with(name, value).succeed(|world| {
+            let comm = world.comm().share()?;
+            for memory in memories(&comm, 2)? {
+                let window = comm.passive_window(memory)?;
+                let had = on_threads(|_| {
+                    let mut had = 0;
+                    for _ in 0..ROUNDS {
+                        let added = window.lock(0, LockKind::Exclusive, |epoch| {
+                            let value = epoch.load(0, 1)?;
+                            epoch.put(&[value + 1], 0, 1)
+                        });
+                        match added {
+                            Ok(()) => had += 1,
+                            Err(error) => assert_eq!(error.class(), ErrorClass::RmaSync, "{error}"),
+                        }
+                    }
+                    Ok(had)
+                })?;
+                let mut all = [had.iter().sum::<u64>()];
+                comm.allreduce_in_place(&mut all, Op::SUM)?;
+                let has = window.lock(0, LockKind::Shared, |epoch| epoch.load(0, 1))?;
+                assert_eq!(has, all[0]);
+                comm.barrier()?;
+                window.free()?;
+            }
+            Ok(())
+        });
+    }
+}
+
+/// A thread whose access has no memory gets the error itself, and no other thread does.
+#[test]
+fn each_thread_has_the_errors_of_its_own_accesses() {
+    const ROUNDS: usize = 300;
+    for [name, value] in WINDOW_PATHS {
+        Job::of(2).with(name, value).succeed(|world| {
+            let comm = world.comm().share()?;
+            let window = comm.dynamic_window()?;
+            let attached = window.attach(comm.alloc::<u64>(1)?)?;
+            let address = comm.bcast(attached.address(), 1)?;
+            if comm.rank() == 0 {
+                let epoch = window.lock_all(|epoch| {
+                    on_threads(|number| {
+                        for _ in 0..ROUNDS {
+                            let at = [address, address - 8][number % 2];
+                            let fetched = epoch.fetch(&1u64, Op::SUM, 1, at);
+                            let class = fetched.err().map(|error| error.class());
+                            let expected = [None, Some(ErrorClass::RmaRange)][number % 2];
+                            assert_eq!(class, expected, "thread {number}");
+                        }
+                        Ok(())
+                    })
+                });
+                epoch?;
+            }
+            comm.barrier()?;
+            assert!(comm.rank() == 0 || attached.detach()?[0] == (ROUNDS * THREADS / 2) as u64);
+            comm.barrier()?;
+            window.free()
         });
     }
 }

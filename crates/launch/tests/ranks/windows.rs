@@ -4,20 +4,13 @@ use oxmpi::window::{LockKind, PassiveWindow};
 use oxmpi::{Comm, Error, Memory, Op, Result, World};
 use rustix::process::Signal;
 
-use crate::job::{Job, SIZES};
+use crate::job::{Job, SIZES, WINDOW_PATHS};
 
 /// Elements of a rank's memory.
 const WORDS: usize = 40_000;
 
 /// Lengths of accesses: within a cache line, a page, more than any frame.
 const LENGTHS: [usize; 4] = [1, 6, 700, 30_000];
-
-/// Variables of a job for each path between ranks of a node: what they reach, and messages.
-const PATHS: [[&str; 2]; 3] = [
-    ["OXMPI_WINDOW_DIRECT", "on"],
-    ["OXMPI_WINDOW_DIRECT", "off"],
-    ["OXMPI_TRANSPORTS", "tcp"],
-];
 
 /// Memory of the heap, or private memory.
 fn memories(world: &World) -> Result<[Memory<u64>; 2]> {
@@ -59,7 +52,7 @@ fn put_round(comm: &Comm, memory: Memory<u64>) -> Result<Memory<u64>> {
 
 #[test]
 fn memory_has_what_was_put() {
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         for ranks in SIZES {
             Job::of(ranks).with(name, value).succeed(|world| {
                 for memory in memories(world)? {
@@ -77,7 +70,7 @@ fn memory_has_what_was_put() {
 #[test]
 fn numbers_of_a_counter_are_taken_once() {
     const EACH: usize = 500;
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         let spread = SIZES.map(|ranks| Job::of(ranks).cyclic());
         for job in spread.into_iter().chain([Job::of(4).on_two_hosts()]) {
             job.with(name, value).succeed(|world| {
@@ -119,7 +112,7 @@ fn add_alone(window: &PassiveWindow<u64>, target: usize) -> Result<()> {
 
 #[test]
 fn exclusive_locks_exclude_across_hosts() {
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         for ranks in SIZES {
             Job::of(ranks).with(name, value).succeed(|world| {
                 let comm = world.comm();
@@ -183,7 +176,7 @@ fn a_stopped_target_is_accessed() {
 /// A rank is killed while it has the lock: whoever waits for it gets an error that names it.
 #[test]
 fn waiting_for_the_lock_of_a_killed_rank_is_an_error() {
-    for [name, value] in PATHS {
+    for [name, value] in WINDOW_PATHS {
         let done = Job::of(3).with(name, value).run(|| {
             let world = World::init()?;
             let comm = world.comm();

@@ -44,6 +44,7 @@ pub use sub_array::SubArray;
 pub use view::{View, ViewMut};
 
 pub(crate) use overlap::disjoint;
+pub(crate) use view::{laid_out, laid_out_mut};
 
 use oxmpi_wire::layout::{Basic, Block, Datatype, DatatypeError};
 

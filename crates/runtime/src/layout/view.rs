@@ -60,7 +60,7 @@ impl Place {
 }
 
 /// The layout of a slice of `len` elements.
-fn laid_out<T>(layout: &impl Layout, len: usize) -> Result<Datatype> {
+pub(crate) fn laid_out<T>(layout: &impl Layout, len: usize) -> Result<Datatype> {
     let wrong = |why: String| Error::Layout { why };
     let (element, size) = (element::<T>(), size_of::<T>() as i64);
     let datatype = layout.datatype(&element, len).map_err(wrong)?;
@@ -77,7 +77,7 @@ fn laid_out<T>(layout: &impl Layout, len: usize) -> Result<Datatype> {
 }
 
 /// As [`laid_out`], for elements that are written.
-fn laid_out_mut<T>(layout: &impl Layout, len: usize) -> Result<Datatype> {
+pub(crate) fn laid_out_mut<T>(layout: &impl Layout, len: usize) -> Result<Datatype> {
     let distinct = layout.check_distinct();
     distinct.map_err(|why| Error::Layout { why })?;
     laid_out::<T>(layout, len)

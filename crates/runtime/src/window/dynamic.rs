@@ -2,15 +2,16 @@
 
 use std::mem::ManuallyDrop;
 
-use oxmpi_core::{LockKind, Op, Result, Single, Threading, Window};
+use oxmpi_core::{AccumulateOp, LockKind, Op, Result, Single, Threading, Window};
 use oxmpi_os::RawBytes;
 use oxmpi_wire::Bytes;
 
-use super::accesses::Accesses;
-use super::{Kind, WindowElement, locked, locked_all, own_rank};
+use super::accesses::{Accesses, Places};
+use super::{Kind, WindowElement, WindowRequest, locked, locked_all, own_rank};
 use crate::comm::Comm;
 use crate::data::{Data, target};
 use crate::memory::Memory;
+use crate::values::{Values, ValuesMut};
 
 /// A window without memory, to which each rank attaches some when it likes; made by [`Comm::dynamic_window`].
 ///
@@ -189,30 +190,84 @@ impl<'env, A: Threading> DynamicEpoch<'env, A> {
     ///
     /// # Errors
     /// Where the target has attached nothing; where the epoch is not one of this target; when the target is lost.
-    pub fn put<T: Data>(&self, values: &[T], rank: usize, address: u64) -> Result<()> {
-        self.0.put(values, rank, address)
+    pub fn put<T: Data, V: Values<T> + ?Sized>(
+        &self,
+        values: &V,
+        rank: usize,
+        address: u64,
+    ) -> Result<()> {
+        self.0.put(values, Places::from(rank, address))
     }
 
     /// Reads memory of `rank` into `into`, which has it when the epoch ends (`MPI_Get`).
     ///
     /// # Errors
     /// As [`DynamicEpoch::put`].
-    pub fn get<T: Data>(&self, into: &'env mut [T], rank: usize, address: u64) -> Result<()> {
-        self.0.get(into, rank, address)
-    }
-
-    /// Combines elements of `rank` with `values`, each atomically (`MPI_Accumulate`).
-    ///
-    /// # Errors
-    /// As [`DynamicEpoch::put`]; where the elements do not have the operation.
-    pub fn accumulate<T: WindowElement>(
+    pub fn get<T: Data, V: ValuesMut<T> + ?Sized>(
         &self,
-        values: &[T],
-        op: Op,
+        into: &'env mut V,
         rank: usize,
         address: u64,
     ) -> Result<()> {
-        self.0.accumulate(values, op, rank, address)
+        self.0.get(into, Places::from(rank, address))
+    }
+
+    /// As [`DynamicEpoch::get`], with a request that gives `into` back as soon as it has the elements (`MPI_Rget`).
+    ///
+    /// # Errors
+    /// As [`DynamicEpoch::put`].
+    pub fn rget<T: Data, V: ValuesMut<T> + ?Sized>(
+        &self,
+        into: &'env mut V,
+        rank: usize,
+        address: u64,
+    ) -> Result<WindowRequest<'env, V::Written<'env>, A>> {
+        self.0.rget(into, Places::from(rank, address))
+    }
+
+    /// Completes this rank's accesses to `rank` so far, here and there (`MPI_Win_flush`).
+    ///
+    /// # Errors
+    /// Where an access met no attached memory; where the epoch is not one of this target; when the target is lost.
+    pub fn flush(&self, rank: usize) -> Result<()> {
+        self.0.flush(rank)
+    }
+
+    /// Combines elements of `rank` with `values`, each atomically, by an [`Op`] or by [`AccumulateOp::Replace`]
+    /// (`MPI_Accumulate`).
+    ///
+    /// # Errors
+    /// As [`DynamicEpoch::put`]; where the elements do not have the operation.
+    pub fn accumulate<T: WindowElement, V: Values<T> + ?Sized>(
+        &self,
+        values: &V,
+        op: impl Into<AccumulateOp>,
+        rank: usize,
+        address: u64,
+    ) -> Result<()> {
+        self.0
+            .accumulate(values, op.into(), Places::from(rank, address))
+    }
+
+    /// As [`DynamicEpoch::accumulate`], with the elements before in `before` when the epoch ends (`MPI_Get_accumulate`).
+    ///
+    /// # Errors
+    /// As [`DynamicEpoch::accumulate`]; where `values` and `before` differ in length.
+    pub fn get_accumulate<T, V, W>(
+        &self,
+        values: &V,
+        before: &'env mut W,
+        op: impl Into<AccumulateOp>,
+        rank: usize,
+        address: u64,
+    ) -> Result<()>
+    where
+        T: WindowElement,
+        V: Values<T> + ?Sized,
+        W: ValuesMut<T> + ?Sized,
+    {
+        let place = Places::from(rank, address);
+        self.0.get_accumulate((values, op.into()), before, place)
     }
 
     /// Combines one element of `rank` with `value` atomically, and gives the element before (`MPI_Fetch_and_op`).
@@ -226,7 +281,7 @@ impl<'env, A: Threading> DynamicEpoch<'env, A> {
         rank: usize,
         address: u64,
     ) -> Result<T> {
-        self.0.fetch(value, op, rank, address)
+        self.0.fetch(value, op.into(), Places::from(rank, address))
     }
 
     /// Stores one element atomically, and gives the element before (`MPI_Fetch_and_op` with `MPI_REPLACE`).
@@ -234,7 +289,8 @@ impl<'env, A: Threading> DynamicEpoch<'env, A> {
     /// # Errors
     /// As [`DynamicEpoch::put`].
     pub fn swap<T: WindowElement>(&self, value: &T, rank: usize, address: u64) -> Result<T> {
-        self.0.swap(value, rank, address)
+        let place = Places::from(rank, address);
+        self.0.fetch(value, AccumulateOp::Replace, place)
     }
 
     /// Reads one element atomically (`MPI_Fetch_and_op` with `MPI_NO_OP`).
@@ -242,7 +298,8 @@ impl<'env, A: Threading> DynamicEpoch<'env, A> {
     /// # Errors
     /// As [`DynamicEpoch::put`].
     pub fn load<T: WindowElement>(&self, rank: usize, address: u64) -> Result<T> {
-        self.0.load(rank, address)
+        let place = Places::from(rank, address);
+        (self.0).fetch(&T::new_zeroed(), AccumulateOp::NoOp, place)
     }
 
     /// Stores `new` if the element is `expected`, atomically; gives the element before (`MPI_Compare_and_swap`).
@@ -256,6 +313,7 @@ impl<'env, A: Threading> DynamicEpoch<'env, A> {
         rank: usize,
         address: u64,
     ) -> Result<T> {
-        self.0.compare_and_swap([expected, new], rank, address)
+        let place = Places::from(rank, address);
+        self.0.compare_and_swap([expected, new], place)
     }
 }

@@ -41,6 +41,8 @@ mod dynamic;
 mod element;
 mod epoch;
 mod passive;
+mod place;
+mod request;
 mod shared;
 mod shared_view;
 
@@ -54,8 +56,10 @@ pub use bytes::ByteWindow;
 pub use dynamic::{Attached, DynamicEpoch, DynamicWindow};
 pub use element::WindowElement;
 pub use epoch::Epoch;
-pub use oxmpi_core::{LockKind, WindowFootprint};
+pub use oxmpi_core::{AccumulateOp, LockKind, WindowFootprint};
 pub use passive::PassiveWindow;
+pub use place::Place;
+pub use request::WindowRequest;
 pub use shared::SharedWindow;
 pub use shared_view::SharedView;
 

@@ -27,7 +27,8 @@ macro_rules! store_word {
     }};
 }
 
-/// Elements of a [`SharedWindow`](super::SharedWindow), which any of its ranks may load and store at any time.
+/// Elements of a [`SharedWindow`](super::SharedWindow), or of this rank's memory in an [epoch](super::Epoch::local), which
+/// other ranks may load and store at any time.
 ///
 /// [`load`](Self::load) and [`store`](Self::store) of an element of 1, 2, 4 or 8 bytes are one access of the processor, so
 /// that an element is never half of one value and half of another. Longer ones, and those that [`read`](Self::read) and

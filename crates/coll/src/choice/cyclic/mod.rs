@@ -10,14 +10,22 @@ mod read;
 
 pub use features::{FEATURES, Feature, features};
 
+use super::candidates::pattern;
 use super::{Choice, Choosable, Tuning};
 use crate::call::{Call, Collective, Parameters};
-use crate::placement::Order;
+use crate::placement::{Order, Placement};
 use read::trees;
 
 /// The radix of a choice that stands for the number of nodes: then either all ranks of a level of a tree share a node, or
 /// all are on different ones.
 pub const NODES: u32 = u32::MAX;
+
+/// The most nodes, ranks of a node and ranks of the groups from which trees are learned.
+pub const LEARNED_NODES: u32 = 64;
+/// See [`LEARNED_NODES`].
+pub const LEARNED_PER_NODE: u32 = 64;
+/// See [`LEARNED_NODES`].
+pub const LEARNED_RANKS: u32 = 1_000;
 
 /// A tree of decisions, from the first node on.
 #[derive(Debug)]
@@ -49,13 +57,33 @@ trees! {
     Collective::Exscan: "exscan.json",
 }
 
+/// Whether a tree chooses for such a call, unless the user requires an algorithm.
+pub fn decides(call: &Call, tuning: &Tuning) -> bool {
+    DecisionTree::of(&pattern(call), &tuning.for_call(call)).is_some()
+}
+
+/// Whether groups so large are among those from which trees are learned.
+const fn is_learned(place: Placement) -> bool {
+    place.nodes() <= LEARNED_NODES
+        && place.per_node() <= LEARNED_PER_NODE
+        && place.size() <= LEARNED_RANKS
+}
+
+/// Whether a tree is right for larger groups, too. In the others whole vectors go from rank to rank, in a time that grows
+/// with the group: on 1,000 nodes of 8 ranks (gemini) a bcast of 100 kB would take 34 times that of the least cost.
+const fn extrapolates(collective: Collective) -> bool {
+    !matches!(collective, Collective::Bcast | Collective::Reduce)
+}
+
 impl DecisionTree {
     /// The tree for such a call, if ranks are placed so that one decides.
     pub(super) fn of(call: &Call, tuning: &Tuning) -> Option<&'static DecisionTree> {
-        let nodes = tuning.placement(call.size).nodes();
+        let place = tuning.placement(call.size);
+        let nodes = place.nodes();
         let is_cyclic = tuning.order == Order::Cyclic && 1 < nodes && nodes < call.size;
-        let is_learned = is_cyclic && tuning.choosable == Choosable::All && !call.in_place;
-        let tree = of_collective(call.collective).filter(|_| is_learned)?;
+        let is_meant = is_cyclic && tuning.choosable == Choosable::All && !call.in_place;
+        let decides = is_meant && (extrapolates(call.collective) || is_learned(place));
+        let tree = of_collective(call.collective).filter(|_| decides)?;
         tree.choices[0]
             .algorithm
             .suits(call)

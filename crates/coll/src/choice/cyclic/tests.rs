@@ -112,6 +112,26 @@ fn other_groups_have_no_tree() {
     assert!(DecisionTree::of(&call, &without).is_none());
 }
 
+/// Where a tree was not learned for so many, the costs decide, as far as they know better.
+#[test]
+fn a_tree_is_left_where_groups_are_too_large_for_it() {
+    let has_tree = |collective, nodes: u32, each: u32| {
+        let call = Call {
+            collective,
+            ..Call::barrier(0, nodes * each)
+        };
+        let place = Placement::new(Order::Cyclic, nodes * each, each);
+        DecisionTree::of(&call, &Tuning::default().placed(place)).is_some()
+    };
+    for collective in [Collective::Bcast, Collective::Reduce] {
+        assert!(has_tree(collective, 64, 15) && has_tree(collective, 15, 64));
+        for (nodes, each) in [(65, 2), (2, 65), (1_000, 8), (63, 16)] {
+            assert!(!has_tree(collective, nodes, each), "{collective}");
+        }
+    }
+    assert!(has_tree(Collective::Gather, 1_000, 8));
+}
+
 /// A choice that no leaf names, or a node that no path reaches, is left from another time.
 #[test]
 fn every_choice_and_node_is_used() {

@@ -3,6 +3,7 @@
 mod conflicts;
 mod corrupt;
 mod footprint;
+mod hostile;
 mod kinds;
 mod locks;
 

@@ -35,7 +35,8 @@ allgather and alltoall; the whole vector of bcast, reduce, allreduce and scan. A
 The choice: each algorithm of the catalog, with each of its parameters, has a cost formula in the LogGP model
 of the machine: rounds, bytes between and inside nodes, bytes reduced and copied. The algorithm with the
 lowest cost is taken. Costs are compared at powers of two of the size, from 4 KiB on also halfway between
-them. `oxmpi sim` runs the same plans step by step and shows how good the formulas are.
+them. `oxmpi sim` runs the same plans step by step and shows how good the formulas are. They know little about
+cyclic placement: there a decision tree, learned from such simulations, chooses for most collectives.
 
 A job on several nodes finds out by itself which ranks share a node; here --per-node and --placement tell.
 On nodes of different sizes, or with ranks in any other order, barrier, bcast, gather, scatter, reduce,

@@ -264,6 +264,22 @@ fn only_a_choice_that_no_other_beats_is_called_the_fastest() {
     }
 }
 
+/// Its time is not the least one by the formulas, which do not choose there.
+#[test]
+fn a_choice_by_a_decision_tree_says_so() {
+    let why = |words: &str, environment: &[_]| json(words, environment)["why"].clone();
+    let tree = "by the decision tree for cyclic placement, learned from simulations";
+    let words = "gather 4KiB -n 120 --per-node 12 --machine gemini --placement";
+    assert_eq!(why(&format!("{words} cyclic"), &[]), tree);
+    let forced = [("OXMPI_GATHER_ALGORITHM", "linear")];
+    for (order, environment) in [("block", &[][..]), ("cyclic", &forced)] {
+        assert_ne!(why(&format!("{words} {order}"), environment), tree);
+    }
+    let same = [("OXMPI_COLL_REPRODUCIBLE", "placement")];
+    let reduce = "reduce 4KiB -n 120 --per-node 12 --machine gemini --placement cyclic";
+    assert_ne!(why(reduce, &same), tree);
+}
+
 #[test]
 fn flags_make_a_barrier_cheaper() {
     let words = "barrier -n 12288 --machine gemini";

@@ -6,8 +6,8 @@
 //! rules   the rules that measurements say, as JSON
 //! ```
 //!
-//! A job forces one algorithm by the collective's own setting, and all other settings are those of the environment: with
-//! `OXMPI_TRANSPORTS=tcp` rules are for jobs whose messages take TCP.
+//! A job forces one algorithm by the collective's own setting and has no rules; all other settings are those of the
+//! environment: with `OXMPI_TRANSPORTS=tcp` rules are for jobs whose messages take TCP.
 
 mod rank;
 mod rules;
@@ -101,6 +101,8 @@ impl CollectiveJob {
             .args(["settings", "--measure", &job::listed(self.lengths())])
             .args(["--collective", self.collective.name()])
             .env(EnvName(&setting).to_string(), name)
+            // What earlier rules made fast must get its rule again.
+            .env(EnvName("coll_rules").to_string(), "none")
             .stdin(Stdio::null());
         let output = command.output().map_err(|why| failed(&why.to_string()))?;
         if !output.status.success() {

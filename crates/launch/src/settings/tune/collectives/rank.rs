@@ -34,19 +34,22 @@ pub(in crate::settings) fn measure(
     Ok(text)
 }
 
-/// The buffers of a collective: one vector or block, and one for each rank.
+/// The buffers of a collective: one vector or block, and one for each rank, those to send apart from those received.
 struct Calls {
     collective: Collective,
     one: Vec<u8>,
     all: Vec<u8>,
+    sent: Vec<u8>,
 }
 
 impl Calls {
     fn new(collective: Collective, bytes: usize, comm: &Comm) -> Self {
+        let each = || vec![1; bytes * comm.size()];
         Calls {
             collective,
             one: vec![1; bytes],
-            all: vec![1; bytes * comm.size()],
+            all: each(),
+            sent: each(),
         }
     }
 
@@ -56,6 +59,7 @@ impl Calls {
             collective,
             one,
             all,
+            sent,
         } = self;
         let at_root = comm.rank() == 0;
         let op = Op::MAX;
@@ -65,7 +69,8 @@ impl Calls {
             Collective::Gather => comm.gather_into(one, at_root.then_some(all), 0),
             Collective::Scatter => comm.scatter_into(at_root.then_some(all), one, 0),
             Collective::Allgather => comm.allgather_into(one, all),
-            Collective::Alltoall => comm.alltoall_in_place(all),
+            // In place, its algorithms have other plans, and some have none.
+            Collective::Alltoall => comm.alltoall_into(sent, all),
             Collective::Reduce => comm.reduce_in_place(one, op, 0),
             Collective::Allreduce => comm.allreduce_in_place(one, op),
             _ => comm.reduce_scatter_block_into(all, one, op),
