@@ -45,7 +45,11 @@ pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
     pub(crate) fn new(test: &str) -> Self {
-        let path = env::temp_dir().join(format!("oxmpi-progress-{test}-{}", process::id()));
+        // A rank has that of the test that started it.
+        let path = env::var_os(FOLDER).map_or_else(
+            || env::temp_dir().join(format!("oxmpi-progress-{test}-{}", process::id())),
+            PathBuf::from,
+        );
         fs::create_dir_all(&path).expect("a folder");
         Self(path)
     }
