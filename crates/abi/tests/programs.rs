@@ -166,6 +166,34 @@ fn partitions_arrive_once_all_are_ready() {
     succeeds("partitioned");
 }
 
+/// A helper thread carries on what a rank that computes has started.
+#[test]
+fn a_rank_computes_while_its_helper_works() {
+    let library = library();
+    let program = compile("computes", &library);
+    for level in ["single", "multiple"] {
+        for (name, value) in [
+            ("OXMPI_SHM_COLLECTIVES", "on"),
+            ("OXMPI_SHM_COLLECTIVES", "off"),
+            ("OXMPI_TRANSPORTS", "tcp"),
+        ] {
+            let folder = library.join(format!("computes-{}", std::process::id()));
+            for ranks in [2, 4] {
+                std::fs::create_dir_all(&folder).expect("a folder");
+                let mut command = job(ranks, &program);
+                command.arg(level).arg(&folder);
+                command.env("OXMPI_ASYNC_PROGRESS", "on").env(name, value);
+                let ended = output(command);
+                std::fs::remove_dir_all(&folder).expect("it is there");
+                assert!(
+                    ended.status.success(),
+                    "{level}, {value}, {ranks}: {ended:?}"
+                );
+            }
+        }
+    }
+}
+
 /// By loads and stores, by system calls, and by messages.
 #[test]
 fn windows_are_accessed() {

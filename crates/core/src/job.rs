@@ -9,8 +9,9 @@ use crate::boot::{self, ProcessManager};
 use crate::communicator::Communicator;
 use crate::endpoint::Endpoint;
 use crate::error::{Error, Result};
+use crate::helper;
 use crate::ownership::leave_shared;
-use crate::policy::JobPolicy;
+use crate::policy::{AsyncProgress, JobPolicy};
 use crate::threading::Threading;
 
 /// Whether this process has joined its job. Never reset: a process joins once.
@@ -22,6 +23,9 @@ pub struct Job {
     manager: ProcessManager,
     fork: ForkGuard,
     left: bool,
+    async_progress: AsyncProgress,
+    /// This rank's number on its node.
+    node_rank: u32,
 }
 
 impl Job {
@@ -70,6 +74,7 @@ impl Job {
         let fork = ForkGuard::new().map_err(|why| Error::start("guarding against forks", why))?;
         let endpoint = Endpoint::new(ranks, policy.endpoint, fork)?;
         let group = endpoint.all_ranks(manager.rank());
+        let [node_rank, _] = endpoint.on_node();
         let comm = Communicator::new(A::of(endpoint)?, Endpoint::FIRST_CONTEXT, group);
         if policy.connect_at_start {
             comm.connect()?;
@@ -78,7 +83,14 @@ impl Job {
             manager,
             fork,
             left: false,
+            async_progress: policy.async_progress,
+            node_rank,
         };
+        if job.async_progress.on
+            && let Err(why) = job.set_async_progress(true)
+        {
+            warn(&format!("{why}; the job goes on without it"));
+        }
         Ok((job, comm))
     }
 
@@ -108,6 +120,27 @@ impl Job {
         }
     }
 
+    /// Starts the helper thread that carries on communication while the program computes, or ends it.
+    ///
+    /// # Errors
+    /// When the system gives no thread. A processor that the helper may not have is an error, too; then it runs where the
+    /// calling thread may.
+    ///
+    /// # Cost
+    /// A thread started or joined. The end waits for a function of the program that the helper calls.
+    pub fn set_async_progress(&self, on: bool) -> Result<()> {
+        if self.left || self.fork.forked() {
+            return Ok(());
+        }
+        match on {
+            true => helper::start(&self.async_progress, self.node_rank),
+            false => {
+                helper::stop();
+                Ok(())
+            }
+        }
+    }
+
     /// Leaves the job in order (`MPI_Finalize`): waits until what was sent has gone out, but not for other
     /// ranks. `comm` is a communicator on the endpoint that [`Job::join`] made. A second call does nothing, nor
     /// does that of a forked child, whose parent is part of the job.
@@ -118,6 +151,7 @@ impl Job {
         if std::mem::replace(&mut self.left, true) || self.fork.forked() {
             return Ok(());
         }
+        helper::stop();
         comm.leave();
         leave_shared();
         self.manager.finalize()

@@ -19,6 +19,7 @@
 //! The modules by group:
 //! - the job: `job`, `boot`, `policy`, `settings`;
 //! - endpoints: `endpoint`, `thread_endpoints`, `links`, `ownership`, `threading`;
+//! - asynchronous progress: `helper`, with `async_progress`;
 //! - communicators: `communicator`, `create`, `intercomm`, `group`, `process_group`, `placement`, `split`;
 //! - topologies: `topology`;
 //! - windows: `window`, with `window_state`;
@@ -27,6 +28,7 @@
 //!   `collective_scratch`, `node_calls`, `operation` and `barrier`.
 
 mod algorithm_choices;
+mod async_progress;
 mod barrier;
 mod boot;
 mod bytes;
@@ -42,6 +44,7 @@ mod envelope;
 mod error;
 mod failure;
 mod group;
+mod helper;
 mod intercomm;
 mod job;
 mod links;
@@ -83,7 +86,7 @@ pub use operation::{
 };
 pub use ownership::{EndpointCell, Multi, ProcessEndpoint, Serialized, Single};
 pub use oxmpi_wire::engine::Mode;
-pub use policy::{EndpointPolicy, JobPolicy, WaitMode};
+pub use policy::{AsyncProgress, EndpointPolicy, JobPolicy, WaitMode};
 pub use process_group::{Comparison, ProcessGroup};
 pub use request::{Claimed, OpenRequest, RawRequest};
 pub use threading::Threading;

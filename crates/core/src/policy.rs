@@ -1,6 +1,8 @@
 //! What the settings of a process say about its job and its endpoints, read once when it joins; and how its rank
 //! waits.
 
+use std::time::Duration;
+
 use oxmpi_coll::choice::Tuning;
 use oxmpi_shm::wait::WaitPolicy;
 use oxmpi_wire::PathOverrides;
@@ -31,10 +33,24 @@ pub struct JobPolicy {
     pub connect_at_start: bool,
     /// Whether each rank reports what it took to find the others.
     pub start_report: bool,
+    /// Whether a helper thread carries on communication while the program computes, and how.
+    pub async_progress: AsyncProgress,
     /// Whether a C program's rank reports the handles that it has not freed.
     pub handle_leaks: bool,
     /// Warnings about settings that rank 0 gives.
     pub warnings: Vec<String>,
+}
+
+/// The helper thread that carries on communication while the program computes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AsyncProgress {
+    /// Whether a process has one from its start.
+    pub on: bool,
+    /// The processors of the helpers of a node's ranks, in turn; empty: a helper runs where its rank may.
+    pub cpus: Vec<usize>,
+    /// How long a helper polls at most before it sleeps, on a processor that it shares. On one of its own it polls as long
+    /// as something is under way.
+    pub poll: Duration,
 }
 
 /// The settings of an endpoint.

@@ -1,9 +1,13 @@
 //! The settings of the core: how a rank waits, when it connects, and what it reports at its start.
 
+mod progress;
+
 use std::str::FromStr;
 
 use oxmpi_text::{Alias, Error, Level, Product, Setting, Words, switch, whole};
 
+use self::progress::{ASYNC_PROGRESS, ASYNC_PROGRESS_CPUS, ASYNC_PROGRESS_POLL};
+pub use self::progress::{helper_cpus, helper_poll};
 use crate::policy::WaitMode;
 
 const WAITS: Words = Words(&["auto", "active", "passive"]);
@@ -100,6 +104,9 @@ pub const SETTINGS: &[Setting] = &[
                first message waits, and a network that does not join two hosts is reported at once.",
         check: |text| switch(text).map(drop),
     },
+    ASYNC_PROGRESS,
+    ASYNC_PROGRESS_CPUS,
+    ASYNC_PROGRESS_POLL,
     Setting {
         name: "start_report",
         aliases: &[],

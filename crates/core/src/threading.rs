@@ -2,6 +2,7 @@
 
 use oxmpi_shm::wait::Waiter;
 
+use super::async_progress;
 use super::endpoint::Endpoint;
 use super::request::OpenRequest;
 use crate::error::Result;
@@ -117,6 +118,16 @@ pub(crate) mod sealed {
         /// The state of a new wait.
         fn waiter(&self) -> Waiter;
 
+        /// Notes that the calls so far leave something under way, so that from now on calls offer the endpoint to the
+        /// process's helper thread when they end.
+        fn offer(&self);
+
+        /// Has the parts of a long call offer the endpoint no more; whether they did. At the end of the call, if so,
+        /// [`EndpointAccess::offer`] undoes it. Where threads share the endpoint nobody offers it.
+        fn suspend_offers(&self) -> bool {
+            false
+        }
+
         /// Leaves the other ranks, after everything sent has gone out and collectives that other threads advance
         /// have come back. The endpoint is held for single steps only.
         ///
@@ -132,6 +143,26 @@ pub(crate) mod sealed {
                 let _ended = self.wait_step(&mut waiter);
             }
             drop(self.with(Endpoint::take_ended_detached));
+        }
+    }
+}
+
+/// While it lives, the parts of a long call do not offer the endpoint to the helper thread.
+pub(super) struct SuspendedOffers<'a, A: sealed::EndpointAccess>(Option<&'a A>);
+
+impl<'a, A: sealed::EndpointAccess> SuspendedOffers<'a, A> {
+    #[inline]
+    pub(super) fn new(access: &'a A) -> Self {
+        let offered = async_progress::is_on() && access.suspend_offers();
+        Self(offered.then_some(access))
+    }
+}
+
+impl<A: sealed::EndpointAccess> Drop for SuspendedOffers<'_, A> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(access) = self.0 {
+            access.offer();
         }
     }
 }

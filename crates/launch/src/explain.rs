@@ -8,6 +8,7 @@ mod collective;
 mod mailbox_memory;
 mod memory;
 mod peers;
+mod progress;
 mod rdma_device;
 mod show;
 #[cfg(test)]
@@ -33,11 +34,12 @@ Usage: oxmpi explain [-n RANKS] [--json]
        oxmpi explain transports [--json]
        oxmpi explain memory [-n RANKS]
        oxmpi explain window [-n RANKS] [--ranks RANKS] [--json]
+       oxmpi explain progress [--json]
 
 The second form explains which algorithm serves a collective; `oxmpi explain allreduce --help` describes it.
 The third form lists every transport and network device of this host, whether it is used, and why. The fourth
-foretells the memory that a rank registers with an RDMA device, the fifth how ranks access windows. The first
-form:
+foretells the memory that a rank registers with an RDMA device, the fifth how ranks access windows; the last
+says who must be in a call for something to end. The first form:
 
 Prints which path a message takes, by size, to each kind of peer: this rank itself, a rank of the same node, a
 rank of another node. For each path it prints why the path ends: the path reaches no further, the next path
@@ -90,6 +92,9 @@ fn run(arguments: &[OsString]) -> Result<String, String> {
         }
         [word, rest @ ..] if word == "memory" => {
             return memory::run(rest, values);
+        }
+        [word, rest @ ..] if word == "progress" => {
+            return progress::run(rest, values);
         }
         [word, rest @ ..] if word == "window" => {
             return window::run(rest, values);

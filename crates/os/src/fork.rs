@@ -5,8 +5,10 @@
 //!
 //! Source: madvise(2), `MADV_WIPEONFORK`.
 
+use std::ffi::c_void;
 use std::io;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags};
@@ -31,7 +33,7 @@ impl ForkGuard {
     /// The error of mmap(2) or madvise(2); kernels before 4.14 have no such page.
     pub fn new() -> io::Result<Self> {
         // SAFETY: the page is aligned, its zero bytes are a valid atomic, and it is never unmapped.
-        let word = unsafe { AtomicU32::from_ptr(page()?.as_ptr()) };
+        let word = unsafe { AtomicU32::from_ptr(page()?.cast().as_ptr()) };
         word.store(1, Ordering::Relaxed);
         Ok(Self { word })
     }
@@ -53,16 +55,21 @@ impl ForkGuard {
     }
 }
 
-/// A thread's word that reads as 0 in every child forked after [`WipeOnForkWord::new`].
+/// A word that reads as 0 in every child forked after [`SharedWipedWord::new`], for atomic accesses of several threads.
 #[derive(Debug)]
-pub struct WipeOnForkWord {
-    word: NonNull<u32>,
+pub struct SharedWipedWord {
+    page: NonNull<c_void>,
 }
 
 // SAFETY: this value alone owns the page, and the page belongs to no thread.
-unsafe impl Send for WipeOnForkWord {}
+unsafe impl Send for SharedWipedWord {}
+// SAFETY: it only gives the word's address.
+unsafe impl Sync for SharedWipedWord {}
 
-impl WipeOnForkWord {
+impl SharedWipedWord {
+    /// The place of the word in its page, on a line that [`WipeOnForkWord`] has not.
+    const PLACE: usize = 128;
+
     /// Maps a word that is 0.
     ///
     /// # Errors
@@ -71,7 +78,45 @@ impl WipeOnForkWord {
     /// # Cost
     /// A page.
     pub fn new() -> io::Result<Self> {
-        page().map(|word| Self { word })
+        page().map(|page| Self { page })
+    }
+
+    /// The address of the word, which is mapped as long as `self`.
+    #[must_use]
+    pub fn address(&self) -> NonNull<u64> {
+        // SAFETY: within the page.
+        unsafe { self.page.byte_add(Self::PLACE).cast() }
+    }
+}
+
+impl Drop for SharedWipedWord {
+    fn drop(&mut self) {
+        // SAFETY: `new` mapped the page, and no other value owns it. One that stays mapped does no harm.
+        let _ = unsafe { rustix::mm::munmap(self.page.as_ptr(), PAGE) };
+    }
+}
+
+/// A thread's word that reads as 0 in every child forked after [`SharedWipedWord::new`]: in the page of one.
+#[derive(Debug)]
+pub struct WipeOnForkWord {
+    word: NonNull<u32>,
+    _page: Arc<SharedWipedWord>,
+}
+
+// SAFETY: this value alone names the word, which belongs to no thread.
+unsafe impl Send for WipeOnForkWord {}
+
+impl WipeOnForkWord {
+    /// A word that is 0, in the page of `shared`: the only one there.
+    #[must_use]
+    pub fn beside(shared: SharedWipedWord) -> (Self, Arc<SharedWipedWord>) {
+        let word = shared.page.cast();
+        let page = Arc::new(shared);
+        let own = Self {
+            word,
+            _page: Arc::clone(&page),
+        };
+        (own, page)
     }
 
     /// The word.
@@ -94,15 +139,8 @@ impl WipeOnForkWord {
     }
 }
 
-impl Drop for WipeOnForkWord {
-    fn drop(&mut self) {
-        // SAFETY: `new` mapped the page, and no other value owns it. One that stays mapped does no harm.
-        let _ = unsafe { rustix::mm::munmap(self.word.as_ptr().cast(), PAGE) };
-    }
-}
-
 /// Maps a page of zeros that the kernel wipes in every forked child.
-fn page() -> io::Result<NonNull<u32>> {
+fn page() -> io::Result<NonNull<c_void>> {
     // SAFETY: a new private mapping at an address of the kernel's choice.
     let page = unsafe {
         rustix::mm::mmap_anonymous(
@@ -118,26 +156,31 @@ fn page() -> io::Result<NonNull<u32>> {
         let _ = unsafe { rustix::mm::munmap(page, PAGE) };
         return Err(why.into());
     }
-    Ok(NonNull::new(page.cast()).expect("the system maps nothing at 0"))
+    Ok(NonNull::new(page).expect("the system maps nothing at 0"))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU64;
+
     use super::*;
 
     #[test]
     fn child_knows() {
         let guard = ForkGuard::new().unwrap();
-        let latch = WipeOnForkWord::new().unwrap();
-        assert_eq!(latch.get(), 0);
-        latch.set(7);
+        let (own, shared) = WipeOnForkWord::beside(SharedWipedWord::new().unwrap());
+        // SAFETY: the page is mapped as long as `shared`, and all accesses are atomic.
+        let word = unsafe { AtomicU64::from_ptr(shared.address().as_ptr()) };
+        assert_eq!((own.get(), word.swap(7, Ordering::Relaxed)), (0, 0));
+        own.set(8);
         assert!(!guard.forked());
         assert!(ForkGuard::closed().forked());
         // SAFETY: the child makes two loads and leaves by _exit, both safe after a fork of a
         // process with several threads.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            let code = i32::from(!guard.forked() || latch.get() != 0);
+            let code =
+                i32::from(!guard.forked() || own.get() != 0 || word.load(Ordering::Relaxed) != 0);
             // SAFETY: ends the child at once, running no destructor.
             unsafe { libc::_exit(code) };
         }
@@ -147,6 +190,6 @@ mod tests {
         let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
         assert_eq!((waited, status), (child, 0));
         assert!(!guard.forked());
-        assert_eq!(latch.get(), 7);
+        assert_eq!((own.get(), word.load(Ordering::Relaxed)), (8, 7));
     }
 }

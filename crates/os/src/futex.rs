@@ -34,12 +34,12 @@ pub fn wait(word: &AtomicU32, expected: u32, limit: Duration) -> io::Result<Wake
     }
 }
 
-/// Wakes one sleeper on `word`. Returns whether there was one.
+/// Wakes every sleeper on `word`. Returns whether there was one.
 ///
 /// # Errors
 /// The error of futex(2).
 pub fn wake(word: &AtomicU32) -> io::Result<bool> {
-    Ok(futex::wake(word, futex::Flags::empty(), 1)? > 0)
+    Ok(futex::wake(word, futex::Flags::empty(), i32::MAX.cast_unsigned())? > 0)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@
 //! ([`futex`], [`membarrier`], [`doorbell`]), other processes ([`pidfd`], [`cma`], [`socket`], [`fork`]), the network
 //! ([`tcp`], [`pages`], [`epoll`], [`interface`], [`adapter`]), the machine ([`cpu`], [`cache`], [`mod@cpuid`],
 //! [`host`], [`clock`]), files that a user names ([`mod@file`]), child processes ([`process`], [`guard`], [`affinity`],
-//! [`signal`], [`pipe`], [`blocked`]).
+//! [`signal`], [`pipe`], [`blocked`], [`scheduler`]).
 //!
 //! It knows no messages, ranks or MPI, keeps no global state, and starts no thread.
 
@@ -49,6 +49,7 @@ pub mod pidfd;
 pub mod pipe;
 pub mod probe;
 pub mod process;
+pub mod scheduler;
 pub mod signal;
 pub mod socket;
 pub mod tcp;

@@ -67,6 +67,30 @@ impl Mask {
     }
 }
 
+/// All signals are blocked in the thread that made it, and in threads that this thread starts, until it is dropped.
+#[derive(Debug)]
+pub struct BlockedSignals {
+    before: Mask,
+}
+
+impl BlockedSignals {
+    /// Blocks all signals in the calling thread.
+    ///
+    /// # Errors
+    /// The error of pthread_sigmask(3).
+    pub fn all() -> io::Result<Self> {
+        let before = Mask::full().apply(libc::SIG_SETMASK)?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for BlockedSignals {
+    fn drop(&mut self) {
+        // The mask is one that the thread had.
+        let _ = self.before.apply(libc::SIG_SETMASK);
+    }
+}
+
 impl Signals {
     /// Blocks `signals` in the calling thread and directs them to a new descriptor.
     ///

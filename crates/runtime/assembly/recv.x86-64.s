@@ -32,18 +32,18 @@
     cmp dword ptr [rax], 1
     jne .L3
     mov eax, edx
-    cmp qword ptr [r14 + 416], rax
+    cmp qword ptr [r14 + 432], rax
     jbe .L3
-    mov rcx, qword ptr [r14 + 408]
+    mov rcx, qword ptr [r14 + 424]
     mov ecx, dword ptr [rcx + 4*rax]
-    or ecx, dword ptr [r14 + 236]
+    or ecx, dword ptr [r14 + 252]
     jne .L3
-    cmp qword ptr [r14 + 2560], rax
+    cmp qword ptr [r14 + 2576], rax
     jbe .L3
     mov ecx, ebp
     add rcx, qword ptr [r13 + 16]
-    lea rdx, [r14 + 576]
-    mov rdi, qword ptr [r14 + 2552]
+    lea rdx, [r14 + 592]
+    mov rdi, qword ptr [r14 + 2568]
     shl rax, 7
     lea rsi, [rdi + rax]
     mov r8d, dword ptr [rdi + rax + 56]
@@ -144,5 +144,5 @@
     call <oxmpi_shm::transport::tx::ShmTx<B>::credits_written>
     mov r11, rbp
     mov rcx, r13
-    movzx eax, byte ptr [r14 + 1312]
+    movzx eax, byte ptr [r14 + 1328]
     jmp .L6

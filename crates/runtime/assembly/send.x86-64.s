@@ -35,12 +35,12 @@
     jne .L2
     mov r13d, r8d
     add r13, qword ptr [rsi + 16]
-    dec dword ptr [r14 + 572]
+    dec dword ptr [r14 + 588]
     js .L2
     mov eax, edx
-    cmp qword ptr [r14 + 864], rax
+    cmp qword ptr [r14 + 880], rax
     jbe .L2
-    mov r12, qword ptr [r14 + 856]
+    mov r12, qword ptr [r14 + 872]
     shl rax, 8
     cmp dword ptr [r12 + rax + 96], 9
     jb .L2
@@ -124,7 +124,7 @@
     pop rbp
     ret
 .L7:
-    add r14, 576
+    add r14, 592
     mov rdi, r14
     mov esi, edx
     call <oxmpi_shm::transport::tx::ShmTx<B>::wake>

@@ -109,6 +109,19 @@ impl<A: Threading> Comm<A> {
         self.raw.split_by_node(key).map(Self::new)
     }
 
+    /// Makes progress once on this endpoint, without waiting: for a program that polls while it computes, instead of the
+    /// helper thread of [`World::async_progress`](crate::World::async_progress).
+    ///
+    /// # Errors
+    /// When the endpoint has been left, or this is a fork of its process.
+    ///
+    /// # Cost
+    /// Where nothing has come, tens of nanoseconds for each rank of the node that has sent something before; with ranks on
+    /// other nodes a system call in some of the calls.
+    pub fn progress(&self) -> Result<()> {
+        self.raw.progress()
+    }
+
     /// A communicator of the same ranks on a new endpoint that several threads may use at once. Collective.
     ///
     /// Every thread of a rank that uses it is the same rank; messages of two threads are told apart by tags.

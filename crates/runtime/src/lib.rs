@@ -44,7 +44,8 @@
 //!   ended.
 //! - A wrong argument, a lost peer or a peer that has left gives an [`Error`] that names rank, peer and tag,
 //!   and neither an abort nor a hang.
-//! - Progress is made inside calls only. A blocking call makes progress on every endpoint of its thread.
+//! - Progress is made inside calls only, or by a helper thread (the setting `async_progress`). A blocking call makes
+//!   progress on every endpoint of its thread.
 //! - A short message takes no lock, no allocation and no system call.
 
 mod buffer;

@@ -83,6 +83,19 @@ impl<A: Threading> World<A> {
         self.comm.alloc(count)
     }
 
+    /// Starts the helper thread that carries on communication while the program computes, or ends it. The setting
+    /// `async_progress` says whether there is one at first.
+    ///
+    /// # Errors
+    /// When the system gives no thread, or not the processor that `async_progress_cpus` names; then the helper runs where
+    /// this thread may.
+    ///
+    /// # Cost
+    /// A thread started or joined. Calls that leave something under way cost more while there is a helper.
+    pub fn async_progress(&self, on: bool) -> Result<()> {
+        self.job.set_async_progress(on)
+    }
+
     /// The name of the host this rank runs on (`MPI_Get_processor_name`).
     #[must_use]
     pub fn host(&self) -> &str {

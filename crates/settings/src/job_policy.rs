@@ -2,7 +2,8 @@
 
 use oxmpi_coll::choice::Tuning;
 use oxmpi_coll::settings::SETTINGS;
-use oxmpi_core::{AgreedSettings, EndpointPolicy, JobPolicy, StartOptions, settings::spin};
+use oxmpi_core::settings::{helper_cpus, helper_poll, spin};
+use oxmpi_core::{AgreedSettings, AsyncProgress, EndpointPolicy, JobPolicy, StartOptions};
 use oxmpi_wire::transports::Selection;
 
 use crate::network_preference::network_preference;
@@ -33,6 +34,11 @@ pub fn job_policy(given: Vec<Assignment>) -> Result<JobPolicy, BadSetting> {
         agreed: agreed_settings(&values, &tuning),
         connect_at_start: values.parse("connect_at_start", oxmpi_text::switch),
         start_report: values.parse("start_report", oxmpi_text::switch),
+        async_progress: AsyncProgress {
+            on: values.parse("async_progress", oxmpi_text::switch),
+            cpus: values.parse("async_progress_cpus", helper_cpus),
+            poll: values.parse("async_progress_poll", helper_poll),
+        },
         handle_leaks: values.parse("handle_leaks", oxmpi_text::switch),
         endpoint: endpoint_policy(&values, tuning, selection)?,
         // `oxmpi run` has read the same settings, and has given the warnings about them.

@@ -41,10 +41,36 @@ pub fn resolve(table: SettingsTable, sources: &Sources) -> Result<Values, BadSet
         values.read_assignment(table, assignment)?;
     }
     values.warn_of_refused();
+    values.check_async_progress(&sources.environment);
     Ok(values)
 }
 
 impl Values {
+    /// Applies what other products say of their helper threads beyond the names of settings.
+    fn check_async_progress(&mut self, environment: &[(String, String)]) {
+        const CRAY: &str = "MPICH_NEMESIS_ASYNC_PROGRESS";
+        const THREADS: &str = "I_MPI_ASYNC_PROGRESS_THREADS";
+        let is_multiple = variable_of(environment, "MPICH_MAX_THREAD_SAFETY")
+            .is_some_and(|level| level.eq_ignore_ascii_case("multiple"));
+        let row = (self.all.iter_mut()).find(|value| value.setting.name == "async_progress");
+        if let Some(value) = row
+            && matches!(&value.origin, Origin::Environment { variable, .. } if variable == CRAY)
+            && value.text != value.setting.default
+            && !is_multiple
+        {
+            (value.text, value.origin) = (value.setting.default.into(), Origin::Default);
+            self.warnings.push(format!(
+                "ignored: {CRAY} counts together with MPICH_MAX_THREAD_SAFETY=multiple only; async_progress = on needs \
+                 no other setting"
+            ));
+        }
+        if let Some(threads) = variable_of(environment, THREADS).filter(|&threads| threads != "1") {
+            self.warnings.push(format!(
+                "ignored: {THREADS} = {threads}: a rank has one helper thread for all its endpoints"
+            ));
+        }
+    }
+
     fn read_file(&mut self, table: SettingsTable, file: &File) -> Result<(), BadSetting> {
         let at = |line| Origin::File {
             path: file.path.clone(),

@@ -4,6 +4,7 @@ mod collectives;
 mod network;
 #[cfg(feature = "verbs")]
 mod openfabrics;
+mod progress;
 
 use oxmpi_text::{Alias, Level, Product, Setting, SettingsTable, size, switch};
 

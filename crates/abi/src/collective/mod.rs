@@ -175,9 +175,12 @@ fn stages(
 /// The operation of a description, as the core owns it.
 fn owned(combine: Option<Combine>) -> Option<OwnedOperation> {
     let combine = combine?;
-    Some(Box::new(move |from, into, side| {
-        combine.combine(from, into, side)
-    }))
+    let by_program = matches!(combine, Combine::User(_));
+    let function = move |from, into, side| combine.combine(from, into, side);
+    Some(match by_program {
+        true => OwnedOperation::by_program(function),
+        false => OwnedOperation::predefined(function),
+    })
 }
 
 /// Runs a collective to its end.

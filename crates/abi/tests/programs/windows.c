@@ -183,7 +183,7 @@ static void wrong(MPI_Win win)
     is_class(MPI_Put(&word, -1, MPI_INT, 0, 0, 1, MPI_INT, win), MPI_ERR_COUNT);
     is_class(MPI_Put(&word, 1, MPI_DATATYPE_NULL, 0, 0, 1, MPI_INT, win), MPI_ERR_TYPE);
     is_class(MPI_Put(&word, 1, MPI_INT, 0, far, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
-    is_class(MPI_Get(&word, 1, MPI_INT, 0, 0, 2, MPI_INT, win), MPI_ERR_WIN);
+    is_class(MPI_Get(&word, 1, MPI_INT, 0, 0, 2, MPI_INT, win), MPI_ERR_COUNT);
     is_class(MPI_Rget(&word, 1, MPI_INT, 0, far, 1, MPI_INT, win, &request), MPI_ERR_RMA_RANGE);
     OK(MPI_Op_create((MPI_User_function *)abort, 1, &own));
     is_class(MPI_Accumulate(&word, 1, MPI_INT, 0, 0, 1, MPI_INT, own, win), MPI_ERR_OP);

@@ -34,7 +34,7 @@ use oxmpi_coll::placement::Placement;
 
 pub use self::inter_groups::InterGroups;
 pub use self::start::PreparedCollective;
-pub(super) use self::started::{cancel_request, drive};
+pub(super) use self::started::{cancel_request, drive, drive_these};
 use super::collective_members::Members;
 use super::collective_state::{Buffers, PlanRun};
 use super::communicator::Communicator;
@@ -42,7 +42,7 @@ use super::group::Group;
 use super::node_calls::choice_in_node;
 use super::operation::{Operation, UsedOperation};
 use super::placement::one_rank_per_node;
-use super::threading::Threading;
+use super::threading::{SuspendedOffers, Threading};
 use crate::error::Result;
 
 impl<A: Threading> Communicator<A> {
@@ -60,6 +60,7 @@ impl<A: Threading> Communicator<A> {
         buffers: &Buffers,
         operation: Option<Operation<'_>>,
     ) -> Result<()> {
+        let _suspended = SuspendedOffers::new(self.access());
         self.agree(call)?;
         buffers.begin();
         let packed = match buffers.have_gaps() {

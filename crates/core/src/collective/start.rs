@@ -201,6 +201,7 @@ impl<A: Threading> Communicator<A> {
         Box::new(StartedCollective {
             request: None,
             work,
+            by_program: (operation.as_ref()).is_some_and(OwnedOperation::is_by_program),
             operation,
             group: self.group().clone(),
             context: self.collective_context(),

@@ -1,16 +1,19 @@
 //! Advances started collectives while their ranks do something else.
 //!
 //! A started collective is a request of its endpoint, as a message is. The endpoint keeps it until it
-//! completes, and every call that waits or tests on the endpoint advances it: there is no progress thread,
-//! and no lock but the endpoint's. A collective that is advanced is taken out of the endpoint, so that its
+//! completes, and every call that waits or tests on the endpoint advances it, or the process's
+//! [helper thread](super::super::helper) does: there is no lock but the endpoint's. A collective that is advanced is taken out of the endpoint, so that its
 //! operation may use the endpoint.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use oxmpi_wire::engine::{Outcome, Status};
 
+use super::super::async_progress;
 use super::super::collective_members::Members;
-use super::super::collective_state::{CallInNode, StartedCollective, StartedWork};
+use super::super::collective_state::{
+    CallInNode, StartedCollective, StartedWork, WhichCollectives,
+};
 use super::super::endpoint::Endpoint;
 use super::super::operation::UsedOperation;
 use super::super::request::OpenRequest;
@@ -20,11 +23,16 @@ use crate::error::Result;
 /// Advances every collective that is under way on the endpoint, once.
 #[cold]
 pub(crate) fn drive<A: Threading>(access: &A) {
+    drive_these(access, WhichCollectives::All);
+}
+
+/// Advances each of these collectives that is under way on the endpoint, once.
+pub(crate) fn drive_these<A: Threading>(access: &A, which: WhichCollectives) {
     let next = |endpoint: &mut Endpoint| {
         let usable = endpoint.is_usable() && !endpoint.collectives.closed;
-        usable.then(|| endpoint.collectives.next())
+        usable.then(|| endpoint.collectives.next(which))
     };
-    let count = access.with(|endpoint| endpoint.collectives.open.len());
+    let count = access.with(|endpoint| endpoint.collectives.count(which));
     for _ in 0..count {
         let Some(open) = access.with(next).flatten() else {
             return;
@@ -48,6 +56,9 @@ pub(super) fn begin<A: Threading>(access: &A, mut open: Box<StartedCollective>) 
     });
     if let Some(open) = open {
         advance(access, open);
+    }
+    if async_progress::is_on() {
+        access.offer();
     }
     request
 }

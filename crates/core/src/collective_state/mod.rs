@@ -22,6 +22,6 @@ pub(super) use self::plan_run::{
 pub(crate) use self::stages::Stage;
 pub use self::stages::Stages;
 pub(super) use self::stages::{PreparedStage, StageSequence};
-pub(crate) use self::started::StartedCollectives;
 pub(super) use self::started::{CallInNode, StartedCollective, StartedWork};
+pub(crate) use self::started::{StartedCollectives, WhichCollectives};
 pub use self::widened::WidenedBuffers;

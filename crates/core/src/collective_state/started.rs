@@ -22,6 +22,8 @@ pub(crate) struct StartedCollective {
     pub(crate) request: Option<OpenRequest>,
     pub(crate) work: StartedWork,
     pub(crate) operation: Option<OwnedOperation>,
+    /// Whether the operation is a function of the program.
+    pub(crate) by_program: bool,
     pub(crate) group: Group,
     pub(crate) context: u32,
     /// The number of a persistent collective, which is kept when it has completed.
@@ -127,6 +129,26 @@ impl StartedWork {
     }
 }
 
+/// Which started collectives a thread advances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhichCollectives {
+    All,
+    /// Those that call no function of the program.
+    WithoutProgram,
+    /// Those whose operation is a function of the program.
+    ByProgram,
+}
+
+impl WhichCollectives {
+    fn includes(self, open: &StartedCollective) -> bool {
+        match self {
+            Self::All => true,
+            Self::WithoutProgram => !open.by_program,
+            Self::ByProgram => open.by_program,
+        }
+    }
+}
+
 /// A collective that is taken out of its endpoint while a thread advances it.
 #[derive(Debug)]
 struct AdvancingCollective {
@@ -181,14 +203,29 @@ impl StartedCollectives {
         out.any(|out| (out.context, out.by) == (context, me))
     }
 
+    /// Whether another thread is advancing a collective.
+    #[inline]
+    pub(crate) fn are_advanced_elsewhere(&self) -> bool {
+        !self.out.is_empty() && {
+            let me = this_thread();
+            self.out.iter().any(|out| out.by != me)
+        }
+    }
+
     /// Whether this is the request of a collective that waits to be advanced.
     pub(crate) fn has(&self, request: OpenRequest) -> bool {
         self.open.iter().any(|open| open.request == Some(request))
     }
 
-    /// Takes out the collective to advance next.
-    pub(crate) fn next(&mut self) -> Option<Box<StartedCollective>> {
-        let open = self.open.pop_front()?;
+    /// How many of these collectives wait to be advanced.
+    pub(crate) fn count(&self, which: WhichCollectives) -> usize {
+        self.open.iter().filter(|open| which.includes(open)).count()
+    }
+
+    /// Takes out the one of these collectives to advance next.
+    pub(crate) fn next(&mut self, which: WhichCollectives) -> Option<Box<StartedCollective>> {
+        let at = self.open.iter().position(|open| which.includes(open))?;
+        let open = self.open.remove(at)?;
         self.note_advancing(&open);
         Some(open)
     }

@@ -4,6 +4,7 @@ use oxmpi_os::RawBytes;
 use oxmpi_wire::engine::{self, FastPoll, Mode};
 use oxmpi_wire::{Bytes, EnvelopeFilter};
 
+use super::super::async_progress;
 use super::super::endpoint::FastOutcome;
 use super::super::request::{Claimed, OpenRequest, RawRequest};
 use super::super::threading::Threading;
@@ -15,6 +16,10 @@ use crate::error::{Error, MAX_TAG, Result};
 /// How many times the endpoint's polls a receive waits on the fast path before the endpoint makes progress otherwise:
 /// about as long as an answer from another core takes.
 const FIRST_POLLS: u32 = 3;
+
+/// The longest receive, in bytes, that is not offered to the helper thread: such messages are sent eagerly by default, so
+/// their senders wait for nobody.
+const MOST_EAGER: u64 = 4096;
 
 impl<A: Threading> Communicator<A> {
     /// Sends a short message in standard mode, if there is room. False too where the arguments are wrong:
@@ -38,7 +43,10 @@ impl<A: Threading> Communicator<A> {
             Ok(endpoint.send_now(peer, envelope, mode, bytes))
         })?;
         match sent {
-            None => Ok(()),
+            None => {
+                self.offer_unsent();
+                Ok(())
+            }
             Some(request) if self.access.is_single() && self.is_own(peer) => {
                 self.wait_for_self(request, peer, envelope)
             }
@@ -269,13 +277,36 @@ impl<A: Threading> Communicator<A> {
         let Some((peer, envelope)) = self.address(to, tag)? else {
             return Ok(RawRequest::completed(Status::PROC_NULL));
         };
-        self.access.with(|endpoint| {
+        let sent = self.access.with(|endpoint| {
             endpoint.check()?;
-            Ok(match endpoint.send_now(peer, envelope, mode, bytes) {
-                None => RawRequest::sent(bytes.len(), to, tag),
-                Some(request) => RawRequest::of(request),
-            })
+            Ok(endpoint.send_now(peer, envelope, mode, bytes))
+        })?;
+        Ok(match sent {
+            None => {
+                self.offer_unsent();
+                RawRequest::sent(bytes.len(), to, tag)
+            }
+            Some(request) => {
+                self.offer();
+                RawRequest::of(request)
+            }
         })
+    }
+
+    /// Offers the endpoint to the helper thread, if there is one, as the call leaves a message under way.
+    #[inline]
+    fn offer(&self) {
+        if async_progress::is_on() {
+            self.access.offer();
+        }
+    }
+
+    /// As [`Communicator::offer`], where a message that counts as sent is still in this process.
+    #[inline]
+    fn offer_unsent(&self) {
+        if async_progress::is_on() && self.access.with(|endpoint| endpoint.has_unsent()) {
+            self.access.offer();
+        }
     }
 
     /// Starts a receive (`MPI_Irecv`).
@@ -297,7 +328,12 @@ impl<A: Threading> Communicator<A> {
         tag: engine::Tag,
         bytes: RawBytes,
     ) -> Result<OpenRequest> {
-        self.access.irecv(source, self.context(), tag, bytes)
+        let len = bytes.len();
+        let request = self.access.irecv(source, self.context(), tag, bytes)?;
+        if len > MOST_EAGER {
+            self.offer();
+        }
+        Ok(request)
     }
 
     /// Receives the message that a matched probe has claimed (`MPI_Mrecv`).
@@ -317,6 +353,7 @@ impl<A: Threading> Communicator<A> {
             endpoint.check()?;
             Ok(endpoint.recv_claimed(claimed, bytes))
         })?;
+        self.offer();
         (request.map(RawRequest::of)).map_err(|failure| self.failed(failure))
     }
 }

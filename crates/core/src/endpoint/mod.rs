@@ -3,6 +3,7 @@
 mod leave;
 mod messages;
 mod node_group;
+mod offering;
 mod over_network;
 mod own_groups;
 mod peers;
@@ -23,6 +24,7 @@ use oxmpi_wire::engine::{self, Engine, EngineConfig};
 
 pub(super) use messages::FastOutcome;
 pub(super) use node_group::{GroupsOnNodes, LentNodeGroup};
+pub(super) use offering::AfterCall;
 
 use self::node_group::NodeGroupSlot;
 use self::own_groups::OwnGroup;
@@ -96,6 +98,10 @@ pub struct Endpoint {
     pub(super) choices: Choices,
     /// The windows of its communicators.
     pub(super) windows: WindowTable,
+    /// Whether calls offer the endpoint to the helper thread when they end, as something is under way.
+    pub(super) offers: bool,
+    /// Whether the helper has armed the endpoint, to sleep for it.
+    armed: bool,
 }
 
 /// An operation that no handle waits for, and the owner of its buffer.
@@ -187,6 +193,8 @@ impl Endpoint {
             own_link,
             reach,
             windows: WindowTable::default(),
+            offers: false,
+            armed: false,
         })
     }
 

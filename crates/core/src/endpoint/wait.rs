@@ -20,13 +20,19 @@ impl Endpoint {
 
     #[inline(always)]
     pub(crate) fn progress_inline(&mut self) -> u32 {
+        self.progress_within(BUDGET)
+    }
+
+    /// As [`Endpoint::progress`], with at most so many arrivals.
+    #[inline(always)]
+    pub(super) fn progress_within(&mut self, budget: u32) -> u32 {
         let sent = self.engine.resume(&mut self.tx);
         let mut arrivals = Arrivals {
             engine: &mut self.engine,
             windows: &mut self.windows,
         };
         let kept = arrivals.hand_over(&mut self.tx);
-        let come = kept + self.rx.poll(&mut self.tx, BUDGET, &mut arrivals);
+        let come = kept + self.rx.poll(&mut self.tx, budget, &mut arrivals);
         if self.windows.is_busy() {
             return sent + come + self.advance_windows();
         }

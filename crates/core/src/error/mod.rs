@@ -354,8 +354,8 @@ impl fmt::Display for Error {
                 size,
             } => write!(
                 f,
-                "rank {rank} named {len} B at displacement {displacement} (in units of {unit} B) of a window, but rank {target} \
-                 has {size} B there"
+                "rank {rank} named {len} B at displacement {displacement} (in units of {unit} B) of a window, but the \
+                 memory of rank {target} has {size} B in all"
             ),
             Self::WindowEpoch { rank, call, why } => {
                 write!(f, "rank {rank} called {call} on a window: {why}")

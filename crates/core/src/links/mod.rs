@@ -17,6 +17,7 @@ mod tx;
 pub(super) use network::NetworkEnds;
 pub use other_network::OtherNetwork;
 pub(super) use rx::LinksRx;
+pub(super) use sleep::LinksSleeper;
 #[cfg(feature = "tcp")]
 pub(super) use sleep::sleep;
 pub(super) use tx::LinksTx;

@@ -8,7 +8,7 @@ use oxmpi_wire::{
 };
 
 use super::network::NetworkRx;
-use super::sleep::sleep;
+use super::sleep::{LinksSleeper, sleep};
 use super::{LinkRanks, LinksTx};
 
 /// Polls of shared memory between two of the network while the rank spins, where other ranks are on the node:
@@ -151,6 +151,44 @@ impl LinksRx {
                 self.poll_network_next();
             }
         }
+    }
+
+    /// Prepares a sleep in which another thread may use the endpoint: how to sleep. `None`: a poll would bring something.
+    pub(crate) fn arm(
+        &mut self,
+        tx: &mut LinksTx,
+        barriers: &NodeBarriers,
+    ) -> Option<LinksSleeper> {
+        tx.watch_all();
+        if tx.has_local_work() || !self.node.arm() {
+            self.poll_network_next();
+            return None;
+        }
+        let network = match &mut self.network {
+            Some((network, ..)) => network.arm().then_some(Some(&*network)),
+            None => Some(None),
+        };
+        let sleeper = network
+            .filter(|_| !barriers.can_go_on())
+            .and_then(|network| {
+                // Without descriptors the helper naps.
+                LinksSleeper::new(self.node.sleeper(), network).ok()
+            });
+        if sleeper.is_none() {
+            self.disarm();
+        }
+        sleeper
+    }
+
+    /// Takes [`LinksRx::arm`] back.
+    pub(crate) fn disarm(&mut self) {
+        self.node.disarm();
+        self.poll_network_next();
+    }
+
+    /// Whether nothing that an armed thread sleeps for has come from a rank of this node, where there are no others.
+    pub(crate) fn is_armed(&self) -> bool {
+        self.network.is_none() && self.node.is_armed()
     }
 
     /// Whether a spinning rank yields its processor in this rest.

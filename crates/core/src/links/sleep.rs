@@ -1,9 +1,12 @@
 //! How an endpoint sleeps: on the wait objects of all its transports at once.
 
-use std::os::fd::BorrowedFd;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::time::Duration;
 
 use oxmpi_os::pipe::{PollFd, PollFlags, poll};
+use oxmpi_shm::transport::ShmSleeper;
 use oxmpi_wire::WaitObjects;
 
 /// Longest sleep; then the next poll checks the processes of the ranks of this node.
@@ -22,6 +25,52 @@ where
     let limit = limit.min(network.longest_sleep()).min(LONGEST);
     // However the wait ends, the caller polls again.
     let _ = poll(&mut wait_set(network, doorbell), Some(limit));
+}
+
+/// Sleeps for an endpoint that another thread may use meanwhile: made by [`LinksRx::arm`](super::LinksRx::arm).
+#[derive(Clone, Debug)]
+pub(crate) struct LinksSleeper {
+    node: ShmSleeper,
+    /// Own descriptors of the network's wait objects, so that the endpoint may close its own.
+    network: Arc<[OwnedFd]>,
+    limit: Duration,
+}
+
+impl LinksSleeper {
+    /// # Errors
+    /// When the system has no descriptors left.
+    pub(super) fn new<'a, R>(node: ShmSleeper, network: Option<&'a R>) -> io::Result<Self>
+    where
+        R: WaitObjects<WaitObject<'a> = BorrowedFd<'a>>,
+    {
+        let mut objects = Vec::new();
+        if let Some(network) = network {
+            network.watch(&mut |fd| objects.push(fd.try_clone_to_owned()));
+        }
+        let limit = network.map_or(LONGEST, |network| network.longest_sleep().min(LONGEST));
+        Ok(Self {
+            node,
+            network: objects.into_iter().collect::<io::Result<_>>()?,
+            limit,
+        })
+    }
+
+    /// Sleeps until a peer's message may have come, or [`LinksSleeper::wake`] is called.
+    pub(crate) fn sleep(&self) {
+        let Some(doorbell) = self.node.doorbell() else {
+            return self.node.sleep(self.limit);
+        };
+        let descriptors = (self.network.iter().map(AsFd::as_fd)).chain([doorbell]);
+        let readable = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
+        let mut set: Vec<PollFd<'_>> = descriptors.map(readable).collect();
+        // However the wait ends, the caller polls again.
+        let _ = poll(&mut set, Some(self.limit));
+    }
+
+    /// Wakes the thread that sleeps, or is about to.
+    pub(crate) fn wake(&self) {
+        self.node.wake();
+    }
 }
 
 /// What ends a sleep when it becomes readable.

@@ -148,7 +148,7 @@ struct PhaseDriver {
 impl PhaseDriver {
     fn combine(&self, from: RawBytes, into: RawBytes, side: Side) {
         if let Some(operation) = &self.operation {
-            operation(from, into, side);
+            operation.combine(from, into, side);
         }
     }
 }

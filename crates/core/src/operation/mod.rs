@@ -38,7 +38,42 @@ pub use value_loc::ValueLoc;
 pub type Operation<'a> = &'a dyn Fn(RawBytes, RawBytes, Side);
 
 /// An [`Operation`] that a started collective owns.
-pub type OwnedOperation = Box<dyn Fn(RawBytes, RawBytes, Side) + Send>;
+pub struct OwnedOperation {
+    function: Box<OwnedFunction>,
+    by_program: bool,
+}
+
+type OwnedFunction = dyn Fn(RawBytes, RawBytes, Side) + Send;
+
+impl OwnedOperation {
+    /// A predefined operation: it neither waits nor calls this library.
+    #[must_use]
+    pub fn predefined(function: impl Fn(RawBytes, RawBytes, Side) + Send + 'static) -> Self {
+        Self {
+            function: Box::new(function),
+            by_program: false,
+        }
+    }
+
+    /// A function of the program. It is called while the endpoint is not held, so it may communicate itself.
+    #[must_use]
+    pub fn by_program(function: impl Fn(RawBytes, RawBytes, Side) + Send + 'static) -> Self {
+        Self {
+            function: Box::new(function),
+            by_program: true,
+        }
+    }
+
+    /// Combines the elements of `from` into those of `into`; `from` is the operand on `side`.
+    pub(crate) fn combine(&self, from: RawBytes, into: RawBytes, side: Side) {
+        (self.function)(from, into, side);
+    }
+
+    /// Whether it is a function of the program.
+    pub(crate) const fn is_by_program(&self) -> bool {
+        self.by_program
+    }
+}
 
 /// The operation of a collective under way.
 pub(crate) enum UsedOperation<'a> {
@@ -55,8 +90,8 @@ impl UsedOperation<'_> {
         match self {
             Self::Lent(operation) => *operation,
             Self::Owned(operation) => operation
-                .as_deref()
-                .map(|operation| operation as Operation<'_>),
+                .as_ref()
+                .map(|operation| &*operation.function as Operation<'_>),
         }
     }
 

@@ -6,6 +6,7 @@
 //! list of shared endpoints, which it renews when one is made: so driving them takes no lock but their own.
 
 mod endpoint_cell;
+mod endpoint_latch;
 mod multi;
 mod process;
 mod serialized;
@@ -19,6 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{self, Arc, Mutex, PoisonError};
 
 pub use self::endpoint_cell::EndpointCell;
+pub(crate) use self::endpoint_latch::{EndpointLatch, latches};
 pub use self::multi::Multi;
 use self::multi::MultiEndpoint;
 pub use self::process::ProcessEndpoint;
@@ -111,10 +113,14 @@ fn drive() {
     }
 }
 
+/// Every shared endpoint.
+pub(crate) fn shared_endpoints() -> Vec<Multi> {
+    let endpoints = MULTI.lock().unwrap_or_else(PoisonError::into_inner);
+    let endpoints = endpoints.iter().filter_map(sync::Weak::upgrade);
+    endpoints.map(Multi).collect()
+}
+
 /// Leaves every shared endpoint: the world has ended.
 pub(crate) fn leave_shared() {
-    let endpoints = MULTI.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    for endpoint in endpoints.iter().filter_map(sync::Weak::upgrade) {
-        Multi(endpoint).leave();
-    }
+    shared_endpoints().iter().for_each(Multi::leave);
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use oxmpi_shm::wait::Waiter;
 use parking_lot::{Mutex, MutexGuard};
 
+use super::super::async_progress;
 use super::super::collective;
 use super::super::endpoint::Endpoint;
 use super::super::request::OpenRequest;
@@ -113,5 +114,10 @@ impl EndpointAccess for Multi {
 
     fn waiter(&self) -> Waiter {
         self.with(|endpoint| endpoint.waiter())
+    }
+
+    /// The helper takes the lock as any thread does, whoever else has called.
+    fn offer(&self) {
+        async_progress::announce();
     }
 }

@@ -108,6 +108,14 @@ impl EndpointAccess for ProcessEndpoint {
         either!(self, owner => owner.waiter())
     }
 
+    fn offer(&self) {
+        either!(self, owner => owner.offer());
+    }
+
+    fn suspend_offers(&self) -> bool {
+        either!(self, owner => owner.suspend_offers())
+    }
+
     fn leave(&self) {
         either!(self, owner => owner.leave());
     }

@@ -46,7 +46,10 @@ impl Serialized {
             return Err(Error::SecondInit);
         }
         // SAFETY: the flag lets one caller come here, once, and nobody reads the place before there is a `Serialized`.
-        unsafe { (*ENDPOINT.0.get()).write(endpoint) };
+        let cell = unsafe { (*ENDPOINT.0.get()).write(endpoint) };
+        // A function of a C program need not be fit for another thread than that which calls.
+        // SAFETY: the static keeps the cell.
+        unsafe { cell.list(false) };
         Ok(Self(PhantomData))
     }
 }

@@ -26,6 +26,8 @@ impl Single {
             _count: SingleCount::new(drive),
             endpoint,
         });
+        // SAFETY: the cell is in an `Rc`, whose content nobody takes out.
+        unsafe { endpoint.endpoint.list(true) };
         list_single(&endpoint);
         Self(endpoint)
     }

@@ -93,6 +93,7 @@ impl<U: Unlocked> EndpointAccess for U {
     #[inline]
     fn until<R>(&self, mut ready: impl FnMut(&mut Endpoint) -> Option<R>) -> Result<R> {
         let mut endpoint = self.cell().borrow();
+        let offered = endpoint.suspend_offers();
         if endpoint.collectives.are_open() {
             // A message that came before this wait may be for one of them, and the first step may sleep.
             drop(endpoint);
@@ -105,7 +106,11 @@ impl<U: Unlocked> EndpointAccess for U {
             if let Some(result) = ready(&mut endpoint) {
                 break result;
             }
-            endpoint.wait_step(&mut waiter);
+            if endpoint.collectives.are_advanced_elsewhere() {
+                endpoint = endpoint.step_beside_helper();
+            } else {
+                endpoint.wait_step(&mut waiter);
+            }
             // Driving may run an operation of the user, so the endpoint is not held.
             if Self::has_others() {
                 drop(endpoint);
@@ -118,6 +123,7 @@ impl<U: Unlocked> EndpointAccess for U {
             }
         };
         std::mem::forget(end);
+        endpoint.offers |= offered;
         Ok(result)
     }
 
@@ -125,7 +131,11 @@ impl<U: Unlocked> EndpointAccess for U {
         let mut endpoint = self.cell().borrow();
         // An operation of this thread may have left the world.
         endpoint.check()?;
-        endpoint.wait_step(waiter);
+        if endpoint.collectives.are_advanced_elsewhere() {
+            endpoint = endpoint.step_beside_helper();
+        } else {
+            endpoint.wait_step(waiter);
+        }
         let collectives = endpoint.collectives.are_open();
         drop(endpoint);
         if Self::has_others() {
@@ -146,5 +156,13 @@ impl<U: Unlocked> EndpointAccess for U {
 
     fn waiter(&self) -> Waiter {
         self.cell().borrow().waiter()
+    }
+
+    fn offer(&self) {
+        self.cell().borrow().offers = true;
+    }
+
+    fn suspend_offers(&self) -> bool {
+        self.cell().borrow().suspend_offers()
     }
 }

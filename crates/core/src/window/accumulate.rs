@@ -368,7 +368,7 @@ impl<A: Threading> Window<A> {
             rank: self.rank(),
             class: ErrorClass::Window,
             why: format!(
-                "{} B of operands for {len} B of {:?}; they are whole elements, as many as the operation takes",
+                "{} B of operands for {len} B of {:?}; they must be whole elements, as many as the operation takes",
                 operands.operands.len(),
                 operands.operation.kind
             ),

@@ -56,8 +56,12 @@ impl<A: Threading> Window<A> {
         let (rank, class) = (self.rank(), ErrorClass::RmaConflict);
         let Conflict { at, other, kinds } = conflict;
         let [own, others] = kinds;
+        let whose = match other as usize == rank {
+            true => format!("its own {others} before"),
+            false => format!("the {others} of rank {other}"),
+        };
         let why = format!(
-            "its {own} at byte {at} of the memory of rank {target} conflicts with the {others} of rank {other} in the same epoch"
+            "its {own} at byte {at} of the memory of rank {target} conflicts with {whose} in the same epoch"
         );
         Error::Window { rank, class, why }
     }

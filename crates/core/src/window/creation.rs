@@ -8,6 +8,7 @@ use oxmpi_os::RawBytes;
 use oxmpi_shm::window::{WindowPlace, WindowWords};
 use oxmpi_wire::Bytes;
 
+use super::super::async_progress;
 use super::super::collective_state::{Area, Buffers};
 use super::super::communicator::Communicator;
 use super::super::threading::Threading;
@@ -73,6 +74,7 @@ impl<A: Threading> Window<A> {
                 reached.map(|(memory, words)| Near::reached(memory, Arc::new(words)));
         }
         let own = &mut near[me as usize];
+        let is_served = own.is_none() || members.len() < all.len();
         let words = match own {
             Some(near) => Arc::clone(near.shared_words()),
             None => {
@@ -84,6 +86,7 @@ impl<A: Threading> Window<A> {
             }
         };
         let mut state = WindowState::new(memory, (words, locks), (me, members.into()));
+        state.is_served = is_served;
         let checks = comm.access().with(|endpoint| endpoint.checks_windows());
         if checks {
             let ranks = (0..).map_while(|rank| Some((comm.link(rank as usize)?.0, rank)));
@@ -91,6 +94,9 @@ impl<A: Threading> Window<A> {
         }
         let context = comm.context();
         (comm.access()).with(|endpoint| endpoint.windows.insert(context, state));
+        if is_served && async_progress::is_on() {
+            comm.access().offer();
+        }
         // Nobody is asked before it has its window.
         comm.barrier()?;
         Ok(Self {

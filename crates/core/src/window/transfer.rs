@@ -246,9 +246,9 @@ impl<A: Threading> Window<A> {
     fn counts_differ(&self, origin: u64, target: u64) -> Error {
         Error::Window {
             rank: self.rank(),
-            class: ErrorClass::Window,
+            class: ErrorClass::Count,
             why: format!(
-                "{origin} B at the origin, but {target} B at the target; both are the same"
+                "{origin} B at the origin, but {target} B at the target; both must be the same"
             ),
         }
     }

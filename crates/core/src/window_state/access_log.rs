@@ -1,14 +1,14 @@
 //! The accesses to a rank's memory in an epoch, in which the setting `rma_check` looks for conflicts (MPI 5.0, section 12.7):
 //! [`AccessLog`].
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 
 /// Most accesses that are looked at: of more the latest.
 const MOST: usize = 1 << 16;
 
 /// What an access does to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum AccessKind {
     Put,
     Get,
@@ -16,14 +16,14 @@ pub(crate) enum AccessKind {
     Accumulate(u8),
 }
 
-/// An access.
-#[derive(Clone, Copy, Debug)]
+/// An access, in the order of places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LoggedAccess {
+    pub(crate) at: u64,
+    pub(crate) len: u64,
     /// The rank in the window.
     pub(crate) origin: u32,
     pub(crate) kind: AccessKind,
-    pub(crate) at: u64,
-    pub(crate) len: u64,
 }
 
 /// Two accesses of which one may see a part of the other.
@@ -37,44 +37,86 @@ pub(crate) struct Conflict {
     pub(crate) kinds: [AccessKind; 2],
 }
 
-/// The accesses so far.
+/// The accesses so far, each kind of a rank to a place once.
 #[derive(Debug, Default)]
 pub(crate) struct AccessLog {
-    accesses: VecDeque<LoggedAccess>,
+    /// By a power of two that is no less than their length: so one that meets a place begins not far before it.
+    by_length: BTreeMap<u64, BTreeSet<LoggedAccess>>,
+    /// In the order in which they came.
+    in_order: VecDeque<LoggedAccess>,
+}
+
+/// The least power of two that is no less.
+fn power(len: u64) -> u64 {
+    len.checked_next_power_of_two().unwrap_or(u64::MAX)
 }
 
 impl AccessLog {
-    /// Notes an access. Gives an earlier one that it conflicts with, if there is one.
+    /// Notes an access. Gives one before that it conflicts with, if there is one.
     ///
     /// # Cost
-    /// Looks at all accesses of the epoch.
+    /// A search for each power of two among the lengths of the epoch's accesses, and a look at those that it meets.
     pub(crate) fn note(&mut self, access: LoggedAccess) -> Option<Conflict> {
-        let LoggedAccess { kind, at, len, .. } = access;
-        let meets = |other: &&LoggedAccess| {
-            at < other.at.saturating_add(other.len) && other.at < at.saturating_add(len)
-        };
-        let mut others = self.accesses.iter();
-        let other = others.find(|other| meets(other) && !kind.goes_with(other.kind));
-        let conflict = other.map(|other| Conflict {
-            at: at.max(other.at),
-            other: other.origin,
-            kinds: [kind, other.kind],
-        });
-        if self.accesses.len() == MOST {
-            self.accesses.pop_front();
+        if access.len == 0 {
+            return None;
         }
-        self.accesses.push_back(access);
+        let conflict = self.meeting(access.at, access.len).find_map(|other| {
+            (!access.kind.goes_with(other.kind)).then_some(Conflict {
+                at: access.at.max(other.at),
+                other: other.origin,
+                kinds: [access.kind, other.kind],
+            })
+        });
+        if self
+            .by_length
+            .entry(power(access.len))
+            .or_default()
+            .insert(access)
+        {
+            self.in_order.push_back(access);
+            if self.in_order.len() > MOST {
+                self.forget_first();
+            }
+        }
         conflict
+    }
+
+    /// The accesses to some of `len` bytes from `at` on.
+    fn meeting(&self, at: u64, len: u64) -> impl Iterator<Item = &LoggedAccess> {
+        let end = at.saturating_add(len);
+        self.by_length.iter().flat_map(move |(longest, accesses)| {
+            let first = LoggedAccess {
+                at: at.saturating_sub(*longest),
+                len: 0,
+                origin: 0,
+                kind: AccessKind::Put,
+            };
+            let from_there = accesses.range(first..);
+            (from_there.take_while(move |other| other.at < end))
+                .filter(move |other| at < other.at.saturating_add(other.len))
+        })
+    }
+
+    fn forget_first(&mut self) {
+        if let Some(first) = self.in_order.pop_front()
+            && let Some(accesses) = self.by_length.get_mut(&power(first.len))
+        {
+            accesses.remove(&first);
+        }
     }
 
     /// The accesses of this rank so far have ended, before those of any that learn of it.
     pub(crate) fn end_of(&mut self, origin: u32) {
-        self.accesses.retain(|access| access.origin != origin);
+        self.in_order.retain(|access| access.origin != origin);
+        for accesses in self.by_length.values_mut() {
+            accesses.retain(|access| access.origin != origin);
+        }
     }
 
     /// The epoch has ended.
     pub(crate) fn clear(&mut self) {
-        self.accesses.clear();
+        self.in_order.clear();
+        self.by_length.clear();
     }
 }
 
@@ -164,9 +206,21 @@ mod tests {
         assert_eq!(log.note(access(2, AccessKind::Get, 0, 8)), None);
         log.clear();
         assert_eq!(log.note(access(2, AccessKind::Put, 0, u64::MAX)), None);
-        for _ in 0..MOST + 2 {
-            log.note(access(3, AccessKind::Get, 8, 8));
+        // A place that is accessed again counts once, and of many accesses the latest are kept.
+        log.clear();
+        for at in 0..MOST as u64 + 2 {
+            for _ in 0..2 {
+                assert_eq!(log.note(access(3, AccessKind::Get, 8 * at, 8)), None);
+            }
         }
-        assert_eq!(log.accesses.len(), MOST);
+        assert_eq!(log.in_order.len(), MOST);
+        let kept = log.by_length.values().map(BTreeSet::len);
+        assert_eq!(kept.sum::<usize>(), MOST);
+        assert_eq!(
+            log.note(access(2, AccessKind::Put, 8, 8)),
+            None,
+            "forgotten"
+        );
+        assert!(log.note(access(2, AccessKind::Put, 24, 8)).is_some());
     }
 }

@@ -78,6 +78,8 @@ pub(crate) struct WindowState {
     /// Addresses at which no bytes are attached, to be detached.
     pub(crate) attached_nothing: Vec<usize>,
     pub(crate) server: Server,
+    /// Whether a peer may reach this rank's memory by messages only.
+    pub(crate) is_served: bool,
     /// The memory of the locks, if it is shared.
     locks: Option<HeapBlock>,
 }
@@ -91,6 +93,7 @@ impl WindowState {
         on_node: (u32, Box<[Peer]>),
     ) -> Self {
         Self {
+            is_served: true,
             locks,
             epochs: Epochs::default(),
             answers: Answers::default(),
@@ -182,6 +185,11 @@ impl WindowTable {
     /// The window of this context.
     pub(crate) fn get(&mut self, context: u32) -> Option<&mut WindowState> {
         self.windows.get_mut(&context).map(|window| &mut **window)
+    }
+
+    /// Whether peers reach a window of this rank by messages, so that they wait for its progress.
+    pub(crate) fn are_served(&self) -> bool {
+        self.windows.values().any(|window| window.is_served)
     }
 
     /// Adds a window.

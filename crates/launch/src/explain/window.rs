@@ -190,7 +190,7 @@ fn text(paths: &[PathOf]) -> String {
     }));
     let locks = WindowWords::bytes(1 << 20);
     format!(
-        "{}\n{HEAP}: by MPI_Win_allocate, MPI_Alloc_mem, World::alloc; MPI_Win_allocate_shared always maps its memory\n{PRIVATE}: of the program \
+        "{}\n{HEAP}: by MPI_Win_allocate, MPI_Alloc_mem, Comm::alloc; MPI_Win_allocate_shared always maps its memory\n{PRIVATE}: of the program \
          itself, under MPI_Win_create and MPI_Win_attach\nlocks: {locks} B of shared memory for a rank with 1 MiB; beyond, 16 B \
          for each rank of the window where their sizes or units differ, else nothing\n",
         aligned(&rows)

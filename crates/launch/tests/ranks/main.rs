@@ -29,6 +29,8 @@ mod order;
 mod owned;
 mod persistent;
 mod proc_null;
+mod progress;
+mod progress_faults;
 mod requests;
 mod shared_windows;
 mod streams;

@@ -97,13 +97,13 @@ fn layouts_are_accessed_at_both_ends() {
                     });
                     assert_eq!(
                         twice.expect_err("a place twice").class(),
-                        ErrorClass::Argument
+                        ErrorClass::RmaRange
                     );
                     let beyond =
                         window.fence(|epoch| epoch.get(&mut before, right, column(COLUMNS)));
                     assert_eq!(
                         beyond.expect_err("it is beyond").class(),
-                        ErrorClass::Argument
+                        ErrorClass::RmaRange
                     );
                     window.free()?;
                 }

@@ -47,6 +47,9 @@ pub(crate) mod sealed {
 
     /// An operation on bytes.
     pub trait Combine {
+        /// Whether it calls a function of the program.
+        const BY_PROGRAM: bool;
+
         /// Combines the elements of `from` into those of `into`; `from` is the operand on `side`.
         fn combine(&self, from: RawBytes, into: RawBytes, side: Side);
     }
@@ -82,10 +85,15 @@ pub(crate) fn on_bytes<C: Combine>(own: C) -> impl Fn(RawBytes, RawBytes, Side) 
 
 /// The operation as the core owns it.
 pub(crate) fn owned_operation<C: Combine + Send + 'static>(own: C) -> OwnedOperation {
-    Box::new(on_bytes(own))
+    match C::BY_PROGRAM {
+        true => OwnedOperation::by_program(on_bytes(own)),
+        false => OwnedOperation::predefined(on_bytes(own)),
+    }
 }
 
 impl Combine for NoReduction {
+    const BY_PROGRAM: bool = false;
+
     fn combine(&self, _: RawBytes, _: RawBytes, _: Side) {
         match *self {}
     }
@@ -100,6 +108,8 @@ impl<T: Element> ResolveReduction<T> for Op {
 }
 
 impl<T: Data> Combine for Predefined<T> {
+    const BY_PROGRAM: bool = false;
+
     fn combine(&self, from: RawBytes, into: RawBytes, _: Side) {
         // SAFETY: the core calls operations only with parts of the call's own buffers.
         unsafe { self.combine(from, into) };
@@ -126,6 +136,8 @@ impl<T: Data, F: Fn(T, T) -> T> ResolveReduction<T> for Custom<F> {
 }
 
 impl<T: Data, F: Fn(T, T) -> T> Combine for CustomCombine<T, F> {
+    const BY_PROGRAM: bool = true;
+
     fn combine(&self, from: RawBytes, into: RawBytes, side: Side) {
         // SAFETY: the core calls operations only with parts of the call's own buffers, of elements of `T`.
         let combine = unsafe { elementwise(&self.0) };

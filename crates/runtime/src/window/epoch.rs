@@ -79,7 +79,7 @@ impl<'env, T: Data, A: Threading> Epoch<'env, T, A> {
     fn read(&self, rank: usize, at: &impl Place) -> Result<Found> {
         match rank {
             PROC_NULL => Ok(Found::From(0)),
-            _ => at.find::<T>(self.len_of(rank)),
+            _ => (at.find::<T>(self.len_of(rank))).map_err(|why| self.misfit(rank, why)),
         }
     }
 
@@ -87,7 +87,20 @@ impl<'env, T: Data, A: Threading> Epoch<'env, T, A> {
     fn written(&self, rank: usize, at: &impl Place) -> Result<Found> {
         match rank {
             PROC_NULL => Ok(Found::From(0)),
-            _ => at.find_mut::<T>(self.len_of(rank)),
+            _ => (at.find_mut::<T>(self.len_of(rank))).map_err(|why| self.misfit(rank, why)),
+        }
+    }
+
+    /// The error of a layout that does not fit the memory of `target`.
+    #[cold]
+    fn misfit(&self, target: usize, error: Error) -> Error {
+        match error {
+            Error::Layout { why } => Error::Window {
+                rank: own_rank(self.accesses.raw()),
+                class: ErrorClass::RmaRange,
+                why: format!("a layout does not fit the memory of rank {target}: {why}"),
+            },
+            other => other,
         }
     }
 

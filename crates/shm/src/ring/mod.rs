@@ -15,6 +15,7 @@
 //! | collectives | [`StepSlots`]: slots of one rank that all ranks read; [`BarrierCount`] |
 //! | windows | [`WindowLocks`], [`AttachedMemory`] |
 //! | waiting | [`SleepFlag`], [`CpuBoard`], [`RunnableHint`], [`OpenedLinks`], [`ExitFlag`] |
+//! | a helper thread | [`Latch`], [`WorkSignal`] |
 //!
 //! Everything is generic over [`SharedWords`], so the code that the model checker explores is the code that runs. Atomic
 //! orderings are literal and one a line: `cargo xtask loom --mutate` weakens each in turn.
@@ -25,6 +26,7 @@ mod cpu_board;
 mod credit;
 mod exit_flag;
 mod fifo;
+mod latch;
 mod offer;
 mod opened_links;
 mod ping_pong_buffers;
@@ -39,6 +41,7 @@ mod storage;
 mod tests;
 mod window_locks;
 mod words;
+mod work_signal;
 
 pub use attached_memory::{AttachedMemory, NotAttached};
 pub use barrier_count::BarrierCount;
@@ -46,6 +49,7 @@ pub use cpu_board::CpuBoard;
 pub use credit::{ReceiverCredits, SenderCredits};
 pub use exit_flag::ExitFlag;
 pub use fifo::{FifoCounters, FifoReader, FifoWriter};
+pub use latch::Latch;
 pub use offer::{BulkOffer, ClaimLost, OFFER_WORDS, OfferStage, OwnerProgress};
 pub use opened_links::{LinkAnnouncer, OpenedLinks};
 pub use ping_pong_buffers::{PING_PONG_BUFFERS, PingPongBuffers};
@@ -58,6 +62,7 @@ pub use steps::{StepAbsent, StepSlots};
 pub use storage::Storage;
 pub use window_locks::{LockKind, MOST_WAITING, WindowLocks};
 pub use words::{MappedWords, SharedWords};
+pub use work_signal::{SleepPlace, WorkSignal};
 
 /// The peer wrote what the protocol does not allow: it is broken or hostile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

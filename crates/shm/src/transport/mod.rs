@@ -27,7 +27,7 @@ use crate::ring::{BODY, WIDE};
 
 pub(crate) use cma::{CmaAccess, CmaBytes, PeerProcess};
 pub use limits::limits;
-pub use rx::ShmRx;
+pub use rx::{ShmRx, ShmSleeper};
 pub(crate) use shared_bytes::SharedBytes;
 pub use tx::bulk::choice::BulkChoice;
 pub use tx::bulk::protocol::{BulkPreference, BulkProtocol};

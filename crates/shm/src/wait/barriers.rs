@@ -186,7 +186,8 @@ impl NodeBarriers {
     }
 
     /// Whether a barrier or collective under way would go on or fail at the next poll.
-    pub(crate) fn can_go_on(&self) -> bool {
+    #[must_use]
+    pub fn can_go_on(&self) -> bool {
         let mut awaited = self.awaited.iter().copied();
         let has_come = |mut awaited: AwaitedSteps| {
             awaited.poll(&self.segment).is_err() || awaited.missing() == 0

@@ -4,6 +4,7 @@
 
 mod bulk;
 mod doorbell;
+mod helper;
 mod model;
 mod rings;
 mod steps;

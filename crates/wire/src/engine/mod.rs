@@ -266,6 +266,12 @@ impl<T: Tx + Rma> Engine<T> {
         self.window_frames.pop_front()
     }
 
+    /// Requests that have not completed, detached ones too.
+    #[must_use]
+    pub const fn open_requests(&self) -> u32 {
+        self.requests.used() - self.untested
+    }
+
     /// The engine's counters.
     #[must_use]
     pub const fn counters(&self) -> Counters {

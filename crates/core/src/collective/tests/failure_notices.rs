@@ -16,6 +16,7 @@ use crate::collective_state::NodeGroups;
 use crate::collective_state::{Area, Buffers, PlanRun};
 use crate::envelope::{Source, Tag};
 use crate::error::{Error, Result};
+use crate::operation::OwnedOperation;
 use crate::{Communicator, Group, Mode, RawRequest, Single};
 
 const SIZE: u32 = 5;
@@ -285,7 +286,7 @@ fn no_memory_on_one_rank_ends_the_collective_on_all() {
         let plan = Algorithm::AllreduceRecursiveDoubling.plan(&call, &Parameters::NONE);
         let mut values = [u64::from(rank); 2];
         let buffers = Buffers::new(Area::empty(), Area::Whole(target(&mut values)));
-        let operation = Box::new(elementwise(|a: u64, b: u64| a + b));
+        let operation = OwnedOperation::predefined(elementwise(|a: u64, b: u64| a + b));
         let started = comm.start_plan(
             &call,
             (plan.expect("it suits"), NodeGroups::Waited),

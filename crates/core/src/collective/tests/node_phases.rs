@@ -15,6 +15,7 @@ use super::uneven_nodes;
 use crate::bytes::target;
 use crate::collective_state::{Area, Buffers};
 use crate::error::Result;
+use crate::operation::OwnedOperation;
 use crate::placement::on_one_node;
 use crate::threading::Threading;
 use crate::{Communicator, RawRequest};
@@ -63,6 +64,7 @@ fn started_and_blocking_collectives_keep_their_order() {
                 let buffers = share.arena.buffers();
                 if draw(run, 3).is_multiple_of(3) {
                     let operation = share.operation().expect("there is one");
+                    let operation = |from, into, side| operation.combine(from, into, side);
                     let done = comm.collective(&share.call, &buffers, Some(&operation));
                     done.expect("no rank fails");
                     share.check();
@@ -125,7 +127,11 @@ fn start_sum(
     let (rank, size) = (comm.group().rank(), comm.group().size());
     let call = Call::allreduce(rank, size, 1, 8).with_in_place(true);
     let buffers = Buffers::new(Area::empty(), Area::Whole(target(value)));
-    comm.start(call, buffers, Some(Box::new(elementwise(operation))))
+    comm.start(
+        call,
+        buffers,
+        Some(OwnedOperation::by_program(elementwise(operation))),
+    )
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Share {
     pub(super) fn operation(&self) -> Option<OwnedOperation> {
         let commutative = self.case.commutative || self.case.exact;
         let combine = elementwise(move |left, right| combine(commutative, left, right));
-        Some(Box::new(combine))
+        Some(OwnedOperation::by_program(combine))
     }
 
     pub(super) fn check(&mut self) {

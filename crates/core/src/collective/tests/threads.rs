@@ -15,6 +15,7 @@ use crate::collective_state::NodeGroups;
 use crate::collective_state::{Area, Buffers};
 use crate::envelope::{Source, Tag};
 use crate::error::Result;
+use crate::operation::OwnedOperation;
 use crate::threading::sealed::EndpointAccess;
 use crate::{Communicator, Mode, Multi, thread_endpoints};
 
@@ -65,7 +66,7 @@ fn a_collective_that_another_thread_advances_can_be_cancelled() {
         let buffers = Buffers::new(Area::empty(), Area::Whole(target(&mut value)));
         let plan = Algorithm::AllreduceRecursiveDoubling.plan(&call, &Parameters::NONE);
         let (entered, is_out) = channel();
-        let operation = Box::new(elementwise(move |a: u64, b: u64| {
+        let operation = OwnedOperation::by_program(elementwise(move |a: u64, b: u64| {
             let _heard = entered.send(());
             (0..1000).for_each(|_| thread::yield_now());
             a + b
@@ -117,7 +118,7 @@ fn an_endpoint_is_left_after_what_another_thread_advances() {
         let (entered, is_out) = channel();
         let come_back = Arc::new(AtomicBool::new(false));
         let comes_back = Arc::clone(&come_back);
-        let operation = Box::new(elementwise(move |a: u64, b: u64| {
+        let operation = OwnedOperation::by_program(elementwise(move |a: u64, b: u64| {
             let _heard = entered.send(());
             (0..1000).for_each(|_| thread::yield_now());
             comes_back.store(true, Ordering::Relaxed);

@@ -16,6 +16,8 @@ use oxmpi_wire::{
     Sink,
 };
 
+pub use self::sleep::ShmSleeper;
+
 use self::head::{RingHead, WaitingFrame};
 use super::control::Control;
 use super::link::{LinkState, ReceiveLink};

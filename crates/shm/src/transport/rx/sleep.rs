@@ -1,6 +1,7 @@
 //! How a receiving rank sleeps until a peer wakes it.
 
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 use std::time::Duration;
 
 use oxmpi_os::futex;
@@ -8,6 +9,7 @@ use oxmpi_os::pipe::{PollFd, PollFlags, poll};
 use oxmpi_wire::{Bytes, Sleeper};
 
 use super::{POLLS_PER_CHECK, ShmRx};
+use crate::segment::Segment;
 use crate::transport::MembarrierFence;
 use crate::transport::tx::WordWait;
 
@@ -29,16 +31,24 @@ impl<B: Bytes> ShmRx<B> {
     /// Two switches of the processor; a wake from another one takes about 20 us.
     pub fn nap(&mut self, limit: Duration) {
         let limit = limit.min(self.longest_nap());
-        // However the wait ends, the caller polls again.
-        if let Some(doorbells) = self.segment.doorbells() {
-            let _ = poll(
-                &mut [PollFd::new(doorbells.own(), PollFlags::IN)],
-                Some(limit),
-            );
-        } else {
-            let _ = futex::wait(self.segment.asleep(self.me), 1, limit);
-        }
+        wait_for_wake(&self.segment, self.me, limit);
         self.disarm();
+    }
+
+    /// How another thread sleeps for this rank.
+    #[must_use]
+    pub fn sleeper(&self) -> ShmSleeper {
+        ShmSleeper {
+            segment: Arc::clone(&self.segment),
+            me: self.me,
+            longest: self.longest_nap(),
+        }
+    }
+
+    /// Whether the rank is armed, and no peer has begun to wake it since.
+    #[must_use]
+    pub fn is_armed(&self) -> bool {
+        self.segment.sleep_flag(self.me).asleep(&MembarrierFence)
     }
 
     /// The longest sleep that misses no wake for longer.
@@ -72,6 +82,46 @@ impl<B: Bytes> ShmRx<B> {
             doorbells.own().drain();
         }
         self.empty = POLLS_PER_CHECK - 1;
+    }
+}
+
+/// Waits until a peer wakes rank `me`, which is armed.
+fn wait_for_wake(segment: &Segment, me: u32, limit: Duration) {
+    // However the wait ends, the caller polls again.
+    if let Some(doorbells) = segment.doorbells() {
+        let _ = poll(
+            &mut [PollFd::new(doorbells.own(), PollFlags::IN)],
+            Some(limit),
+        );
+    } else {
+        let _ = futex::wait(segment.asleep(me), 1, limit);
+    }
+}
+
+/// Sleeps until a peer wakes the rank, while another thread may have its [`ShmRx`]: made by [`ShmRx::sleeper`].
+#[derive(Clone, Debug)]
+pub struct ShmSleeper {
+    segment: Arc<Segment>,
+    me: u32,
+    longest: Duration,
+}
+
+impl ShmSleeper {
+    /// Sleeps, at most about `limit`, unless a peer or [`ShmSleeper::wake`] has woken the rank since it was
+    /// [armed](Sleeper::arm). Whoever has the [`ShmRx`] next calls [`ShmRx::disarm`].
+    pub fn sleep(&self, limit: Duration) {
+        wait_for_wake(&self.segment, self.me, limit.min(self.longest));
+    }
+
+    /// Wakes the thread that sleeps, or is about to.
+    pub fn wake(&self) {
+        self.segment.wake(self.me);
+    }
+
+    /// As [`ShmRx::doorbell`].
+    #[must_use]
+    pub fn doorbell(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.segment.doorbells()?.own().as_fd())
     }
 }
 
