@@ -60,7 +60,7 @@ impl AccessLog {
         if access.len == 0 {
             return None;
         }
-        let conflict = self.meeting(access.at, access.len).find_map(|other| {
+        let conflict = self.overlapping(access.at, access.len).find_map(|other| {
             (!access.kind.goes_with(other.kind)).then_some(Conflict {
                 at: access.at.max(other.at),
                 other: other.origin,
@@ -82,7 +82,7 @@ impl AccessLog {
     }
 
     /// The accesses to some of `len` bytes from `at` on.
-    fn meeting(&self, at: u64, len: u64) -> impl Iterator<Item = &LoggedAccess> {
+    fn overlapping(&self, at: u64, len: u64) -> impl Iterator<Item = &LoggedAccess> {
         let end = at.saturating_add(len);
         self.by_length.iter().flat_map(move |(longest, accesses)| {
             let first = LoggedAccess {
