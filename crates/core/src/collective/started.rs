@@ -2,8 +2,8 @@
 //!
 //! A started collective is a request of its endpoint, as a message is. The endpoint keeps it until it
 //! completes, and every call that waits or tests on the endpoint advances it, or the process's
-//! [helper thread](super::super::helper) does: there is no lock but the endpoint's. A collective that is advanced is taken out of the endpoint, so that its
-//! operation may use the endpoint.
+//! [helper thread](super::super::helper) does: there is no lock but the endpoint's. A collective that is advanced is taken out
+//! of the endpoint, so that its operation may use the endpoint.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -245,12 +245,7 @@ impl<A: Threading> Communicator<A> {
     /// # Errors
     /// The process has left the job, or is a fork of the one that joined it.
     pub fn poll_once<R>(&self, found: impl FnOnce(&dyn Fn(RawRequest) -> bool) -> R) -> Result<R> {
-        self.access.with(|endpoint| {
-            endpoint.check()?;
-            endpoint.progress();
-            Ok(())
-        })?;
-        self.advance_collectives();
+        self.progress()?;
         let ended = |endpoint: &mut Endpoint| found(&|request| endpoint.has_ended(request.open));
         Ok(self.access.with(ended))
     }
