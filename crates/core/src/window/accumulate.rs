@@ -8,6 +8,7 @@ use oxmpi_shm::window::WindowWords;
 use oxmpi_wire::Bytes;
 use oxmpi_wire::layout::Locate;
 
+use super::super::envelope::PROC_NULL;
 use super::super::operation::ElementKind;
 use super::super::request::RawRequest;
 use super::super::threading::Threading;
@@ -129,7 +130,8 @@ impl<A: Threading> Window<A> {
         to: &WindowRange<'_>,
     ) -> Result<()> {
         let call = ("fetch_accumulate", Ends::Returned);
-        (self.get_combined(call, from, before, (kind, op), to)).map(drop)
+        self.get_combined(call, from, before, (kind, op), to)?;
+        self.note_end(to.rank)
     }
 
     /// As [`Window::get_accumulate`], with a request that completes when `before` has the elements (`MPI_Rget_accumulate`);
@@ -206,7 +208,17 @@ impl<A: Threading> Window<A> {
         to: &WindowRange<'_>,
     ) -> Result<()> {
         let call = ("fetch_compare_and_swap", Ends::Returned);
-        self.swap_compared(call, operands, before, kind, to)
+        self.swap_compared(call, operands, before, kind, to)?;
+        self.note_end(to.rank)
+    }
+
+    /// An access to `rank` has ended: where conflicts are looked for, what comes after it is none.
+    #[inline]
+    fn note_end(&self, rank: usize) -> Result<()> {
+        match self.checks && rank != PROC_NULL {
+            true => self.finish(rank),
+            false => Ok(()),
+        }
     }
 
     fn swap_compared(

@@ -72,6 +72,33 @@ fn puts_to_one_place_conflict() {
     });
 }
 
+/// What a call has waited for has ended, by loads and stores and by messages.
+#[test]
+fn an_access_that_has_returned_conflicts_with_nothing() {
+    for direct_windows in [true, false] {
+        let policy = EndpointPolicy {
+            check_windows: true,
+            direct_windows,
+            ..EndpointPolicy::default()
+        };
+        job_with(on_one_node(2), &policy, |comm| {
+            let window = Window::allocate(comm, 64, 8).expect("memory");
+            if comm.group().rank() == 0 {
+                let (word, one) = (WindowRange::bytes(1, 2, 8), [1u64]);
+                let mut before = [9u64];
+                let operand = source(&one);
+                window.lock(1, LockKind::Exclusive).expect("it is free");
+                (window.fetch_accumulate(operand, target(&mut before), SUM, &word)).expect("a sum");
+                window.put(operand, &word).expect("the sum has ended");
+                window.unlock(1).expect("no conflict");
+                assert_eq!(before, [0]);
+            }
+            comm.barrier().expect("a barrier");
+            window.free().expect("all free it");
+        });
+    }
+}
+
 /// An access of the target itself counts, too.
 #[test]
 fn an_access_to_oneself_conflicts() {
